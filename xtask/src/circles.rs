@@ -8,7 +8,7 @@ use std::path::Path;
 type Module = Vec<String>;
 
 /// The crates that are free of circles: of the others some are mutual by nature, as a trait and the registers that it names in `spatial`.
-const CRATES: [&str; 7] = ["geometry", "motion", "replay", "sap", "sim", "spd", "tracking"];
+const CRATES: [&str; 8] = ["geometry", "lanes", "motion", "replay", "sap", "sim", "spd", "tracking"];
 
 /// The modules of a crate and what each says, without comments and tests.
 fn read(folder: &Path, at: &Module, modules: &mut BTreeMap<Module, String>) {
@@ -50,8 +50,8 @@ fn paths(tree: &str) -> Vec<String> {
     all
 }
 
-/// What a module imports or names by its path, and whether it hands it on.
-fn imports(code: &str) -> Vec<(String, bool)> {
+/// What a module imports or names by its path. The modules below it can import from it all that it imports itself.
+fn imports(code: &str) -> Vec<String> {
     let statements = code.split(['\n', ';']).scan(String::new(), |open, line| {
         let line = line.trim();
         if open.is_empty() && !(line.starts_with("use ") || line.starts_with("pub") && line.contains("use ")) {
@@ -63,13 +63,12 @@ fn imports(code: &str) -> Vec<(String, bool)> {
     });
     let mut all = Vec::new();
     for statement in statements.flatten() {
-        let (before, tree) = statement.split_once("use ").unwrap();
-        all.extend(paths(tree).into_iter().map(|path| (path, before.starts_with("pub"))));
+        all.extend(paths(statement.split_once("use ").unwrap().1));
     }
     let is_of_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let words =
         code.split(|c| !is_of_path(c)).filter(|word| word.starts_with("crate::") || word.starts_with("super::"));
-    all.extend(words.map(|word| (word.trim_end_matches(':').to_owned(), false)));
+    all.extend(words.map(|word| word.trim_end_matches(':').to_owned()));
     all
 }
 
@@ -97,9 +96,8 @@ fn resolve(path: &str, from: &Module, modules: &BTreeMap<Module, String>, depth:
         names.next();
     }
     let Some(name) = names.next().filter(|_| depth > 0) else { return Some(at) };
-    let handed_on = imports(modules.get(&at)?).into_iter().find(|(path, is_public)| *is_public && path.ends_with(name));
-    let found = handed_on.filter(|(path, _)| path.rsplit("::").next() == Some(name));
-    found.and_then(|(path, _)| resolve(&path, &at, modules, depth - 1)).or(Some(at))
+    let handed_on = imports(modules.get(&at)?).into_iter().find(|path| path.rsplit("::").next() == Some(name));
+    handed_on.and_then(|path| resolve(&path, &at, modules, depth - 1)).or(Some(at))
 }
 
 /// Circles of modules that lie beside each other, each by one of its members and what leads back to it.
@@ -109,7 +107,7 @@ fn circles(source: &Path) -> Vec<String> {
     // Of two modules the parts of their paths where these part.
     let mut edges: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
     for (module, code) in modules.iter().filter(|(module, _)| !module.is_empty()) {
-        for target in imports(code).iter().filter_map(|(path, _)| resolve(path, module, &modules, 6)) {
+        for target in imports(code).iter().filter_map(|path| resolve(path, module, &modules, 6)) {
             let common = module.iter().zip(&target).take_while(|(a, b)| a == b).count();
             if common < module.len().min(target.len()) {
                 edges.entry(module[..=common].to_vec()).or_default().insert(target[..=common].to_vec());
@@ -146,7 +144,7 @@ fn a_circle_is_found() {
     let folder = std::env::temp_dir().join(format!("sapwood-circles-{}", std::process::id()));
     fs::create_dir_all(folder.join("b")).unwrap();
     let files = [
-        ("lib.rs", "mod a;\nmod b;\npub use b::inner::{\n    First, Second,\n};"),
+        ("lib.rs", "mod a;\nmod b;\nuse b::inner::{\n    First, Second,\n};"),
         ("a.rs", "use std::fmt;\nuse crate::{Second as Other};"),
         ("b.rs", "mod inner; // use crate::a::A;\n"),
         ("b/inner.rs", "pub struct Second;\nfn f() -> crate::a::A {}"),

@@ -12,7 +12,7 @@ use spatial::{F32x8, F32x16, F64x4, F64x8};
 use crate::batch::Precision;
 
 /// The arrays of some worlds, (worlds, nq) and so on.
-pub(crate) struct Rows<'a> {
+pub(crate) struct WorldArrays<'a> {
     pub q: &'a mut [f64],
     pub v: &'a mut [f64],
     pub ctrl: &'a [f64],
@@ -55,7 +55,7 @@ impl Left {
 pub(crate) trait Steps: Send + Sync {
     /// Makes `steps` steps of the worlds in `rows` that have no error; `one` does what lanes leave. Worlds that fail stay as they were before
     /// the step that failed.
-    fn run(&mut self, steps: usize, rows: Rows<'_>, one: &mut Simulation);
+    fn run(&mut self, steps: usize, rows: WorldArrays<'_>, one: &mut Simulation);
     /// Forgets what is remembered of a world.
     fn forget(&mut self, world: usize);
     /// Writes what is remembered of a world to a state.
@@ -243,7 +243,7 @@ pub(crate) fn alone(model: &Model, scene: &Scene, n: usize) -> Vec<Box<dyn Steps
 }
 
 impl<T: Bundle> Steps for Group<T> {
-    fn run(&mut self, steps: usize, rows: Rows<'_>, one: &mut Simulation) {
+    fn run(&mut self, steps: usize, rows: WorldArrays<'_>, one: &mut Simulation) {
         let mut lanes = self.pool.take();
         lanes.take_memory(&self.memory);
         lanes.numbers = self.numbers.as_ref().unwrap_or(&self.pool.numbers).clone();
@@ -305,7 +305,7 @@ impl<T: Bundle> Steps for Group<T> {
 }
 
 impl Steps for Alone {
-    fn run(&mut self, steps: usize, rows: Rows<'_>, one: &mut Simulation) {
+    fn run(&mut self, steps: usize, rows: WorldArrays<'_>, one: &mut Simulation) {
         if rows.errors[0].is_some() {
             return;
         }
@@ -368,7 +368,7 @@ impl Steps for Alone {
 
 impl<T: Bundle> Group<T> {
     /// Makes `steps` steps of the worlds in `rows` that have no error.
-    fn step(&mut self, lanes: &mut Lanes<T>, steps: usize, mut rows: Rows<'_>, one: &mut Simulation) {
+    fn step(&mut self, lanes: &mut Lanes<T>, steps: usize, mut rows: WorldArrays<'_>, one: &mut Simulation) {
         let plan = &self.pool.plan;
         let worlds = rows.errors.len();
         load(lanes, worlds, &rows);
@@ -430,7 +430,7 @@ impl<T: Bundle> Group<T> {
 }
 
 /// What the step of a simulation led to beside its state.
-fn report(one: &mut Simulation, lane: usize, rows: &mut Rows<'_>) {
+fn report(one: &mut Simulation, lane: usize, rows: &mut WorldArrays<'_>) {
     if let Some(contacts) = rows.contacts.get_mut(lane) {
         contacts.clear();
         contacts_of_simulation(one.contacts(), one.timestep(), contacts);
@@ -452,7 +452,7 @@ fn contacts_of_simulation(points: &[sim::ContactPoint], dt: f64, contacts: &mut 
 }
 
 /// Takes the worlds' states; lanes without a world repeat the last one.
-fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
+fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &WorldArrays<'_>) {
     let (nq, nv, nu, na) = (lanes.q.len(), lanes.v.len(), lanes.ctrl.len(), lanes.act.len());
     lanes.has_forces = rows.applied_force.iter().any(|x| *x != 0.0);
     lanes.has_wrenches = rows.applied_wrench.iter().any(|x| *x != 0.0);
@@ -482,7 +482,7 @@ fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &Rows<'_>) {
 }
 
 /// Writes the state of a lane to its rows.
-fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut Rows<'_>) {
+fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut WorldArrays<'_>) {
     let (nq, nv, na) = (lanes.q.len(), lanes.v.len(), lanes.act.len());
     let q = rows.q[lane * nq..(lane + 1) * nq].iter_mut();
     q.zip(&lanes.q).for_each(|(q, lanes)| *q = get(lanes, lane));
@@ -496,7 +496,7 @@ fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut Rows<'_>) {
 fn step_one<T: Bundle>(
     lanes: &mut Lanes<T>,
     (lane, why): (usize, Why),
-    (rows, is_last): (&mut Rows<'_>, bool),
+    (rows, is_last): (&mut WorldArrays<'_>, bool),
     one: &mut Simulation,
     (past, count): (&mut Past, &mut Left),
 ) -> Result<(), SimulationError> {
@@ -518,7 +518,7 @@ fn step_one<T: Bundle>(
 fn step_alone<T: Bundle>(
     lanes: &mut Lanes<T>,
     (lane, why): (usize, Why),
-    rows: &Rows<'_>,
+    rows: &WorldArrays<'_>,
     one: &mut Simulation,
     is_known: bool,
 ) -> Result<(), SimulationError> {

@@ -43,7 +43,7 @@ pub(crate) struct BroadPhase {
 
 /// The box of an item about `centre`, with half its extents in the world.
 pub(crate) fn aabb(centre: Vec3<f64>, half: Vec3<f64>) -> Aabb {
-    // What is nowhere goes far away, where it meets nothing that is somewhere.
+    // A geom without a position is put far away, where it meets nothing.
     let centre = if centre.is_finite() { centre } else { Vec3::new(1e30, 1e30, 1e30) };
     let (centre, half) = (Vector::new(centre.x, centre.y, centre.z), Vector::new(half.x, half.y, half.z));
     Aabb::new(centre - half, centre + half)

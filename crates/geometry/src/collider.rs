@@ -33,10 +33,10 @@ pub enum TooMany {
 
 /// Contact points in a row that are of the same two geoms: all that these have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BodyPair {
+pub struct TouchingPair {
     /// The two geoms, the lower index first.
     pub geoms: [u32; 2],
-    /// The first of the points; the last is before that of the next couple.
+    /// The first of the points; the last is before that of the next pair.
     pub first: u32,
 }
 
@@ -57,8 +57,8 @@ pub struct Collider {
     knows_near: bool,
     /// Whether the last call found more contact points than [`MAX_CONTACTS`].
     has_too_many: bool,
-    /// The couples of the last call.
-    couples: Vec<BodyPair>,
+    /// The touching pairs of the last call.
+    touching: Vec<TouchingPair>,
     workspace: Convex,
     /// What threads find; none while there is one.
     shares: Vec<Share>,
@@ -81,7 +81,7 @@ struct Share {
     /// The points beyond these places.
     beyond: Vec<Contact>,
     /// Couples, which count from the first point here.
-    couples: Vec<BodyPair>,
+    touching: Vec<TouchingPair>,
 }
 
 /// Near pairs between two looks at the request to stop: most take less than a microsecond, and those that may take longer look as well.
@@ -113,7 +113,7 @@ impl Collider {
             near: Rows::default(),
             knows_near: true,
             has_too_many: false,
-            couples: Vec::new(),
+            touching: Vec::new(),
             workspace: Convex::for_solids(items.iter().map(|item| &item.solid)),
             shares: Vec::new(),
             moved: Vec::new(),
@@ -192,10 +192,10 @@ impl Collider {
         if crew.count() > 1 {
             return self.share_near(crew, out);
         }
-        let Self { items, places, near, couples, workspace, .. } = self;
-        couples.clear();
+        let Self { items, places, near, touching, workspace, .. } = self;
+        touching.clear();
         let pairs = Pairs { items, places, near, found: &AtomicUsize::new(0) };
-        pairs.collide(0..near.len(), workspace, &mut Points::new(&mut [], out), couples);
+        pairs.collide(0..near.len(), workspace, &mut Points::new(&mut [], out), touching);
         self.has_too_many = out.len() > MAX_CONTACTS;
     }
 
@@ -209,17 +209,17 @@ impl Collider {
     }
 
     /// Which geoms the contact points of the last call are of.
-    pub fn couples(&self) -> &[BodyPair] {
-        &self.couples
+    pub fn touching(&self) -> &[TouchingPair] {
+        &self.touching
     }
 
     /// Finds the contact points of the near pairs, in order: each share's where they were in the last call, unless it has more or fewer.
     fn share_near(&mut self, crew: &mut Crew, out: &mut Vec<Contact>) {
-        let Self { items, places, near, workspace, shares, couples, most, .. } = self;
+        let Self { items, places, near, workspace, shares, touching, most, .. } = self;
         if shares.is_empty() {
             let share = |number| {
-                let (beyond, couples) = (Vec::new(), Vec::new());
-                Share { number, workspace: workspace.clone(), places: 0, count: 0, beyond, couples }
+                let (beyond, touching) = (Vec::new(), Vec::new());
+                Share { number, workspace: workspace.clone(), places: 0, count: 0, beyond, touching }
             };
             shares.extend((0..SHARES).map(share));
         }
@@ -235,17 +235,17 @@ impl Collider {
             (share, points.split_off_mut(..count).unwrap_or_default())
         });
         crew.for_each(&mut turns, |_, (share, points)| {
-            let Some(Share { number, workspace, count, beyond, couples, .. }) = share else { return };
-            couples.clear();
+            let Some(Share { number, workspace, count, beyond, touching, .. }) = share else { return };
+            touching.clear();
             let mut points = Points::new(points, beyond);
-            pairs.collide(all * *number / SHARES..all * (*number + 1) / SHARES, workspace, &mut points, couples);
+            pairs.collide(all * *number / SHARES..all * (*number + 1) / SHARES, workspace, &mut points, touching);
             *count = points.count();
         });
-        couples.clear();
+        touching.clear();
         let mut first = 0;
         self.has_too_many = shares.iter().map(|share| share.count).sum::<usize>() > MAX_CONTACTS;
         for share in &*shares {
-            couples.extend(share.couples.iter().map(|couple| BodyPair { first: couple.first + first, ..*couple }));
+            touching.extend(share.touching.iter().map(|pair| TouchingPair { first: pair.first + first, ..*pair }));
             first += share.count as u32;
         }
         if shares.iter().any(|share| share.count != share.places) {
@@ -313,7 +313,13 @@ const COUNTED_AT_ONCE: usize = 1000;
 impl Pairs<'_> {
     /// Appends the contact points of some of the near pairs, or the first of them where there are more than
     /// [`MAX_CONTACTS`] in all.
-    fn collide(&self, pairs: Range<usize>, workspace: &mut Convex, out: &mut Points<'_>, couples: &mut Vec<BodyPair>) {
+    fn collide(
+        &self,
+        pairs: Range<usize>,
+        workspace: &mut Convex,
+        out: &mut Points<'_>,
+        touching: &mut Vec<TouchingPair>,
+    ) {
         let Self { items, places, near, found } = *self;
         let (mut counted, mut is_full) = (0, false);
         let (mut looked, mut is_interrupted) = (0_usize, false);
@@ -332,7 +338,7 @@ impl Pairs<'_> {
             let mut sink = Sink { out, geoms, flipped, margin: allowed.margin, pair: allowed.pair, limit };
             collide_items([item, other], workspace, &mut sink);
             if out.count() > first {
-                couples.push(BodyPair { geoms: geoms.map(|geom| geom as u32), first: first as u32 });
+                touching.push(TouchingPair { geoms: geoms.map(|geom| geom as u32), first: first as u32 });
                 let new = out.count() - counted;
                 if new >= COUNTED_AT_ONCE {
                     counted += new;

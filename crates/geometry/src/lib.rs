@@ -66,7 +66,7 @@ mod soft;
 mod solid;
 
 pub use broad_phase::MAX_NEAR_PAIRS;
-pub use collider::{BodyPair, Collider, MAX_CONTACTS, TooMany};
+pub use collider::{Collider, MAX_CONTACTS, TooMany, TouchingPair};
 pub use contact::Contact;
 pub use inertia::{InertiaError, MassModel};
 pub use looks::{Look, Mapping, MeshSurface, Paint, Texture, TextureKind};

@@ -1,10 +1,10 @@
-//! Which constraints may push: those that push in free motion or are expected to, then those that push at what was found.
+//! Active set: constraints that push in free motion or are expected to, then those that push at the velocities found.
 
 use spatial::Real;
 
 use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
 use crate::constants::LEFT_IN_VELOCITIES;
-use crate::plan::{Plan, Rows};
+use crate::plan::{Plan, PlanJacobian};
 use spatial::masks::{all_lanes, positive};
 
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
@@ -30,9 +30,9 @@ impl<T: Bundle> Lanes<T> {
         for &k in &self.space.listed {
             self.space.chosen[k] &= !pending;
             self.space.bounded[k] &= !pending;
-            // What a round found that drives at their limits undo is no memory.
+            // A round that drives at their limits undo leaves no memory.
             let (memory, before) = (&mut self.memory[k], &self.memory_before[k]);
-            memory.free = select3(lanes, before.free, memory.free);
+            memory.free_velocity = select3(lanes, before.free_velocity, memory.free_velocity);
             memory.normal = select(lanes, before.normal, memory.normal);
             memory.is_known = select(lanes, before.is_known, memory.is_known);
         }
@@ -113,7 +113,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn make_law_of_newcomer(&mut self, plan: &Plan, k: usize) {
         let slot = &self.slots[k];
-        let Rows::Point(nodes) = &plan.constraints.all[k].rows else { return };
+        let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { return };
         let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
         self.make_law_at(plan, k, velocity);
     }
@@ -148,11 +148,11 @@ impl<T: Bundle> Lanes<T> {
                 let tree = plan.nodes[node].tree;
                 recovers[tree] = recovers[tree].max(here);
             };
-            match &plan.constraints.all[k].rows {
-                Rows::Point(nodes) | Rows::Turn(nodes) | Rows::Twist(nodes) => {
+            match &plan.constraints.all[k].jacobian {
+                PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
                     nodes.iter().flatten().for_each(|node| add(*node));
                 }
-                Rows::Sum(terms) => {
+                PlanJacobian::Sum(terms) => {
                     plan.constraints.terms[terms.clone()].iter().for_each(|term| add(plan.node_of_dof[term.dof]));
                 }
             }
@@ -179,21 +179,21 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.near.len() {
             let k = self.near[n];
             let slot = &self.slots[k];
-            let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
+            let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
             let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
-            let (is_known, free) = (self.memory[k].is_known, self.memory[k].free.dot(slot.normal));
+            let (is_known, free_rate) = (self.memory[k].is_known, self.memory[k].free_velocity.dot(slot.normal));
             // Under the lagged law what pushed in the step before has friction even where it parts now.
             let rubs = if plan.is_lagged { T::ZERO.if_less(self.memory[k].normal, is_known, T::ZERO) } else { T::ZERO };
             // No law asks for a greater velocity.
             let may_push = velocity.lanes_less(slot.recovery)
-                | free.lanes_less(slot.recovery) & lanes_of(is_known)
+                | free_rate.lanes_less(slot.recovery) & lanes_of(is_known)
                 | lanes_of(rubs);
             if may_push & lanes_of(slot.is_present) == 0 && !plan.is_cone {
                 continue;
             }
             self.make_law_at(plan, k, velocity);
             let recovery = self.slots[k].recovery;
-            let expected = pushes(free, recovery) * is_known;
+            let expected = pushes(free_rate, recovery) * is_known;
             // Cones push what slides before it comes near.
             let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, recovery).max(expected).max(rubs) };
             news |= self.choose(plan, k, pushes);
@@ -206,7 +206,7 @@ impl<T: Bundle> Lanes<T> {
                 continue;
             }
             let (velocity, slot) = (self.row_velocity(plan, k, false), &self.slots[k]);
-            let expected = pushes(self.memory[k].free.x, slot.recovery) * self.memory[k].is_known;
+            let expected = pushes(self.memory[k].free_velocity.x, slot.recovery) * self.memory[k].is_known;
             news |= self.choose(plan, k, pushes(velocity, slot.recovery).max(expected));
         }
         self.space.open = news;
@@ -215,11 +215,11 @@ impl<T: Bundle> Lanes<T> {
     /// The open lanes in which a constraint of one row is expected at a bound, from what it met in the step before.
     #[inline(always)]
     fn expect_bound(&mut self, plan: &Plan, k: usize) -> u32 {
-        if !matches!(plan.constraints.all[k].rows, Rows::Sum(_)) {
+        if !matches!(plan.constraints.all[k].jacobian, PlanJacobian::Sum(_)) {
             return 0;
         }
         let (slot, memory) = (&self.slots[k], &self.memory[k]);
-        let whole = (slot.v_hat - memory.free.x) / (slot.r_n + slot.w);
+        let whole = (slot.v_hat - memory.free_velocity.x) / (slot.r_n + slot.w);
         let margin = (slot.high - slot.low) * wide(EXPECTED_BEYOND);
         let is_known = memory.is_known * slot.is_present;
         let is_low = whole.if_less(slot.low - margin, is_known, T::ZERO);
@@ -246,7 +246,7 @@ impl<T: Bundle> Lanes<T> {
         let impulse = ((slot.v_hat - velocity) / slot.r_n).max(slot.low).min(slot.high);
         let elsewhere = positive((impulse - slot.at_bound).abs()) & bounded;
         let there = T::mask(bounded & !elsewhere & !self.recovering);
-        memory.free.x = select(there, velocity - slot.w * slot.at_bound, memory.free.x);
+        memory.free_velocity.x = select(there, velocity - slot.w * slot.at_bound, memory.free_velocity.x);
         memory.normal = select(there, slot.at_bound, memory.normal);
         memory.is_known = memory.is_known.max(there);
         self.space.bounded[k] &= !elsewhere;
@@ -260,12 +260,12 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.near.len() {
             let k = self.near[n];
             let slot = &self.slots[k];
-            let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
+            let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
             let velocity = self.relative(plan, nodes, slot.position, true).dot(slot.normal);
             let chosen = self.space.chosen[k] & self.space.open;
             if chosen != 0 {
                 let memory = &self.memory[k];
-                let by_w = slot.w.mul_add(memory.normal, memory.free.dot(slot.normal));
+                let by_w = slot.w.mul_add(memory.normal, memory.free_velocity.dot(slot.normal));
                 let (lanes, own) = (T::mask(chosen), velocity - by_w);
                 error = (own * own).mul_add(lanes, error);
                 size = (velocity * velocity).mul_add(lanes, size);
@@ -283,8 +283,8 @@ impl<T: Bundle> Lanes<T> {
             news |= self.check_bound(plan, k);
             if self.space.open & !self.space.chosen[k] & !self.space.bounded[k] != 0 {
                 let velocity = self.row_velocity(plan, k, true);
-                let is_free = T::mask(!self.space.bounded[k] & all_lanes::<T>());
-                news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery) * is_free);
+                let is_unbounded = T::mask(!self.space.bounded[k] & all_lanes::<T>());
+                news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery) * is_unbounded);
             }
         }
         let tolerance = wide::<T>(by_precision::<T>(AGREEMENT, SINGLE_AGREEMENT).powi(2));
@@ -308,7 +308,7 @@ impl<T: Bundle> Lanes<T> {
     /// The rate of a row of joints, in free motion or at the velocities found so far.
     #[inline(always)]
     fn row_velocity(&self, plan: &Plan, k: usize, is_found: bool) -> T {
-        let Rows::Sum(terms) = &plan.constraints.all[k].rows else { return T::ZERO };
+        let PlanJacobian::Sum(terms) = &plan.constraints.all[k].jacobian else { return T::ZERO };
         let mut sum = T::ZERO;
         for term in terms.clone() {
             let dof = plan.constraints.terms[term].dof;

@@ -6,7 +6,7 @@ use spatial::{Mat3, Quat, Real, Vec3};
 
 use super::laws::OneSided;
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, quaternion, select, wide, wide_mat, wide3};
-use crate::plan::{Coupling, Plan, PlanFrame, Rows, Source, Term, Tie, TieKind};
+use crate::plan::{Coupling, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
 use spatial::masks::positive;
 
 impl<T: Bundle> Lanes<T> {
@@ -50,9 +50,9 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn constrain_one(&mut self, plan: &Plan, k: usize) -> T {
         let constraint = &plan.constraints.all[k];
-        let terms = match &constraint.rows {
-            Rows::Sum(terms) => terms.clone(),
-            Rows::Point(_) | Rows::Turn(_) | Rows::Twist(_) => 0..0,
+        let terms = match &constraint.jacobian {
+            PlanJacobian::Sum(terms) => terms.clone(),
+            PlanJacobian::Point(_) | PlanJacobian::Turn(_) | PlanJacobian::Twist(_) => 0..0,
         };
         let of_plan = &plan.constraints.terms[terms.clone()];
         let dt = plan.dt;
@@ -62,8 +62,8 @@ impl<T: Bundle> Lanes<T> {
                 let turn = quaternion(&self.q[*q..]).unit().rotation_vector();
                 let angle = turn.norm();
                 let gap = self.numbers.ball_ranges[*limit] - angle;
-                let [before, free] = [&self.v_start, &self.v_star].map(|of| super::vec3(&of[*v..]));
-                let reach = (before.norm() + free.norm()) * wide(2.0 * dt);
+                let [v_start, v_star] = [&self.v_start, &self.v_star].map(|of| super::vec3(&of[*v..]));
+                let reach = (v_start.norm() + v_star.norm()) * wide(2.0 * dt);
                 let inverse = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
                 for (term, axis) in terms.zip((turn * inverse).to_array()) {
                     self.coefficients[term] = axis;

@@ -7,12 +7,12 @@
 //! The rows of a lane come in blocks of three: constraints of three rows first, then those of one row, three to a block, then rolling and
 //! torsional friction. That of the first contact stands in the same block in all lanes, and so on: contacts that have any come first.
 
-use sap::contact_blocks::{Block3, BlockRows, Newton};
+use sap::contact_blocks::{Block3, BlockRows, SemismoothNewton};
 use spatial::{Mat3, Real, Three, Twist, Vec3, Wrench};
 
 use super::dynamics::{motion_of, moved};
 use super::{Bundle, Lanes, dofs_of, select, select3, wide};
-use crate::plan::{Plan, Rows, Source};
+use crate::plan::{Plan, PlanJacobian, Source};
 
 /// Rows of a lane at most; a step of more is left to one world.
 pub(super) const MAX_ROWS: usize = 96;
@@ -48,7 +48,7 @@ pub(super) struct Block<T> {
 pub(super) struct ContactSpace<T: Real> {
     pub blocks: Vec<Block<T>>,
     pub rows: Vec<BlockRows<T>>,
-    pub newton: Newton<T>,
+    pub newton: SemismoothNewton<T>,
     /// Blocks in use, and the first of rolling and torsional friction.
     pub count: usize,
     pub first_spin: usize,
@@ -83,6 +83,27 @@ pub(super) struct ContactSpace<T: Real> {
     pushed: Vec<[T; 3]>,
 }
 
+/// Sets the nodes that a block's loads pass, a bit each.
+#[inline(always)]
+fn set_passing<T>(plan: &Plan, block: &Block<T>, passing: &mut [u64]) {
+    passing.fill(0);
+    let mut pass = |node: usize| {
+        let path = &plan.paths[node * passing.len()..(node + 1) * passing.len()];
+        passing.iter_mut().zip(path).for_each(|(passing, path)| *passing |= path);
+    };
+    for entry in &block.entries {
+        match &plan.constraints.all[entry.constraint].jacobian {
+            PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
+                nodes.iter().flatten().for_each(|node| pass(*node));
+            }
+            PlanJacobian::Sum(terms) => {
+                let terms = &plan.constraints.terms[terms.clone()];
+                terms.iter().for_each(|term| pass(plan.node_of_dof[term.dof]));
+            }
+        }
+    }
+}
+
 /// Words for a bit of each node.
 fn words(plan: &Plan) -> usize {
     plan.nodes.len().div_ceil(64)
@@ -99,7 +120,7 @@ impl<T: Bundle> ContactSpace<T> {
         Self {
             blocks: (0..blocks).map(with_room).collect(),
             rows: vec![BlockRows::none(); blocks],
-            newton: Newton::new(blocks),
+            newton: SemismoothNewton::new(blocks),
             count: 0,
             first_spin: 0,
             threes: [0; MAX_LANES],
@@ -150,7 +171,7 @@ impl<T: Bundle> Lanes<T> {
         for &k in listed.iter() {
             let constraint = &plan.constraints.all[k];
             let is_spin = matches!(constraint.source, Source::Spin { .. });
-            let is_three = constraint.rows.are_three();
+            let is_three = constraint.jacobian.are_three();
             let mut lanes = chosen[k] & *open;
             while lanes != 0 {
                 let lane = lanes.trailing_zeros() as usize;
@@ -172,7 +193,7 @@ impl<T: Bundle> Lanes<T> {
         for block in &mut blocks[..*count] {
             let mut normal = Vec3::new(T::ZERO, T::ZERO, T::ONE);
             for entry in &block.entries {
-                if plan.constraints.all[entry.constraint].rows.are_three() {
+                if plan.constraints.all[entry.constraint].jacobian.are_three() {
                     let (lanes, slot) = (T::mask(entry.lanes), &slots[entry.constraint]);
                     block.position = select3(lanes, slot.position, block.position);
                     normal = select3(lanes, slot.normal, normal);
@@ -197,7 +218,7 @@ impl<T: Bundle> Lanes<T> {
             match constraint.source {
                 // They are counted with their contacts.
                 Source::Spin { .. } => {}
-                _ if constraint.rows.are_three() => {
+                _ if constraint.jacobian.are_three() => {
                     add(threes, lanes);
                     if plan.constraints.spin_of.get(k).is_some_and(Option::is_some) {
                         add(spins, lanes);
@@ -233,7 +254,7 @@ impl<T: Bundle> Lanes<T> {
         nodes.iter_mut().for_each(|node| node.load = Wrench::ZERO);
         for &k in &space.reached {
             let lanes = space.bounded[k] & space.open;
-            let Rows::Sum(terms) = &plan.constraints.all[k].rows else { continue };
+            let PlanJacobian::Sum(terms) = &plan.constraints.all[k].jacobian else { continue };
             if lanes == 0 {
                 continue;
             }
@@ -260,16 +281,18 @@ impl<T: Bundle> Lanes<T> {
             let (mut velocity, mut sums) = (Vec3::ZERO, [T::ZERO; 3]);
             for entry in &block.entries {
                 let lanes = T::mask(entry.lanes);
-                match &plan.constraints.all[entry.constraint].rows {
-                    Rows::Point(nodes) => {
+                match &plan.constraints.all[entry.constraint].jacobian {
+                    PlanJacobian::Point(nodes) => {
                         velocity = select3(lanes, self.relative(plan, nodes, block.position, is_found), velocity);
                     }
-                    Rows::Turn(nodes) => velocity = select3(lanes, self.relative_turn(nodes, is_found), velocity),
-                    Rows::Twist(nodes) => {
+                    PlanJacobian::Turn(nodes) => {
+                        velocity = select3(lanes, self.relative_turn(nodes, is_found), velocity)
+                    }
+                    PlanJacobian::Twist(nodes) => {
                         let twist = self.relative_turn(nodes, is_found).dot(self.slots[entry.constraint].normal);
                         sums[entry.row] = lanes.mul_add(twist, sums[entry.row]);
                     }
-                    Rows::Sum(terms) => {
+                    PlanJacobian::Sum(terms) => {
                         let mut sum = T::ZERO;
                         for term in terms.clone() {
                             let dof = plan.constraints.terms[term].dof;
@@ -308,8 +331,8 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn velocity_of(&self, plan: &Plan, node: usize, position: Vec3<T>, is_found: bool) -> Vec3<T> {
         let here = &self.nodes[node];
-        let free = here.twist + here.change;
-        let twist = if is_found { free + motion_of(here.load) } else { free };
+        let free_motion = here.twist + here.change;
+        let twist = if is_found { free_motion + motion_of(here.load) } else { free_motion };
         Self::velocity_at(twist, position - self.origins[plan.nodes[node].tree])
     }
 
@@ -320,8 +343,8 @@ impl<T: Bundle> Lanes<T> {
         for (node, sign) in nodes.iter().zip([-T::ONE, T::ONE]) {
             if let Some(node) = node {
                 let here = &self.nodes[*node];
-                let free = here.twist.ang + here.change.ang;
-                turn += if is_found { free + here.load.ang } else { free } * sign;
+                let free_motion = here.twist.ang + here.change.ang;
+                turn += if is_found { free_motion + here.load.ang } else { free_motion } * sign;
             }
         }
         turn
@@ -373,30 +396,15 @@ impl<T: Bundle> Lanes<T> {
         for (b, block) in blocks[..*count].iter().enumerate() {
             let passing = &mut passing[b * words..(b + 1) * words];
             let (loads, pushed) = (&mut loads[b * n..(b + 1) * n], &mut pushed[b * nv..(b + 1) * nv]);
-            passing.fill(0);
-            let mut pass = |node: usize| {
-                let path = &plan.paths[node * words..(node + 1) * words];
-                passing.iter_mut().zip(path).for_each(|(passing, path)| *passing |= path);
-            };
-            for entry in &block.entries {
-                match &plan.constraints.all[entry.constraint].rows {
-                    Rows::Point(nodes) | Rows::Turn(nodes) | Rows::Twist(nodes) => {
-                        nodes.iter().flatten().for_each(|node| pass(*node));
-                    }
-                    Rows::Sum(terms) => {
-                        let terms = &plan.constraints.terms[terms.clone()];
-                        terms.iter().for_each(|term| pass(plan.node_of_dof[term.dof]));
-                    }
-                }
-            }
+            set_passing(plan, block, passing);
             each_bit(passing.iter().copied(), |node| loads[node] = [Wrench::ZERO; 3]);
             let axes = [block.frame.x, block.frame.y, block.frame.z];
             for entry in &block.entries {
                 let lanes = T::mask(entry.lanes);
-                let (nodes, is_turn) = match &plan.constraints.all[entry.constraint].rows {
-                    Rows::Point(nodes) => (nodes, false),
-                    Rows::Turn(nodes) => (nodes, true),
-                    Rows::Twist(nodes) => {
+                let (nodes, is_turn) = match &plan.constraints.all[entry.constraint].jacobian {
+                    PlanJacobian::Point(nodes) => (nodes, false),
+                    PlanJacobian::Turn(nodes) => (nodes, true),
+                    PlanJacobian::Twist(nodes) => {
                         for (node, sign) in nodes.iter().zip([-lanes, lanes]) {
                             let Some(node) = *node else { continue };
                             let load = &mut loads[node][entry.row];
@@ -404,7 +412,7 @@ impl<T: Bundle> Lanes<T> {
                         }
                         continue;
                     }
-                    Rows::Sum(terms) => {
+                    PlanJacobian::Sum(terms) => {
                         for term in terms.clone() {
                             let push = &mut pushed[plan.constraints.terms[term].dof][entry.row];
                             *push = coefficients[term].mul_add(lanes, *push);

@@ -4,7 +4,7 @@ use crate::constants::LEAST_TURN;
 use multibody::JointType;
 use spatial::{Mat3, Real, Sym3, Twist, Vec3, Wrench, sin_cos_in_lanes};
 
-use super::{Bundle, Inertia, Lanes, Node, dofs_of, quaternion, slides, vec3, wide, wide_mat, wide3};
+use super::{Bundle, Inertia, Lanes, Node, dofs_of, quaternion, vec3, wide, wide_mat, wide3};
 use crate::plan::{NodeNumbers, Plan, PlanNode};
 
 impl<T: Bundle> Lanes<T> {
@@ -39,7 +39,7 @@ impl<T: Bundle> Lanes<T> {
                 JointType::Ball => turned = base * quaternion(&q[node.q..]).to_mat3(),
                 JointType::Free => turned = quaternion(&q[node.q + 3..]).to_mat3(),
             }
-            if slides(node.joint) {
+            if node.joint.slides() {
                 let pitch = if node.joint == JointType::Screw { node.pitch } else { 1.0 };
                 pos = pos.add_scaled((q[node.q] - wide(node.q_ref)) * wide(pitch), turned.z);
             }

@@ -1,10 +1,10 @@
-//! What contacts and limits resist with: their regularisation.
+//! Regularisation of contacts and limits.
 
 use crate::constants::{LEFT_IN_VELOCITIES, LONGEST_LEVER, OVERLOAD, STIFFEST};
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
-use super::{Bundle, Lanes, Slot, get, put, select, wide};
+use super::{Bundle, ConstraintSlot, Lanes, get, put, select, wide};
 use crate::plan::{PairKind, Plan, PlanPair, Rule};
 use spatial::masks::all_lanes;
 
@@ -108,7 +108,7 @@ impl<T: Bundle> Lanes<T> {
         for &node in nodes.iter().flatten() {
             w += self.numbers.nodes[node].mobility.turn;
         }
-        let Slot { position, normal, is_present, .. } = self.slots[contact];
+        let ConstraintSlot { position, normal, is_present, .. } = self.slots[contact];
         let slot = &mut self.slots[spin];
         (slot.position, slot.normal) = (position, normal);
         // What cannot turn resists no spin.
@@ -147,7 +147,7 @@ impl<T: Bundle> Lanes<T> {
                     join(islands, plan.nodes[a].tree, plan.nodes[b].tree);
                 }
             }
-            // Roots are the smallest of their islands: first they take in the others, then these take over from them.
+            // The smallest tree is an island's root: it gathers the maximum, then all others copy it.
             for tree in 0..islands.len() {
                 let root = find(islands, tree);
                 let both = combine(get(&of_trees[root], lane), get(&of_trees[tree], lane));
@@ -181,7 +181,7 @@ impl<T: Bundle> Lanes<T> {
         }
         let mut stiff = w;
         if self.numbers.is_uneven {
-            // Under something heavy a contact is not to sink in by as much as it would be heavier than what it rests on.
+            // A contact between bodies of very different mass is regularised by the heavier one, so that it does not sink in.
             stiff = w.min(self.heaviest[tree] * wide(OVERLOAD)).max(w * wide(STIFFEST));
         }
         let spring = match pair.surface.compliance {
@@ -201,7 +201,7 @@ impl<T: Bundle> Lanes<T> {
                 is_rigid: select(is_deep, stop.is_rigid, law.is_rigid),
             };
         }
-        // No point of a body is to become much faster than what recovers, as it would where the contact has a short lever.
+        // Where a contact has a short lever, no point of a body may become much faster than the recovery itself.
         let fastest = (leverage.sqrt() * wide(LONGEST_LEVER)).min(T::ONE) * wide(plan.rule.recovery_speed);
         law.v_hat = select(law.is_rigid, law.v_hat.min(fastest), law.v_hat);
         (law, (w, stiff))

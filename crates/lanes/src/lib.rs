@@ -47,7 +47,6 @@ mod step;
 
 use std::sync::Arc;
 
-use multibody::JointType;
 use spatial::masks::{lanes_of, select, wide};
 use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
@@ -151,7 +150,7 @@ pub struct Lanes<T: Real> {
     geoms: Vec<Geom<T>>,
     balls: Vec<Ball<T>>,
     sweeps: Vec<Sweep<T>>,
-    slots: Vec<Slot<T>>,
+    slots: Vec<ConstraintSlot<T>>,
     narrow: NarrowPhase,
     /// The slots in reach of any lane in this step, and limits likewise.
     near: Vec<usize>,
@@ -198,7 +197,7 @@ impl LaneStats {
 #[derive(Clone, Copy, Debug)]
 struct Memory<T> {
     /// The velocity that it would have without impulse (world axes; of limits the first entry).
-    free: Vec3<T>,
+    free_velocity: Vec3<T>,
     /// Its normal impulse.
     normal: T,
     /// Whether anything is known, 1 or 0.
@@ -206,7 +205,7 @@ struct Memory<T> {
 }
 
 impl<T: Real> Memory<T> {
-    const NONE: Self = Self { free: Vec3::ZERO, normal: T::ZERO, is_known: T::ZERO };
+    const NONE: Self = Self { free_velocity: Vec3::ZERO, normal: T::ZERO, is_known: T::ZERO };
 }
 
 /// A node in a step; motions are about the tree's origin.
@@ -228,6 +227,21 @@ struct Node<T> {
     /// Impulse that the joint must bear: that of the forces, then what children add.
     load: Wrench<T>,
     articulated: ArticulatedInertia<T>,
+}
+
+impl<T: Real> Node<T> {
+    const ZERO: Self = Self {
+        rot: Mat3::IDENTITY,
+        pos: Vec3::ZERO,
+        inertia: Inertia { mass: T::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO },
+        twist: Twist::ZERO,
+        change: Twist::ZERO,
+        acceleration: Twist::ZERO,
+        coriolis: Wrench::ZERO,
+        force: Wrench::ZERO,
+        load: Wrench::ZERO,
+        articulated: ArticulatedInertia::ZERO,
+    };
 }
 
 /// A rigid body about the tree's origin.
@@ -258,6 +272,10 @@ struct Dof<T> {
     x: T,
 }
 
+impl<T: Real> Dof<T> {
+    const ZERO: Self = Self { axis: Twist::ZERO, u: Wrench::ZERO, d_inv: T::ZERO, x: T::ZERO };
+}
+
 /// A geom that moves, in the world.
 #[derive(Clone, Copy, Debug)]
 struct Geom<T> {
@@ -283,7 +301,7 @@ struct Sweep<T> {
 
 /// A constraint of the plan in a step: of a contact point in reach, or of anything else.
 #[derive(Clone, Copy, Debug)]
-struct Slot<T> {
+struct ConstraintSlot<T> {
     /// Whether the lane has it, 1 or 0.
     is_present: T,
     /// Where the bodies are pushed, world.
@@ -318,7 +336,29 @@ struct Slot<T> {
     at_bound: T,
 }
 
-impl<T: Real> Slot<T> {
+impl<T: Real> ConstraintSlot<T> {
+    const NONE: Self = Self {
+        is_present: T::ZERO,
+        position: Vec3::ZERO,
+        normal: Vec3::ZERO,
+        gap: T::ZERO,
+        v_hat: T::ZERO,
+        recovery: T::ZERO,
+        r_n: T::ONE,
+        r_t: T::ONE,
+        w: T::ONE,
+        step: 0,
+        has_law: false,
+        impulse: Vec3::ZERO,
+        pushes: T::ZERO,
+        velocity: Vec3::ZERO,
+        known_normal: T::ZERO,
+        low: T::ZERO,
+        high: T::ZERO,
+        bias: Vec3::ZERO,
+        at_bound: T::ZERO,
+    };
+
     /// The normal impulse that bounds a contact's friction where positions are righted: the one that is known, if it pushes.
     #[inline(always)]
     fn bound_of_recovery(&self) -> T {
@@ -329,43 +369,6 @@ impl<T: Real> Slot<T> {
 impl<T: Bundle> Lanes<T> {
     /// The scratch of steps of this plan, with `nu` controls.
     pub fn new(plan: &Plan, nu: usize) -> Self {
-        let node = Node {
-            rot: Mat3::IDENTITY,
-            pos: Vec3::ZERO,
-            inertia: Inertia { mass: T::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO },
-            twist: Twist::ZERO,
-            change: Twist::ZERO,
-            acceleration: Twist::ZERO,
-            coriolis: Wrench::ZERO,
-            force: Wrench::ZERO,
-            load: Wrench::ZERO,
-            articulated: ArticulatedInertia::ZERO,
-        };
-        let dof = Dof { axis: Twist::ZERO, u: Wrench::ZERO, d_inv: T::ZERO, x: T::ZERO };
-        let slot = Slot {
-            is_present: T::ZERO,
-            position: Vec3::ZERO,
-            normal: Vec3::ZERO,
-            gap: T::ZERO,
-            v_hat: T::ZERO,
-            recovery: T::ZERO,
-            r_n: T::ONE,
-            r_t: T::ONE,
-            w: T::ONE,
-            step: 0,
-            has_law: false,
-            impulse: Vec3::ZERO,
-            pushes: T::ZERO,
-            velocity: Vec3::ZERO,
-            known_normal: T::ZERO,
-            low: T::ZERO,
-            high: T::ZERO,
-            bias: Vec3::ZERO,
-            at_bound: T::ZERO,
-        };
-        let geom = Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY };
-        let ball = Ball { centre: Vec3::ZERO, reach: T::ZERO };
-        let sweep = Sweep { shift: Vec3::ZERO, slack: T::ZERO, farthest: T::ZERO };
         let constraints = plan.constraints.all.len();
         Self {
             q: vec![T::ZERO; plan.nq],
@@ -389,8 +392,8 @@ impl<T: Bundle> Lanes<T> {
             left: 0,
             unresolved: 0,
             recovering: 0,
-            nodes: vec![node; plan.nodes.len()],
-            dofs: vec![dof; plan.nv],
+            nodes: vec![Node::ZERO; plan.nodes.len()],
+            dofs: vec![Dof::ZERO; plan.nv],
             origins: vec![Vec3::ZERO; plan.trees.len()],
             turns: vec![T::ZERO; plan.trees.len()],
             v_start: vec![T::ZERO; plan.nv],
@@ -403,10 +406,10 @@ impl<T: Bundle> Lanes<T> {
             q_start: vec![T::ZERO; plan.nq],
             v_solved: vec![T::ZERO; plan.nv],
             v_of_q: vec![T::ZERO; plan.nv],
-            geoms: vec![geom; plan.contacts.geoms.len()],
-            balls: vec![ball; plan.contacts.geoms.len()],
-            sweeps: vec![sweep; plan.nodes.len()],
-            slots: vec![slot; constraints],
+            geoms: vec![Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY }; plan.contacts.geoms.len()],
+            balls: vec![Ball { centre: Vec3::ZERO, reach: T::ZERO }; plan.contacts.geoms.len()],
+            sweeps: vec![Sweep { shift: Vec3::ZERO, slack: T::ZERO, farthest: T::ZERO }; plan.nodes.len()],
+            slots: vec![ConstraintSlot::NONE; constraints],
             narrow: NarrowPhase::new(plan),
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),
@@ -585,10 +588,4 @@ fn select3<T: Real>(mask: T, yes: Vec3<T>, no: Vec3<T>) -> Vec3<T> {
 #[inline(always)]
 fn dofs_of(node: &crate::plan::PlanNode) -> std::ops::Range<usize> {
     node.v..node.v + node.joint.nv()
-}
-
-/// Whether a joint's origin follows its own coordinate.
-#[inline(always)]
-fn slides(joint: JointType) -> bool {
-    matches!(joint, JointType::Prismatic | JointType::Screw)
 }

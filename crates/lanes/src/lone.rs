@@ -1,10 +1,10 @@
-//! A world that is stepped by itself, in the one lane of `Lanes<f64>`: what its steps remember, and what they tell.
+//! A world that is stepped by itself, in the one lane of `Lanes<f64>`: its warm start and its reports.
 
 use crate::constants::CALM;
 use spatial::Vec3;
 
 use super::{Bundle, Lanes, Memory, get, put, wide};
-use crate::plan::{ConstraintName, Plan, Rows, Source};
+use crate::plan::{ConstraintName, Plan, PlanJacobian, Source};
 
 /// What a constraint met in a step: all that the next one needs to know of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Known {
     /// The constraint.
     pub name: ConstraintName,
     /// The velocity that it would have without impulse (world axes; of one row the first entry), m/s or rad/s.
-    pub free: Vec3<f64>,
+    pub free_velocity: Vec3<f64>,
     /// Its normal impulse, N·s or N·m·s.
     pub normal: f64,
 }
@@ -61,7 +61,7 @@ impl<T: Bundle> Lanes<T> {
         }
         for n in 0..self.near.len() {
             let k = self.near[n];
-            let Rows::Point(nodes) = &plan.constraints.all[k].rows else { continue };
+            let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
             let position = self.slots[k].position;
             let mut velocity = Vec3::ZERO;
             for (node, sign) in nodes.iter().zip([-T::ONE, T::ONE]) {
@@ -88,22 +88,22 @@ impl<T: Bundle> Lanes<T> {
 
     fn take_known_of(&mut self, plan: &Plan, are_contacts: bool) {
         for n in 0..self.before.len() {
-            let Known { name, free, normal } = self.before[n];
+            let Known { name, free_velocity, normal } = self.before[n];
             if name.is_contact() != are_contacts {
                 continue;
             }
             let Some((k, is_flipped)) = self.constraint_of(plan, name) else { continue };
-            let free = if is_flipped { -free } else { free };
-            let free = match (&plan.constraints.all[k].rows, &plan.constraints.all[k].source) {
-                (Rows::Twist(_), Source::Spin { contact }) => {
-                    Vec3::new(free.dot(self.slots[*contact].normal.map(|x| get(&x, 0))), 0.0, 0.0)
+            let free_velocity = if is_flipped { -free_velocity } else { free_velocity };
+            let free_velocity = match (&plan.constraints.all[k].jacobian, &plan.constraints.all[k].source) {
+                (PlanJacobian::Twist(_), Source::Spin { contact }) => {
+                    Vec3::new(free_velocity.dot(self.slots[*contact].normal.map(|x| get(&x, 0))), 0.0, 0.0)
                 }
-                _ => free,
+                _ => free_velocity,
             };
             let memory = &mut self.memory[k];
-            put(&mut memory.free.x, 0, free.x);
-            put(&mut memory.free.y, 0, free.y);
-            put(&mut memory.free.z, 0, free.z);
+            put(&mut memory.free_velocity.x, 0, free_velocity.x);
+            put(&mut memory.free_velocity.y, 0, free_velocity.y);
+            put(&mut memory.free_velocity.z, 0, free_velocity.z);
             put(&mut memory.normal, 0, normal);
             put(&mut memory.is_known, 0, 1.0);
             self.space.known.push(k);
@@ -144,17 +144,17 @@ impl Lanes<f64> {
     /// among those of its geoms that are in reach.
     pub fn known(&self, plan: &Plan) -> impl Iterator<Item = Known> {
         let known = self.space.known.iter().map(|&k| (k, &self.memory[k])).filter(|(_, memory)| memory.is_known != 0.0);
-        let known = known.map(|(k, memory)| (k, memory.free, memory.normal));
+        let known = known.map(|(k, memory)| (k, memory.free_velocity, memory.normal));
         let apart = self.near.iter().copied().filter(|&k| {
             let is_contact = matches!(plan.constraints.all[k].source, Source::Contact);
             is_contact && self.memory[k].is_known == 0.0 && self.is_there(&self.slots[k], 0)
         });
         let apart = apart.map(|k| (k, self.slots[k].velocity, 0.0));
-        known.chain(apart).filter_map(|(k, free, normal)| {
+        known.chain(apart).filter_map(|(k, free_velocity, normal)| {
             let (name, is_flipped) = self.name_of(plan, k)?;
-            let is_twist = matches!(plan.constraints.all[k].rows, Rows::Twist(_));
-            let free = if is_twist { self.slots[k].normal * free.x } else { free };
-            Some(Known { name, free: if is_flipped { -free } else { free }, normal })
+            let is_twist = matches!(plan.constraints.all[k].jacobian, PlanJacobian::Twist(_));
+            let free_velocity = if is_twist { self.slots[k].normal * free_velocity.x } else { free_velocity };
+            Some(Known { name, free_velocity: if is_flipped { -free_velocity } else { free_velocity }, normal })
         })
     }
 
@@ -196,11 +196,11 @@ impl Lanes<f64> {
 /// The trees that a constraint joins, a bit each; of more than 64, the last bit stands for the rest.
 fn trees_of(plan: &Plan, constraint: usize) -> u64 {
     let bit = |node: usize| 1 << plan.nodes[node].tree.min(63);
-    match &plan.constraints.all[constraint].rows {
-        Rows::Point(nodes) | Rows::Turn(nodes) | Rows::Twist(nodes) => {
+    match &plan.constraints.all[constraint].jacobian {
+        PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
             nodes.iter().flatten().fold(0, |all, node| all | bit(*node))
         }
-        Rows::Sum(terms) => {
+        PlanJacobian::Sum(terms) => {
             let terms = &plan.constraints.terms[terms.clone()];
             terms.iter().fold(0, |all, term| all | bit(plan.node_of_dof[term.dof]))
         }

@@ -4,14 +4,14 @@ use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equali
 use spatial::{Mat3, Three, Vec3};
 
 use super::contact_space::MAX_ROWS;
-use super::{Bundle, Lanes, Memory, Slot, get, put};
-use crate::plan::{Numbers, Plan, Rows, Source, TieKind};
+use super::{Bundle, ConstraintSlot, Lanes, Memory, get, put};
+use crate::plan::{Numbers, Plan, PlanJacobian, Source, TieKind};
 
 /// The problem of one lane, reused from lane to lane.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Solver {
     space: sap::ContactSpace,
-    laws: Vec<Constraint>,
+    constraints: Vec<Constraint>,
     /// What each law is of, and its place: the first of its rows here, its block and its row there.
     of: Vec<(usize, usize, (usize, usize))>,
     /// The place of every row; none of rows that never push, of friction that resists torsion alone.
@@ -37,13 +37,13 @@ impl<T: Bundle> Lanes<T> {
                 continue;
             }
             self.state_problem(plan, lane, is_recovery);
-            let Solver { space, laws, v_free, .. } = &mut self.solver;
+            let Solver { space, constraints, v_free, .. } = &mut self.solver;
             let mut energy = 0.0;
             for kinetic in &self.space.kinetic {
                 energy += 2.0 * get(kinetic, lane);
             }
             let options = if is_recovery { &plan.recovery_options } else { &plan.solver_options };
-            match space.solve(laws, v_free, energy, options) {
+            match space.solve(constraints, v_free, energy, options) {
                 Ok(report) => {
                     spent += report.iterations;
                     self.residual = self.residual.max(report.residual);
@@ -61,12 +61,12 @@ impl<T: Bundle> Lanes<T> {
         self.stats.group_iterations += most as u64;
     }
 
-    /// Sets the laws, J v* and W of a lane.
+    /// Sets the constraints, J v* and W of a lane.
     fn state_problem(&mut self, plan: &Plan, lane: usize, is_recovery: bool) {
         let Self { space, solver, slots, memory, numbers, .. } = self;
-        let Solver { space: problem, laws, of, places, v_free } = solver;
-        laws.clear();
-        laws.reserve(MAX_ROWS);
+        let Solver { space: problem, constraints, of, places, v_free } = solver;
+        constraints.clear();
+        constraints.reserve(MAX_ROWS);
         of.clear();
         of.reserve(MAX_ROWS);
         places.clear();
@@ -82,10 +82,10 @@ impl<T: Bundle> Lanes<T> {
         for (k, first, (b, at)) in of.iter_mut() {
             *first = places.len();
             let law = law(plan, (slots, memory, numbers), *k, (lane, is_recovery), &space.blocks[*b].frame);
-            let never = if matches!(plan.constraints.all[*k].rows, Rows::Twist(_)) { 2 } else { 0 };
+            let never = if matches!(plan.constraints.all[*k].jacobian, PlanJacobian::Twist(_)) { 2 } else { 0 };
             places.extend((0..never).map(|_| None));
             places.extend((0..law.rows() - never).map(|row| Some((*b, *at + row))));
-            laws.push(law);
+            constraints.push(law);
         }
         v_free.extend(places.iter().map(|place| place.map_or(0.0, |(b, row)| get(&space.rows[b].v_free[row], lane))));
         problem.start(places.len());
@@ -102,7 +102,7 @@ impl<T: Bundle> Lanes<T> {
     /// Takes the impulses of a lane, and notes what its constraints met.
     fn take(&mut self, plan: &Plan, lane: usize, is_recovery: bool) {
         let Self { space, solver, memory, slots, .. } = self;
-        let Solver { space: solution, laws, of, places, .. } = solver;
+        let Solver { space: solution, constraints, of, places, .. } = solver;
         for rows in &mut space.rows[..space.count] {
             rows.solved_lambda.iter_mut().for_each(|impulse| put(impulse, lane, 0.0));
         }
@@ -115,18 +115,18 @@ impl<T: Bundle> Lanes<T> {
         if is_recovery {
             return;
         }
-        for (law, &(k, row, (b, _))) in laws.iter().zip(&*of) {
+        for (law, &(k, row, (b, _))) in constraints.iter().zip(&*of) {
             let rows = row..row + law.rows();
             let impulse = &solution.impulses()[rows.clone()];
-            let mut free = [0.0; 3];
-            law.free_velocity(&solution.velocities()[rows], impulse, &mut free);
+            let mut free_velocity = [0.0; 3];
+            law.free_velocity(&solution.velocities()[rows], impulse, &mut free_velocity);
             if law.rows() == 3 {
-                let impulse = if matches!(plan.constraints.all[k].rows, Rows::Twist(_)) {
-                    free[0] = free[2];
+                let impulse = if matches!(plan.constraints.all[k].jacobian, PlanJacobian::Twist(_)) {
+                    free_velocity[0] = free_velocity[2];
                     slots[k].normal.map(|x| get(&x, lane)) * impulse[2]
                 } else {
                     let frame = space.blocks[b].frame.map(|x| get(&x, lane));
-                    free = (frame * Vec3::from(free)).to_array();
+                    free_velocity = (frame * Vec3::from(free_velocity)).to_array();
                     frame * Vec3::new(impulse[0], impulse[1], impulse[2])
                 };
                 put(&mut slots[k].impulse.x, lane, impulse.x);
@@ -135,9 +135,9 @@ impl<T: Bundle> Lanes<T> {
                 put(&mut slots[k].pushes, lane, f64::from(solution.impulses()[row + 2] > 0.0));
             }
             let memory = &mut memory[k];
-            put(&mut memory.free.x, lane, free[0]);
-            put(&mut memory.free.y, lane, free[1]);
-            put(&mut memory.free.z, lane, free[2]);
+            put(&mut memory.free_velocity.x, lane, free_velocity[0]);
+            put(&mut memory.free_velocity.y, lane, free_velocity[1]);
+            put(&mut memory.free_velocity.z, lane, free_velocity[2]);
             put(&mut memory.normal, lane, impulse[impulse.len() - 1]);
             put(&mut memory.is_known, lane, 1.0);
         }
@@ -147,7 +147,7 @@ impl<T: Bundle> Lanes<T> {
 /// The law of a constraint in one lane, and what is known of it along its rows, which are the columns of `frame`.
 fn law<T: Bundle>(
     plan: &Plan,
-    (slots, memory, numbers): (&[Slot<T>], &[Memory<T>], &Numbers<T>),
+    (slots, memory, numbers): (&[ConstraintSlot<T>], &[Memory<T>], &Numbers<T>),
     k: usize,
     (lane, is_recovery): (usize, bool),
     frame: &Mat3<T>,
@@ -156,7 +156,8 @@ fn law<T: Bundle>(
     let at = |x: &T| get(x, lane);
     let (w, r) = (at(&slot.w), at(&slot.r_n));
     let v_hat = at(if is_recovery { &slot.recovery } else { &slot.v_hat });
-    let normal_of = |slot: &Slot<T>| at(&if is_recovery { slot.bound_of_recovery() } else { slot.known_normal });
+    let normal_of =
+        |slot: &ConstraintSlot<T>| at(&if is_recovery { slot.bound_of_recovery() } else { slot.known_normal });
     let law: Constraint = match &plan.constraints.all[k].source {
         Source::Contact if plan.is_cone => ConeContact::new(at(&numbers.friction[k]), at(&slot.r_t), r, v_hat).into(),
         Source::Contact => {
@@ -179,11 +180,11 @@ fn law<T: Bundle>(
     if at(&memory.is_known) == 0.0 {
         return law;
     }
-    let free = memory.free.map(|x| at(&x));
-    let free = match &plan.constraints.all[k].rows {
-        Rows::Twist(_) => Vec3::new(0.0, 0.0, free.x),
-        Rows::Point(_) | Rows::Turn(_) => frame.map(|x| at(&x)).transpose_mul(free),
-        Rows::Sum(_) => free,
+    let free_velocity = memory.free_velocity.map(|x| at(&x));
+    let free_velocity = match &plan.constraints.all[k].jacobian {
+        PlanJacobian::Twist(_) => Vec3::new(0.0, 0.0, free_velocity.x),
+        PlanJacobian::Point(_) | PlanJacobian::Turn(_) => frame.map(|x| at(&x)).transpose_mul(free_velocity),
+        PlanJacobian::Sum(_) => free_velocity,
     };
-    law.with_free_velocity(free.to_array())
+    law.with_free_velocity(free_velocity.to_array())
 }

@@ -17,7 +17,7 @@ use multibody::{Compliance, Joint, JointKind, JointType, Model, NO_PARENT, Node}
 use spatial::{Mat3, Quat, Sym3, Vec3};
 
 pub use constraints::ConstraintName;
-pub(crate) use constraints::{Constraints, Coupling, PlanFrame, Rows, Source, Term, Tie, TieKind};
+pub(crate) use constraints::{Constraints, Coupling, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub(crate) use drives::{PlanActivation, PlanActuator, PlanDrive};
 pub use numbers::Numbers;
@@ -157,7 +157,6 @@ impl Plan {
         }
         check(model)?;
         let Setup { dt, is_balanced, friction, .. } = *setup;
-        let tree_of = |node: usize| model.tree.trees.partition_point(|nodes| nodes.end <= node);
         let (mut drives, servos): (Vec<_>, Vec<_>) =
             PlanDrive::of_model(model)?.into_iter().partition(PlanDrive::has_impedance);
         let contacts = Contacts::new(model, scene, setup)?;
@@ -167,28 +166,7 @@ impl Plan {
         let of_model = Setting { dt, contacts: &contacts, turns: &turns, pd: &pd, drives: &drives };
         let (numbers, fulcrums) = Numbers::new(model, scene, &of_model);
         drives.extend(PdNumbers::drives(&pd, model, setup.gains_change));
-        let node = |(i, node): (usize, &Node<f64>)| {
-            let parent = (node.parent != NO_PARENT).then_some(node.parent);
-            let above = parent.map_or(Mat3::IDENTITY, |parent| turns[parent]);
-            let turn = turns[i];
-            let rot = above.transpose() * (node.rot.to_mat3() * turn);
-            PlanNode {
-                parent,
-                tree: tree_of(i),
-                joint: node.joint,
-                q: node.q,
-                v: node.v,
-                rot,
-                is_turned: rot != Mat3::IDENTITY,
-                pos: above.transpose_mul(node.pos),
-                q_ref: node.q_ref,
-                pitch: node.pitch,
-                is_massless: node.inertia.mass == 0.0 && node.inertia.inertia == Sym3::ZERO,
-                extent: contacts.extents[i],
-                has_fulcrum: fulcrums[i],
-            }
-        };
-        let nodes: Vec<PlanNode> = model.tree.nodes.iter().enumerate().map(node).collect();
+        let nodes = plan_nodes(model, &turns, &contacts.extents, &fulcrums);
         let node_of_dof: Vec<usize> =
             nodes.iter().enumerate().flat_map(|(i, node)| [i].repeat(node.joint.nv())).collect();
         let tree = |(k, (nodes, dofs)): (usize, (&Range<usize>, &Range<usize>))| PlanTree {
@@ -200,7 +178,7 @@ impl Plan {
         };
         let limits: Vec<Limit> = limits(model).map(|(limit, _)| limit).collect();
         let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns)?;
-        let joined_trees = constraints.joined_trees(&tree_of, &node_of_dof);
+        let joined_trees = constraints.joined_trees(&|node| tree_of(model, node), &node_of_dof);
         let pi = std::f64::consts::PI;
         let solver_options = sap::Options {
             tolerance: setup.tolerance,
@@ -242,6 +220,35 @@ impl Plan {
             },
         })
     }
+}
+
+/// The nodes of a model with their axes turned.
+fn plan_nodes(model: &Model, turns: &[Mat3<f64>], extents: &[f64], fulcrums: &[bool]) -> Vec<PlanNode> {
+    let node = |(i, node): (usize, &Node<f64>)| {
+        let parent = (node.parent != NO_PARENT).then_some(node.parent);
+        let above = parent.map_or(Mat3::IDENTITY, |parent| turns[parent]);
+        let rot = above.transpose() * (node.rot.to_mat3() * turns[i]);
+        PlanNode {
+            parent,
+            tree: tree_of(model, i),
+            joint: node.joint,
+            q: node.q,
+            v: node.v,
+            rot,
+            is_turned: rot != Mat3::IDENTITY,
+            pos: above.transpose_mul(node.pos),
+            q_ref: node.q_ref,
+            pitch: node.pitch,
+            is_massless: node.inertia.mass == 0.0 && node.inertia.inertia == Sym3::ZERO,
+            extent: extents[i],
+            has_fulcrum: fulcrums[i],
+        }
+    };
+    model.tree.nodes.iter().enumerate().map(node).collect()
+}
+
+fn tree_of(model: &Model, node: usize) -> usize {
+    model.tree.trees.partition_point(|nodes| nodes.end <= node)
 }
 
 /// The rotation to a node's frame from one whose z is the joint's axis.
@@ -343,7 +350,7 @@ fn limits(model: &Model) -> impl Iterator<Item = (Limit, (f64, f64))> + '_ {
 
 /// The joints that may have limits and have them.
 fn limited(model: &Model) -> impl Iterator<Item = (&Joint, (f64, f64))> + '_ {
-    let limited = model.joints.iter().filter(|joint| joint.kind.nv() == 1 || joint.kind == JointKind::Ball);
+    let limited = model.joints.iter().filter(|joint| joint.kind.can_have_limits());
     limited.filter_map(|joint| Some((joint, joint.range?)))
 }
 

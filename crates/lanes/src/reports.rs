@@ -1,8 +1,8 @@
-//! What became of contacts and other constraints in the last step, lane by lane.
+//! Outcomes of contacts and other constraints in the last step, by lane.
 
 use spatial::Vec3;
 
-use super::{Bundle, Lanes, Slot, get};
+use super::{Bundle, ConstraintSlot, Lanes, get};
 use crate::contact::LaneContact;
 use crate::plan::{ConstraintName, PairKind, Plan, Source, TieKind};
 
@@ -119,7 +119,7 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Whether a contact point is one of the last step.
-    pub(super) fn is_there(&self, slot: &Slot<T>, lane: usize) -> bool {
+    pub(super) fn is_there(&self, slot: &ConstraintSlot<T>, lane: usize) -> bool {
         slot.step == self.steps && get(&slot.is_present, lane) != 0.0
     }
 

@@ -4,8 +4,8 @@ use sap::SolverParameters;
 use sap::contact_blocks::{BlockRows, Limits, Spin};
 use spatial::Vec3;
 
-use super::{Bundle, Lanes, Slot, get, select, select3, wide};
-use crate::plan::{Plan, Rows, Source, TieKind};
+use super::{Bundle, ConstraintSlot, Lanes, get, select, select3, wide};
+use crate::plan::{Plan, PlanJacobian, Source, TieKind};
 
 const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps_in_blocks;
 
@@ -44,56 +44,96 @@ fn limits<T: Bundle>(plan: &Plan) -> Limits {
     }
 }
 
-/// Rolling and torsional friction in these lanes: the place of the contact, what is known of the free velocity and whether it is, and lengths
-/// with the normal impulse of the contact where that is known.
-trait SpinRows<T> {
-    fn set_rolling(&mut self, place: usize, lanes: T, slot: &Slot<T>, free: ([T; 3], T), law: ([T; 2], Option<T>));
-    fn set_torsion(&mut self, at: (usize, usize), lanes: T, slot: &Slot<T>, free: (T, T), law: (T, Option<T>));
+/// A contact in these lanes; with the normal impulse that bounds its friction where that is known.
+#[inline(always)]
+fn set_contact<T: Bundle>(
+    rows: &mut BlockRows<T>,
+    lanes: u32,
+    slot: &ConstraintSlot<T>,
+    v_hat: T,
+    (friction, known): (T, Option<T>),
+) {
+    rows.contact_lanes |= lanes;
+    let lanes = T::mask(lanes);
+    rows.is_contact = rows.is_contact.max(lanes);
+    rows.r[0] = select(lanes, slot.r_t, rows.r[0]);
+    rows.r[1] = select(lanes, slot.r_t, rows.r[1]);
+    rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
+    rows.v_hat[2] = select(lanes, v_hat, rows.v_hat[2]);
+    match known {
+        Some(normal) => rows.bound = select(lanes, normal * friction, rows.bound),
+        None => rows.friction = select(lanes, friction, rows.friction),
+    }
 }
 
-impl<T: Bundle> SpinRows<T> for BlockRows<T> {
-    #[inline(always)]
-    fn set_rolling(
-        &mut self,
-        place: usize,
-        lanes: T,
-        slot: &Slot<T>,
-        (free, is_known): ([T; 3], T),
-        ([rolling, torsional], known): ([T; 2], Option<T>),
-    ) {
-        for row in 0..3 {
-            self.set_torsion((row, place), lanes, slot, (free[row], is_known), (T::ZERO, None));
-        }
-        self.set_torsion((2, place), lanes, slot, (free[2], is_known), (torsional, known));
-        self.spin = Spin::Rolling;
-        match known {
-            Some(normal) => self.bound = select(lanes, normal * rolling, self.bound),
-            None => self.lengths[0] = select(lanes, rolling, self.lengths[0]),
-        }
+/// Rolling friction in these lanes: the place of the contact, z and whether it is known, and lengths with the normal impulse of the contact
+/// where that is known.
+#[inline(always)]
+fn set_rolling<T: Bundle>(
+    rows: &mut BlockRows<T>,
+    place: usize,
+    lanes: T,
+    slot: &ConstraintSlot<T>,
+    (z, is_known): ([T; 3], T),
+    ([rolling, torsional], known): ([T; 2], Option<T>),
+) {
+    for row in 0..3 {
+        set_torsion(rows, (row, place), lanes, slot, (z[row], is_known), (T::ZERO, None));
     }
+    set_torsion(rows, (2, place), lanes, slot, (z[2], is_known), (torsional, known));
+    rows.spin = Spin::Rolling;
+    match known {
+        Some(normal) => rows.bound = select(lanes, normal * rolling, rows.bound),
+        None => rows.lengths[0] = select(lanes, rolling, rows.lengths[0]),
+    }
+}
 
-    #[inline(always)]
-    fn set_torsion(
-        &mut self,
-        (row, place): (usize, usize),
-        lanes: T,
-        slot: &Slot<T>,
-        (free, is_known): (T, T),
-        (length, known): (T, Option<T>),
-    ) {
-        (self.spin, self.contacts[row]) = (Spin::Torsion, place);
-        self.r[row] = select(lanes, slot.r_n, self.r[row]);
-        self.w[row] = select(lanes, slot.w, self.w[row]);
-        self.z[row] = select(is_known, free, self.z[row]);
-        match known {
-            Some(normal) => {
-                let bound = normal * length;
-                self.low[row] = select(lanes, -bound, self.low[row]);
-                self.high[row] = select(lanes, bound, self.high[row]);
-            }
-            None => self.lengths[row] = select(lanes, length, self.lengths[row]),
+/// Torsional friction likewise.
+#[inline(always)]
+fn set_torsion<T: Bundle>(
+    rows: &mut BlockRows<T>,
+    (row, place): (usize, usize),
+    lanes: T,
+    slot: &ConstraintSlot<T>,
+    (z, is_known): (T, T),
+    (length, known): (T, Option<T>),
+) {
+    (rows.spin, rows.contacts[row]) = (Spin::Torsion, place);
+    rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
+    rows.w[row] = select(lanes, slot.w, rows.w[row]);
+    rows.z[row] = select(is_known, z, rows.z[row]);
+    match known {
+        Some(normal) => {
+            let bound = normal * length;
+            rows.low[row] = select(lanes, -bound, rows.low[row]);
+            rows.high[row] = select(lanes, bound, rows.high[row]);
         }
+        None => rows.lengths[row] = select(lanes, length, rows.lengths[row]),
     }
+}
+
+/// The three rows of an equality in these lanes, or of a distance the last alone.
+#[inline(always)]
+fn set_tie<T: Bundle>(rows: &mut BlockRows<T>, lanes: T, slot: &ConstraintSlot<T>, is_distance: bool) {
+    let bias = slot.bias.to_array();
+    for row in 0..3 {
+        rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
+        rows.v_hat[row] = select(lanes, bias[row], rows.v_hat[row]);
+    }
+    for row in if is_distance { 2..3 } else { 0..3 } {
+        rows.low[row] = select(lanes, wide(f64::NEG_INFINITY), rows.low[row]);
+        rows.high[row] = select(lanes, wide(f64::INFINITY), rows.high[row]);
+    }
+}
+
+/// A constraint of one row in these lanes.
+#[inline(always)]
+fn set_one<T: Bundle>(rows: &mut BlockRows<T>, row: usize, lanes: T, slot: &ConstraintSlot<T>, v_hat: T) {
+    rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
+    rows.w[row] = select(lanes, slot.w, rows.w[row]);
+    rows.v_hat[row] = select(lanes, v_hat, rows.v_hat[row]);
+    rows.low[row] = select(lanes, slot.low, rows.low[row]);
+    rows.high[row] = select(lanes, slot.high, rows.high[row]);
 }
 
 impl<T: Bundle> Lanes<T> {
@@ -156,25 +196,9 @@ impl<T: Bundle> Lanes<T> {
                 let v_hat = if is_recovery { slot.recovery } else { slot.v_hat };
                 match &plan.constraints.all[k].source {
                     Source::Contact => {
-                        let friction = numbers.friction[k];
-                        rows.is_contact = rows.is_contact.max(lanes);
-                        rows.contact_lanes |= entry.lanes;
-                        let r_t = slot.r_t;
-                        rows.r[0] = select(lanes, r_t, rows.r[0]);
-                        rows.r[1] = select(lanes, r_t, rows.r[1]);
-                        rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
-                        rows.v_hat[2] = select(lanes, v_hat, rows.v_hat[2]);
-                        if is_bounded {
-                            let normal = if is_recovery { slot.bound_of_recovery() } else { slot.known_normal };
-                            rows.bound = select(lanes, normal * friction, rows.bound);
-                        } else {
-                            rows.friction = select(lanes, friction, rows.friction);
-                        }
-                        let free = block.frame.transpose_mul(memory.free).to_array();
-                        for row in 0..3 {
-                            rows.w[row] = select(lanes, slot.w, rows.w[row]);
-                            rows.z[row] = select(is_known, free[row], rows.z[row]);
-                        }
+                        let normal = if is_recovery { slot.bound_of_recovery() } else { slot.known_normal };
+                        let friction = (numbers.friction[k], is_bounded.then_some(normal));
+                        set_contact(rows, entry.lanes, slot, v_hat, friction);
                     }
                     Source::Spin { contact } => {
                         let lengths = numbers.spins[k - plan.contacts.slots];
@@ -183,38 +207,28 @@ impl<T: Bundle> Lanes<T> {
                         let known = is_bounded.then_some(normal);
                         // Its contact has this place among those of three rows.
                         let place = b - *first_spin;
-                        if matches!(plan.constraints.all[k].rows, Rows::Turn(_)) {
-                            let free = block.frame.transpose_mul(memory.free).to_array();
-                            rows.set_rolling(place, lanes, slot, (free, is_known), (lengths, known));
+                        if matches!(plan.constraints.all[k].jacobian, PlanJacobian::Turn(_)) {
+                            let z = block.frame.transpose_mul(memory.free_velocity).to_array();
+                            set_rolling(rows, place, lanes, slot, (z, is_known), (lengths, known));
                         } else {
-                            let (place, free) = (3 * place + entry.row, memory.free.x);
-                            rows.set_torsion((entry.row, place), lanes, slot, (free, is_known), (lengths[1], known));
+                            let (at, z) = ((entry.row, 3 * place + entry.row), memory.free_velocity.x);
+                            set_torsion(rows, at, lanes, slot, (z, is_known), (lengths[1], known));
                         }
+                        continue;
                     }
                     Source::Tie { tie, .. } => {
-                        let free = block.frame.transpose_mul(memory.free).to_array();
-                        let bias = slot.bias.to_array();
-                        let held = if matches!(tie.kind, TieKind::Distance(_)) { 2..3 } else { 0..3 };
-                        for row in 0..3 {
-                            rows.w[row] = select(lanes, slot.w, rows.w[row]);
-                            rows.z[row] = select(is_known, free[row], rows.z[row]);
-                            rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
-                            rows.v_hat[row] = select(lanes, bias[row], rows.v_hat[row]);
-                        }
-                        for row in held {
-                            rows.low[row] = select(lanes, wide(f64::NEG_INFINITY), rows.low[row]);
-                            rows.high[row] = select(lanes, wide(f64::INFINITY), rows.high[row]);
-                        }
+                        set_tie(rows, lanes, slot, matches!(tie.kind, TieKind::Distance(_)));
                     }
                     _ => {
-                        let row = entry.row;
-                        rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
-                        rows.w[row] = select(lanes, slot.w, rows.w[row]);
-                        rows.v_hat[row] = select(lanes, v_hat, rows.v_hat[row]);
-                        rows.low[row] = select(lanes, slot.low, rows.low[row]);
-                        rows.high[row] = select(lanes, slot.high, rows.high[row]);
-                        rows.z[row] = select(is_known, memory.free.x, rows.z[row]);
+                        set_one(rows, entry.row, lanes, slot, v_hat);
+                        rows.z[entry.row] = select(is_known, memory.free_velocity.x, rows.z[entry.row]);
+                        continue;
                     }
+                }
+                let z = block.frame.transpose_mul(memory.free_velocity).to_array();
+                for row in 0..3 {
+                    rows.w[row] = select(lanes, slot.w, rows.w[row]);
+                    rows.z[row] = select(is_known, z[row], rows.z[row]);
                 }
             }
         }
@@ -226,23 +240,24 @@ impl<T: Bundle> Lanes<T> {
         let Self { space, memory, slots, .. } = self;
         for (block, rows) in space.blocks.iter().zip(&space.rows[..space.count]) {
             let impulse = block.frame * Vec3::from(rows.solved_lambda);
-            let free: [T; 3] = std::array::from_fn(|row| rows.solved_v[row] - rows.w[row] * rows.solved_lambda[row]);
-            let in_world = block.frame * Vec3::from(free);
+            let free_velocity: [T; 3] =
+                std::array::from_fn(|row| rows.solved_v[row] - rows.w[row] * rows.solved_lambda[row]);
+            let in_world = block.frame * Vec3::from(free_velocity);
             for entry in block.entries.iter().filter(|entry| entry.lanes & solved != 0) {
                 let lanes = T::mask(entry.lanes & solved);
                 let (memory, slot) = (&mut memory[entry.constraint], &mut slots[entry.constraint]);
-                let of = &plan.constraints.all[entry.constraint].rows;
-                if matches!(of, Rows::Twist(_)) {
+                let of = &plan.constraints.all[entry.constraint].jacobian;
+                if matches!(of, PlanJacobian::Twist(_)) {
                     let twist = slot.normal * rows.solved_lambda[entry.row];
                     slot.impulse = select3(lanes, twist, slot.impulse);
                 }
                 if of.are_three() {
-                    memory.free = select3(lanes, in_world, memory.free);
+                    memory.free_velocity = select3(lanes, in_world, memory.free_velocity);
                     slot.impulse = select3(lanes, impulse, slot.impulse);
                     memory.normal = select(lanes, rows.solved_lambda[2], memory.normal);
                     slot.pushes = select(lanes, T::ZERO.if_less(rows.solved_lambda[2], T::ONE, T::ZERO), slot.pushes);
                 } else {
-                    memory.free.x = select(lanes, free[entry.row], memory.free.x);
+                    memory.free_velocity.x = select(lanes, free_velocity[entry.row], memory.free_velocity.x);
                     memory.normal = select(lanes, rows.solved_lambda[entry.row], memory.normal);
                 }
                 memory.is_known = memory.is_known.max(lanes);

@@ -3,7 +3,6 @@
 use super::{Bundle, Lanes, lanes_of, select, select3, vec3, wide};
 use crate::constants::FASTEST;
 use crate::plan::Plan;
-use multibody::JointType;
 use spatial::Vec3;
 use spatial::masks::all_lanes;
 
@@ -91,12 +90,8 @@ impl<T: Bundle> Lanes<T> {
         }
         let most = LARGEST_TURN / plan.dt;
         for node in &plan.nodes {
-            let first = match node.joint {
-                JointType::Ball => node.v,
-                JointType::Free => node.v + 3,
-                _ => continue,
-            };
-            is_fine *= vec3(&self.v[first..]).norm_squared().if_less(wide(most * most), T::ONE, T::ZERO);
+            let Some(offset) = node.joint.rotation_offset() else { continue };
+            is_fine *= vec3(&self.v[node.v + offset..]).norm_squared().if_less(wide(most * most), T::ONE, T::ZERO);
         }
         self.left |= lanes_of(T::ONE - is_fine);
     }

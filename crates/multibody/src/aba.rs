@@ -336,7 +336,7 @@ impl<T: Real> Eliminated<T> {
                 let along = match node.joint {
                     JointType::Prismatic => frame.axis.dot(p.lin),
                     JointType::Screw => frame.axis.dot(p.ang) + node.pitch * frame.axis.dot(p.lin),
-                    _ => frame.axis.dot(p.ang),
+                    JointType::Revolute | JointType::Ball | JointType::Free => frame.axis.dot(p.ang),
                 };
                 let u = r[v] - along;
                 x[v] = u;

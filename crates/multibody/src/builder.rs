@@ -503,7 +503,7 @@ fn push_node(model: &mut Model, spec: &JointSpec, at: Placement) {
             model.q0.extend([0.0; 7]);
             model.spring_reference.extend([0.0; 7]);
         }
-        _ => {
+        JointType::Revolute | JointType::Prismatic | JointType::Screw => {
             model.q0.push(spec.reference);
             model.spring_reference.push(spec.spring_reference);
         }
@@ -546,7 +546,7 @@ fn check_movable(model: &Model) -> Result<(), BuildError> {
             let driven = model.armature[nodes[i].v] > 0.0;
             let enough = match nodes[i].joint {
                 JointType::Prismatic | JointType::Free => mass[i] > 0.0,
-                _ => mass[i] > 0.0 || spin[i] > 0.0,
+                JointType::Revolute | JointType::Screw | JointType::Ball => mass[i] > 0.0 || spin[i] > 0.0,
             };
             if !(driven || enough) {
                 let body = model.bodies[joint.body].name.clone();

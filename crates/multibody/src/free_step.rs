@@ -201,7 +201,7 @@ impl FreeStep {
                     let k = joints.ball_block(node, i);
                     eliminate_ball(node, rot, &whole, k, (r, x), reduced, &mut eliminated[i])
                 }
-                _ => {
+                JointType::Revolute | JointType::Prismatic | JointType::Screw => {
                     let lambda = joints.diagonal[node.v];
                     eliminate_single(node, frame, &whole, lambda, (r, x), reduced, &mut eliminated[i])
                 }
@@ -244,7 +244,9 @@ impl FreeStep {
                     let k = joints.ball_block(node, i);
                     reduce_ball(node, here.frame.rot, &here.reduced, k, bias, (r, x))
                 }
-                _ => reduce_single(node, frame, &here.reduced, bias, (r, x)),
+                JointType::Revolute | JointType::Prismatic | JointType::Screw => {
+                    reduce_single(node, frame, &here.reduced, bias, (r, x))
+                }
             };
             if node.parent != NO_PARENT {
                 let inherited = &mut before[node.parent].inherited.bias;
@@ -297,7 +299,9 @@ fn reduce_single(
     let along = match node.joint {
         JointType::Revolute => dot(wide(s), bias.ang),
         JointType::Prismatic => Screw { ang: wide(s * 0.0), lin: wide(s * 1.0) }.dot(bias),
-        _ => Screw { ang: wide(s * 1.0), lin: wide(s * node.pitch) }.dot(bias),
+        JointType::Screw | JointType::Ball | JointType::Free => {
+            Screw { ang: wide(s * 1.0), lin: wide(s * node.pitch) }.dot(bias)
+        }
     };
     let u = r[node.v] - along;
     x[node.v] = u;
@@ -394,7 +398,7 @@ fn eliminate_single(
             let h = Screw { ang: a.times_vec(s), lin: b.transpose().times_vec(s) };
             (h, dot(wide(s), h.ang))
         }
-        _ => {
+        JointType::Prismatic | JointType::Screw | JointType::Ball | JointType::Free => {
             let (turn, slide) = if node.joint == JointType::Prismatic { (0.0, 1.0) } else { (1.0, node.pitch) };
             let (turn, slide) = (s * turn, s * slide);
             let h = Screw {
@@ -476,10 +480,12 @@ fn expand(node: &Node<f64>, frame: &NodeFrame<f64>, reduced: &Reduced, carried: 
                     let ang = Wide::splat(step).mul_add(s, carried.ang);
                     Screw { ang, lin: Wide::splat(step * node.pitch).mul_add(s, carried.lin) }
                 }
-                _ => Screw { ang: Wide::splat(step).mul_add(s, carried.ang), ..carried },
+                JointType::Revolute | JointType::Ball | JointType::Free => {
+                    Screw { ang: Wide::splat(step).mul_add(s, carried.ang), ..carried }
+                }
             }
         }
-        _ => {
+        JointType::Ball | JointType::Free => {
             let u = wide(vec3(&x[node.v..])) - reduced.a.times(carried.ang) - reduced.b.times(carried.lin);
             let turn = reduced.e.times(u);
             set3(&mut x[node.v..], frame.rot.transpose_mul(narrow(turn)));

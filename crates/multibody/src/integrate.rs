@@ -4,7 +4,7 @@ use spatial::Quat;
 
 use crate::kinematics::quaternion;
 use crate::rotations::{self, Lanes, MOST, PerJoint, Place, exponential};
-use crate::{JointType, Retraction, Tree};
+use crate::{Retraction, Tree};
 
 /// q ← q ⊞ dt v: coordinates of joints with one degree of freedom and positions add, quaternions take the
 /// exponential map of the angular velocity in the body's frame. `q` (nq), `v` (nv).
@@ -15,11 +15,7 @@ pub fn integrate(tree: &Tree<f64>, q: &mut [f64], v: &[f64], dt: f64) {
 /// Makes the quaternions in `q` (nq) unit.
 pub fn normalize(tree: &Tree<f64>, q: &mut [f64]) {
     for node in &tree.nodes {
-        let at = match node.joint {
-            JointType::Ball => node.q,
-            JointType::Free => node.q + 3,
-            _ => continue,
-        };
+        let Some(at) = node.quaternion() else { continue };
         let Quat { w, x, y, z } = quaternion(&q[at..]);
         q[at..at + 4].copy_from_slice(&[w, x, y, z]);
     }

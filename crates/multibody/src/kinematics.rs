@@ -88,7 +88,7 @@ pub(crate) fn place<T: Real>(node: &Node<T>, parent: Option<&NodeFrame<T>>, q: &
         }
     };
     let rot = quat.to_mat3();
-    if matches!(node.joint, JointType::Revolute | JointType::Screw) {
+    if node.joint.turns_about_axis() {
         axis = rot * node.axis;
     }
     let pos = parent.map_or(offset, |p| p.pos + offset);

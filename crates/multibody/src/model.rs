@@ -69,6 +69,14 @@ impl JointKind {
         }
     }
 
+    /// Whether such a joint can have limits: those with one coordinate, and balls.
+    pub const fn can_have_limits(self) -> bool {
+        match self {
+            Self::Revolute { .. } | Self::Prismatic { .. } | Self::Screw { .. } | Self::Ball => true,
+            Self::Universal { .. } | Self::Planar { .. } | Self::Free | Self::Weld => false,
+        }
+    }
+
     /// The name that users read.
     pub const fn name(self) -> &'static str {
         match self {

@@ -77,10 +77,10 @@ impl Placement {
         let turned = rotation(narrow_quat(quat));
         let rot = Matrix::new(turned);
         let mut axis = Wide::ZERO;
-        if matches!(node.joint, JointType::Revolute | JointType::Prismatic | JointType::Screw) {
+        if node.joint.nv() == 1 {
             axis = rot.times_vec(node.axis);
         }
-        if matches!(node.joint, JointType::Prismatic | JointType::Screw) {
+        if node.joint.slides() {
             let pitch = if node.joint == JointType::Screw { node.pitch } else { 1.0 };
             offset = Wide::splat((q[node.q] - node.q_ref) * pitch).mul_add(axis, offset);
         }

@@ -68,7 +68,11 @@ impl Model {
                 JointKind::Weld => 0,
                 JointKind::Universal { .. } => 2,
                 JointKind::Planar { .. } => 3,
-                _ => 1,
+                JointKind::Revolute { .. }
+                | JointKind::Prismatic { .. }
+                | JointKind::Screw { .. }
+                | JointKind::Ball
+                | JointKind::Free => 1,
             };
             ensure(joint.body < self.bodies.len() && (joint.q, joint.v) == (q, v), "joints")?;
             ensure(joint.nodes == (node..node + nodes) && node + nodes <= self.tree.nodes.len(), "joints")?;

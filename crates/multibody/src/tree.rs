@@ -41,6 +41,35 @@ impl JointType {
             Self::Free => 6,
         }
     }
+
+    /// Where among a joint's coordinates its quaternion starts, and among its degrees of freedom the angular velocity; none where it does
+    /// not rotate about a point.
+    #[inline(always)]
+    pub const fn rotation_offset(self) -> Option<usize> {
+        match self {
+            Self::Revolute | Self::Prismatic | Self::Screw => None,
+            Self::Ball => Some(0),
+            Self::Free => Some(3),
+        }
+    }
+
+    /// Whether its origin moves along its axis with its coordinate.
+    #[inline(always)]
+    pub const fn slides(self) -> bool {
+        match self {
+            Self::Prismatic | Self::Screw => true,
+            Self::Revolute | Self::Ball | Self::Free => false,
+        }
+    }
+
+    /// Whether it turns about its axis with its coordinate.
+    #[inline(always)]
+    pub const fn turns_about_axis(self) -> bool {
+        match self {
+            Self::Revolute | Self::Screw => true,
+            Self::Prismatic | Self::Ball | Self::Free => false,
+        }
+    }
 }
 
 /// One moving joint with everything that is rigidly attached behind it.
@@ -89,11 +118,12 @@ pub struct Tree<T> {
 impl<T> Node<T> {
     /// The first of the three degrees of freedom with which it rotates about a point; none where it does not.
     pub fn rotation(&self) -> Option<usize> {
-        match self.joint {
-            JointType::Ball => Some(self.v),
-            JointType::Free => Some(self.v + 3),
-            _ => None,
-        }
+        Some(self.v + self.joint.rotation_offset()?)
+    }
+
+    /// The first of the four coordinates of its quaternion; none where it has none.
+    pub fn quaternion(&self) -> Option<usize> {
+        Some(self.q + self.joint.rotation_offset()?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What callers pass, as vectors of the right shape; anything else is a `ValueError` that names the argument, what
 //! came and what was expected.
 
-use multibody::{JointType, Model, Tree};
+use multibody::{Model, Tree};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_array_module};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -175,11 +175,7 @@ pub fn any_vector(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 /// Quaternions are normalised when they are used, so any length will do but none.
 pub fn check_quaternions(name: &str, q: &[f64], tree: &Tree<f64>) -> PyResult<()> {
     for node in &tree.nodes {
-        let start = match node.joint {
-            JointType::Ball => node.q,
-            JointType::Free => node.q + 3,
-            _ => continue,
-        };
+        let Some(start) = node.quaternion() else { continue };
         let norm_squared: f64 = q[start..start + 4].iter().map(|x| x * x).sum();
         if !(1e-12..1e12).contains(&norm_squared) {
             let (found, end) = (&q[start..start + 4], start + 4);

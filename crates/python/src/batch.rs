@@ -8,7 +8,6 @@ mod quantities;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use batch::{BatchOptions, Cotangents, Precision};
-use multibody::JointType;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -124,11 +123,7 @@ impl Batch {
         let watch = Watch::new();
         batch.set_interrupt(watch.interrupt());
         let of_model = inner.inner();
-        let rotations = of_model.tree.nodes.iter().filter_map(|node| match node.joint {
-            JointType::Ball => Some(node.q),
-            JointType::Free => Some(node.q + 3),
-            _ => None,
-        });
+        let rotations = of_model.tree.nodes.iter().filter_map(multibody::Node::quaternion);
         let own = Self {
             model: model.clone().unbind(),
             worlds,

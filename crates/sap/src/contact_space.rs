@@ -1,16 +1,15 @@
 //! The fast path: problems of few rows, solved in contact space by the semismooth Newton method.
 //!
-//! Constraints move velocities by `v − v* = A⁻¹ Jᵀ λ` only, so that all they know of `A` and `J` is the Delassus operator
-//! `W = J A⁻¹ Jᵀ`. A constraint of velocity `v_c` and impulse `λ` meets its law if, left alone with the free velocity
-//! `z = v_c − w λ`, it would come to just these, whatever `w > 0`. Left alone it has the impulse `γ̄(z)`: the law with `R + w` in
-//! place of `R`. So the solution is the root of
+//! Constraints move velocities by `v − v* = A⁻¹ Jᵀ λ` only, so that the problem depends on `A` and `J` through the Delassus operator
+//! `W = J A⁻¹ Jᵀ` alone. A constraint of velocity `v_c` and impulse `λ` meets its law if `λ = γ̄(z)` at the free velocity
+//! `z = v_c − w λ`, for any `w > 0`; `γ̄` is the law with `R + w` in place of `R`. So the solution is the root of
 //!
 //! ```text
 //! F(z) = J v* + (W − w) γ̄(z) − z
 //! ```
 //!
-//! which is Lipschitz continuous however stiff constraints are, and linear while every constraint goes on sticking, sliding along the
-//! same line, or parting. With `T = −∂γ̄/∂z` a step solves `(1 + T (W − w)) dλ = −T F`: the semismooth Newton method of Alart and
+//! which is Lipschitz continuous however stiff constraints are, and linear while every constraint sticks, slides along the same line, or
+//! is open. With `T = −∂γ̄/∂z` a step solves `(1 + T (W − w)) dλ = −T F`: the semismooth Newton method of Alart and
 //! Curnier. Under Coulomb's law friction is bounded by the contact's own `γ̄_n(z)`, and `T` is not symmetric.
 //!
 //! There is no line search, and nothing guarantees convergence: what does not converge is left to [`solve`](crate::solve).
@@ -24,13 +23,13 @@ mod in_blocks;
 mod newton;
 
 pub use blocks::{BlockRows, Spin};
-pub use newton::{Block3, Limits, Newton, Outcome};
+pub use newton::{Block3, Limits, Outcome, SemismoothNewton};
 
 use spatial::{F64x4, Real};
 
 use crate::parameters::{ContactSpaceParameters, SolverParameters};
 use crate::{Block, Constraint, Criterion, Law, Options, Report, Strategy, friction_residual};
-use elimination::{Rows, add_scaled, dot};
+use elimination::{AugmentedMatrix, add_scaled, dot};
 use in_blocks::InBlocks;
 
 const PARAMETERS: ContactSpaceParameters = SolverParameters::STANDARD.contact_space;
@@ -60,19 +59,19 @@ pub struct ContactSpace {
     /// Rows of the problem.
     len: usize,
     /// `W`, both triangles; of a problem that was given by pairs of constraints not before blocks have failed.
-    w: Rows,
+    w: AugmentedMatrix,
     /// `W` by pairs of constraints, the lower triangle: rows of the later one, columns of the earlier one.
     pairs: Vec<Block3<f64>>,
     is_in_pairs: bool,
     in_blocks: InBlocks,
     /// `1 + T (W − w)`, and `−T F` on the right.
-    system: Rows,
+    system: AugmentedMatrix,
     locals: Vec<Local>,
-    /// The laws with the bounds of friction that the last evaluation moved.
-    laws: Vec<Constraint>,
+    /// The constraints with the bounds of friction that the last evaluation moved.
+    constraints: Vec<Constraint>,
     /// The rows of the active constraints.
     active: Vec<usize>,
-    /// `J v*`, `z`, `λ`, `v_c`, the impulses of the laws at `v_c`; each filled up with zeros to whole registers.
+    /// `J v*`, `z`, `λ`, `v_c`, the impulses of the constraints at `v_c`; each filled up with zeros to whole registers.
     v_star: Vec<f64>,
     z: Vec<f64>,
     lambda: Vec<f64>,
@@ -146,7 +145,7 @@ impl ContactSpace {
         self.len = rows;
         self.is_in_pairs = true;
         self.pairs.clear();
-        // Room for as many as there may ever be, at once.
+        // Room for the most that there may be.
         self.pairs.reserve(MAX_PAIRS);
         self.pairs.resize(constraints * (constraints + 1) / 2, [F64x4::ZERO; 3]);
         &mut self.pairs
@@ -162,12 +161,12 @@ impl ContactSpace {
         self.w.row_mut(row)[column] = value;
     }
 
-    /// The impulses of the laws at the velocities of the last solution, one entry per row.
+    /// The impulses of the constraints at the velocities of the last solution, one entry per row.
     pub fn impulses(&self) -> &[f64] {
         &self.gamma[..self.len]
     }
 
-    /// The impulses `λ` that lead to these velocities, `v = v* + A⁻¹ Jᵀ λ`. They are those of the laws up to the tolerance.
+    /// The impulses `λ` that lead to these velocities, `v = v* + A⁻¹ Jᵀ λ`. They are those of the constraints up to the tolerance.
     pub fn balancing_impulses(&self) -> &[f64] {
         &self.lambda[..self.len]
     }
@@ -213,7 +212,7 @@ impl ContactSpace {
         if spent == 0 {
             self.begin(constraints, is_coulomb);
         } else {
-            // From where blocks have come to, which is what a step of this would have led to as well.
+            // From the iterate of the blocks, as good as one step of this iteration.
             self.go_on_from_blocks(constraints);
         }
         let solved = self.iterate(constraints, energy, is_coulomb, options);
@@ -260,9 +259,9 @@ impl ContactSpace {
             vector.resize(width, 0.0);
         }
         self.v_c.extend_from_slice(&self.v_star);
-        self.laws.clear();
-        self.laws.reserve(Self::MAX_ROWS_IN_BLOCKS);
-        self.laws.extend_from_slice(constraints);
+        self.constraints.clear();
+        self.constraints.reserve(Self::MAX_ROWS_IN_BLOCKS);
+        self.constraints.extend_from_slice(constraints);
     }
 
     /// Writes `W` by rows from pairs of constraints.
@@ -287,14 +286,14 @@ impl ContactSpace {
 
     /// Whether nothing pushes at `v_c`.
     fn is_unconstrained(&mut self) -> bool {
-        self.evaluate_laws(false);
+        self.evaluate_constraints(false);
         self.gamma.iter().all(|gamma| *gamma == 0.0)
     }
 
-    /// Goes on with the iteration of all laws from the last iterate in blocks.
+    /// Goes on with the iteration of all constraints from the last iterate in blocks.
     fn go_on_from_blocks(&mut self, constraints: &[Constraint]) {
-        self.laws.clear();
-        self.laws.extend_from_slice(constraints);
+        self.constraints.clear();
+        self.constraints.extend_from_slice(constraints);
         self.set_scaling(PARAMETERS.scaling);
         self.z.clear();
         self.z.reserve(elimination::MAX_WIDTH);
@@ -302,7 +301,7 @@ impl ContactSpace {
         self.in_blocks.write_free_velocities(PARAMETERS.scaling, &mut self.z);
     }
 
-    /// Starts the iteration of all laws, `z` from what the constraints met in the step before.
+    /// Starts the iteration of all constraints, `z` from what the constraints met in the step before.
     fn begin(&mut self, constraints: &[Constraint], is_coulomb: bool) {
         self.z.clear();
         self.z.reserve(elimination::MAX_WIDTH);
@@ -328,8 +327,8 @@ impl ContactSpace {
             self.z.extend(guess.iter().zip(impulse).map(|(z, impulse)| z - (PARAMETERS.scaling - 1.0) * w * impulse));
         }
         self.z.resize(self.w.width(), 0.0);
-        self.laws.clear();
-        self.laws.extend_from_slice(constraints);
+        self.constraints.clear();
+        self.constraints.extend_from_slice(constraints);
         self.set_scaling(PARAMETERS.scaling);
     }
 
@@ -347,7 +346,7 @@ impl ContactSpace {
             self.set_velocities();
             let (excess, excess_of_all) = self.set_excess();
             if energy.is_finite() && excess <= PARAMETERS.evaluation_excess * PARAMETERS.evaluation_excess * energy {
-                let cost = self.evaluate_laws(is_coulomb);
+                let cost = self.evaluate_constraints(is_coulomb);
                 let (gradient, momentum, kinetic) = self.gradient(energy);
                 let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum;
                 let is_exact =
@@ -372,8 +371,8 @@ impl ContactSpace {
             self.step().ok_or(NotSolved { iterations: iterations + 1 })?;
             if cycles {
                 scaling *= PARAMETERS.scaling_growth;
-                self.laws.clear();
-                self.laws.extend_from_slice(constraints);
+                self.constraints.clear();
+                self.constraints.extend_from_slice(constraints);
                 self.set_scaling(scaling);
             }
             self.set_free_velocities();
@@ -389,7 +388,7 @@ impl ContactSpace {
             residual: 0.0,
             friction_iterations: usize::from(is_coulomb),
             friction_residual: if is_coulomb {
-                friction_residual(&self.laws, self.velocities(), self.impulses())
+                friction_residual(&self.constraints, self.velocities(), self.impulses())
             } else {
                 0.0
             },
@@ -408,13 +407,13 @@ impl ContactSpace {
 
     /// Takes `scaling` times the constraints' own shares of `W` for `w`.
     fn set_scaling(&mut self, scaling: f64) {
-        let Self { laws, locals, seen, .. } = self;
+        let Self { constraints, locals, seen, .. } = self;
         seen.clear();
         seen.reserve(PARAMETERS.max_steps + 1);
         locals.clear();
         locals.reserve(Self::MAX_ROWS);
         let (mut row, mut normal, mut w_of_normal) = (0, 0, 0.0);
-        for constraint in laws {
+        for constraint in constraints {
             let (rows, w) = (constraint.rows(), scaling * constraint.delassus());
             if matches!(constraint.law, Law::BoundedFriction(_) | Law::Cone(_)) {
                 (normal, w_of_normal) = (row + 2, w);
@@ -489,12 +488,12 @@ impl ContactSpace {
         (of_active, of_all)
     }
 
-    /// Sets the impulses of the laws at `v_c`, friction bounded by the contacts' own normal impulses there under Coulomb's law; returns
+    /// Sets the impulses of the constraints at `v_c`, friction bounded by the contacts' own normal impulses there under Coulomb's law; returns
     /// their cost.
-    fn evaluate_laws(&mut self, is_coulomb: bool) -> f64 {
-        let Self { laws, gamma, v_c, .. } = self;
+    fn evaluate_constraints(&mut self, is_coulomb: bool) -> f64 {
+        let Self { constraints, gamma, v_c, .. } = self;
         let (mut cost, mut row, mut normal_impulse) = (0.0, 0, 0.0);
-        for constraint in laws {
+        for constraint in constraints {
             let rows = row..row + constraint.rows();
             let v_c = &v_c[rows.clone()];
             row = rows.end;

@@ -10,16 +10,16 @@
 //!     v ← v + α Δv, or v + Δv on trial
 //! ```
 //!
-//! Friction cones are surfaces that are bent; there a whole step is tried where the line search would cut it short, and taken back
-//! if the cost is not below the line search's within three steps.
+//! Friction cones are curved: there a whole step is tried where the line search would cut it short, and undone if the cost is not below
+//! the line search's within three steps.
 
 mod iteration;
 mod line_search;
 mod rtsafe;
 mod workspace;
 
-pub(crate) use iteration::{Iteration, set_free_velocities};
-pub(crate) use workspace::{ConvexWorkspace, Evaluation};
+pub(crate) use iteration::Iteration;
+pub(crate) use workspace::{ConvexWorkspace, Evaluation, set_free_velocities};
 
 use crate::parameters::{ConvexParameters, SolverParameters};
 use crate::{Constraint, Error, LineSearch, Options, Structure};
@@ -28,7 +28,7 @@ const PARAMETERS: ConvexParameters = SolverParameters::STANDARD.convex;
 
 /// Relative residual and cost at the iterate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Point {
+pub(crate) struct Optimality {
     pub residual: f64,
     pub cost: f64,
 }
@@ -62,7 +62,7 @@ pub(crate) enum Ending {
 }
 
 /// Where Newton's method stands, from problem to problem.
-pub(crate) struct Newton {
+pub(crate) struct ConvexNewton {
     stall: Stall,
     /// How many predictions are left, and the cost that the last one reached.
     predictions: usize,
@@ -71,12 +71,12 @@ pub(crate) struct Newton {
     last_residual: f64,
 }
 
-impl Newton {
+impl ConvexNewton {
     /// `is_near` where it starts near the solution: steps lead there, and nothing else is known.
-    pub fn new(constraints: &[Constraint], is_near: bool) -> Newton {
+    pub fn new(constraints: &[Constraint], is_near: bool) -> Self {
         let max_predictions =
             if constraints.iter().any(Constraint::can_predict) { PARAMETERS.max_predictions } else { 0 };
-        Newton {
+        Self {
             stall: Stall::new(),
             predictions: if is_near { 0 } else { max_predictions },
             predicted_cost: f64::INFINITY,
@@ -100,7 +100,7 @@ impl Newton {
         &mut self,
         iteration: &Iteration<'_, S>,
         constraints: &[Constraint],
-        here: Point,
+        here: Optimality,
         ws: &mut ConvexWorkspace,
     ) {
         (self.stall, self.predictions) = (Stall::new(), 0);
@@ -116,22 +116,22 @@ impl Newton {
         iteration: &mut Iteration<'_, S>,
         constraints: &[Constraint],
         (goal, has_new_bounds): (&mut Goal, bool),
-        mut here: Option<Point>,
+        mut here: Option<Optimality>,
         options: &Options,
         ws: &mut ConvexWorkspace,
-    ) -> Result<(Ending, Point), Error> {
+    ) -> Result<(Ending, Optimality), Error> {
         let mut is_first = has_new_bounds;
         loop {
-            let point = match here.take() {
-                Some(point) => point,
+            let optimality = match here.take() {
+                Some(optimality) => optimality,
                 None => iteration.residual(ws)?,
             };
-            let Point { residual, cost } = point;
+            let Optimality { residual, cost } = optimality;
             if !is_first {
                 let has_stalled = self.stall.is_over(residual);
                 let is_late = iteration.iterations >= goal.last_factorization;
                 if has_stalled || is_late || goal.is_reached(iteration.is_solved, residual) {
-                    return Ok((Ending::Goal, point));
+                    return Ok((Ending::Goal, optimality));
                 }
             }
             if iteration.is_over() {
@@ -142,7 +142,7 @@ impl Newton {
                 goal.refinements = goal.refinements.saturating_sub(1);
                 // No step of refinement is worth a factorisation.
                 if !iteration.is_reusable || goal.refinements == 0 {
-                    return Ok((Ending::Refined, point));
+                    return Ok((Ending::Refined, optimality));
                 }
             }
             if self.predictions > 0 && !refines {

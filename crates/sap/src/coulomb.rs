@@ -19,25 +19,25 @@ mod friction_residual;
 pub(crate) mod initial_guess;
 mod path;
 mod proximal_point;
+mod proximal_workspace;
 mod semismooth;
 mod workspace;
 
 pub use friction_residual::{friction_residual, meets_coulomb};
 pub use workspace::Workspace;
 
-use crate::convex::{Goal, Iteration, Newton, Point, set_free_velocities};
+use crate::convex::{ConvexNewton, Goal, Iteration, Optimality};
 use crate::{Constraint, Criterion, Error, Options, Report, SolverParameters, Strategy, Structure};
 use friction_iterations::{FrictionIterations, Next};
 use initial_guess::InitialGuess;
-use proximal_point::ProximalPoint;
 
 /// Where the search stands.
 enum State {
     /// The convex problem with the present bounds is to be solved; the point if it was measured, and whether its bounds have just moved.
-    Minimise(Option<Point>, bool),
+    Minimise(Option<Optimality>, bool),
     MoveBounds,
     TakeBestBounds,
-    Check(Point),
+    Check(Optimality),
     Continue,
 }
 
@@ -54,21 +54,22 @@ pub(crate) fn violation(constraints: &[Constraint], options: &Options, ws: &Work
 /// problem.
 pub(crate) fn solve<S: Structure>(
     mut iteration: Iteration<'_, S>,
-    laws: &mut [Constraint],
+    constraints: &mut [Constraint],
     guess: Option<InitialGuess>,
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
-    let mut search = FrictionIterations::new(&*iteration.structure, laws, options);
-    let mut newton = Newton::new(laws, guess.is_some());
-    let mut strategy = start(&mut iteration, &mut search, laws, guess.as_ref(), options, ws)?;
-    let mut state = State::Minimise(guess.map(|guess| guess.point), false);
+    let mut search = FrictionIterations::new(&*iteration.structure, constraints, options);
+    let mut newton = ConvexNewton::new(constraints, guess.is_some());
+    let mut strategy = start(&mut iteration, &mut search, constraints, guess.as_ref(), options, ws)?;
+    let mut state = State::Minimise(guess.map(|guess| guess.optimality), false);
     loop {
         state = match state {
             State::Minimise(here, has_new_bounds) => {
                 let mut goal = goal(&iteration, &search, options);
                 let problem = (&mut goal, has_new_bounds);
-                let (ending, here) = newton.minimise(&mut iteration, laws, problem, here, options, &mut ws.convex)?;
+                let (ending, here) =
+                    newton.minimise(&mut iteration, constraints, problem, here, options, &mut ws.convex)?;
                 search.note_refinements(goal.refinements, ending, options);
                 match search.next(iteration.minimising(), iteration.in_problem(), iteration.is_budget_spent()) {
                     Next::Check => State::Check(here),
@@ -77,19 +78,19 @@ pub(crate) fn solve<S: Structure>(
                 }
             }
             State::MoveBounds => {
-                let (here, by) = move_bounds(&mut iteration, &mut search, laws, options, ws)?;
+                let (here, by) = move_bounds(&mut iteration, &mut search, constraints, options, ws)?;
                 strategy = by;
-                begin_problem(&mut newton, &iteration, &search, laws, here, options, ws)
+                begin_problem(&mut newton, &iteration, &search, constraints, here, options, ws)
             }
             State::TakeBestBounds => {
                 iteration.begin_problem();
-                search.take_best_bounds(laws, &ws.convex.current.gamma, &ws.anderson, options);
-                ws.convex.current.update(laws);
+                search.take_best_bounds(constraints, &ws.convex.current.gamma, &ws.anderson, options);
+                ws.convex.current.update(constraints);
                 let here = iteration.residual(&mut ws.convex)?;
-                begin_problem(&mut newton, &iteration, &search, laws, here, options, ws)
+                begin_problem(&mut newton, &iteration, &search, constraints, here, options, ws)
             }
             State::Check(here) => {
-                let violation = violation(laws, options, ws);
+                let violation = violation(constraints, options, ws);
                 let may_search = !iteration.is_budget_spent();
                 if may_search && search.reopen(violation, options) {
                     newton.restart();
@@ -103,7 +104,7 @@ pub(crate) fn solve<S: Structure>(
             }
             State::Continue => {
                 iteration.begin_problem();
-                if let Some(residual) = iteration.follow(laws, options, ws)? {
+                if let Some(residual) = iteration.follow(constraints, options, ws)? {
                     search.end(residual, options);
                     newton.skip_predictions();
                     strategy = Strategy::Continuation;
@@ -122,24 +123,24 @@ pub(crate) fn solve<S: Structure>(
 fn start<S: Structure>(
     iteration: &mut Iteration<'_, S>,
     search: &mut FrictionIterations,
-    laws: &mut [Constraint],
+    constraints: &mut [Constraint],
     guess: Option<&InitialGuess>,
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<Strategy, Error> {
     if let Some(guess) = guess {
         if guess.moves_bounds {
-            search.start_from_guess(laws, &ws.convex.current.gamma, guess.point.residual, options);
+            search.start_from_guess(constraints, &ws.convex.current.gamma, guess.optimality.residual, options);
         }
         return Ok(Strategy::InitialGuess);
     }
     if search.may_solve_semismooth {
-        if let Some(residual) = iteration.solve_semismooth_from_warm_start(laws, options, ws)? {
+        if let Some(residual) = iteration.solve_semismooth_from_warm_start(constraints, options, ws)? {
             search.end(residual, options);
             return Ok(Strategy::SemismoothNewton);
         }
-        ws.convex.start_predictions(laws);
-        if search.may_try_proximal_point() && ends_by_proximal_point(iteration, search, laws, options, ws)? {
+        ws.convex.start_predictions(constraints);
+        if search.may_try_proximal_point() && ends_by_proximal_point(iteration, search, constraints, options, ws)? {
             return Ok(Strategy::ProximalPoint);
         }
     }
@@ -150,11 +151,11 @@ fn start<S: Structure>(
 fn ends_by_proximal_point<S: Structure>(
     iteration: &mut Iteration<'_, S>,
     search: &mut FrictionIterations,
-    laws: &mut [Constraint],
+    constraints: &mut [Constraint],
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<bool, Error> {
-    if let Some(residual) = iteration.solve_proximal_point(laws, options, ws)? {
+    if let Some(residual) = iteration.solve_proximal_point(constraints, options, ws)? {
         search.end(residual, options);
         return Ok(true);
     }
@@ -172,31 +173,31 @@ fn ends_by_proximal_point<S: Structure>(
 fn move_bounds<S: Structure>(
     iteration: &mut Iteration<'_, S>,
     search: &mut FrictionIterations,
-    laws: &mut [Constraint],
+    constraints: &mut [Constraint],
     options: &Options,
     ws: &mut Workspace,
-) -> Result<(Point, Strategy), Error> {
+) -> Result<(Optimality, Strategy), Error> {
     // A problem may be solved with the last factor: nothing else would ask.
     iteration.check_interrupt()?;
     iteration.begin_problem();
     if search.may_solve_semismooth
         && iteration.searching < SolverParameters::STANDARD.friction_iterations.max_search_steps
         && !iteration.is_budget_spent()
-        && let Some(residual) = iteration.solve_semismooth_from_iterate(laws, options, ws)?
+        && let Some(residual) = iteration.solve_semismooth_from_iterate(constraints, options, ws)?
     {
         search.end(residual, options);
-        return Ok((Point { residual, cost: iteration.cost(&ws.convex) }, Strategy::SemismoothNewton));
+        return Ok((Optimality { residual, cost: iteration.cost(&ws.convex) }, Strategy::SemismoothNewton));
     }
     if !iteration.is_budget_spent() && search.may_try_proximal_point() {
-        set_free_velocities(laws, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
-        if ends_by_proximal_point(iteration, search, laws, options, ws)? {
+        ws.convex.set_free(constraints);
+        if ends_by_proximal_point(iteration, search, constraints, options, ws)? {
             return Ok((iteration.residual(&mut ws.convex)?, Strategy::ProximalPoint));
         }
     }
-    let violation = violation(laws, options, ws);
-    search.start(laws, &mut ws.anderson);
-    search.move_bounds(laws, &ws.convex.current.gamma, &mut ws.anderson);
-    ws.convex.current.update(laws);
+    let violation = violation(constraints, options, ws);
+    search.start(constraints, &mut ws.anderson);
+    search.move_bounds(constraints, &ws.convex.current.gamma, &mut ws.anderson);
+    ws.convex.current.update(constraints);
     let here = iteration.residual(&mut ws.convex)?;
     search.observe(here.residual, violation, options, &mut ws.anderson);
     Ok((here, Strategy::FrictionIterations))
@@ -204,15 +205,15 @@ fn move_bounds<S: Structure>(
 
 /// What follows a change of bounds: the next problem, unless it is solved where the iterate is.
 fn begin_problem<S: Structure>(
-    newton: &mut Newton,
+    newton: &mut ConvexNewton,
     iteration: &Iteration<'_, S>,
     search: &FrictionIterations,
-    laws: &[Constraint],
-    here: Point,
+    constraints: &[Constraint],
+    here: Optimality,
     options: &Options,
     ws: &mut Workspace,
 ) -> State {
-    newton.begin(iteration, laws, here, &mut ws.convex);
+    newton.begin(iteration, constraints, here, &mut ws.convex);
     let is_solved = iteration.is_solved && goal(iteration, search, options).is_reached(true, here.residual);
     if is_solved { State::Check(here) } else { State::Minimise(Some(here), true) }
 }
@@ -231,7 +232,7 @@ fn report<S: Structure>(
     iteration: &Iteration<'_, S>,
     search: &FrictionIterations,
     strategy: Strategy,
-    (Point { residual, cost }, friction_residual): (Point, f64),
+    (Optimality { residual, cost }, friction_residual): (Optimality, f64),
     options: &Options,
 ) -> Report {
     let criterion = if !meets_coulomb(friction_residual, options) {

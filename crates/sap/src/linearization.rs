@@ -149,8 +149,8 @@ mod tests {
     use super::*;
     use crate::{BoundedFrictionContact, BoxConstraint, ConeContact, Equality, Limit, SpinFriction};
 
-    /// The laws with data `[r_t, r_n, v̂₁, v̂₂, v̂₃, n₀]`, the spin bounded by the contact before it.
-    fn laws(x: &[f64; 6]) -> Vec<Constraint> {
+    /// The constraints with data `[r_t, r_n, v̂₁, v̂₂, v̂₃, n₀]`, the spin bounded by the contact before it.
+    fn constraints(x: &[f64; 6]) -> Vec<Constraint> {
         let [r_t, r_n, v1, v2, v3, n0] = *x;
         let belt = [v1, v2];
         vec![
@@ -167,7 +167,7 @@ mod tests {
 
     const ROWS: usize = 18;
 
-    /// Differences of the impulses and of the laws' data along a change of everything.
+    /// Differences of the impulses and of the constraints' data along a change of everything.
     fn check(v_c: &[f64; 3], x: &[f64; 6], coulomb: bool) {
         let all = |v: [f64; 3], n: [f64; 3]| {
             let one = [v[2]];
@@ -178,10 +178,10 @@ mod tests {
         let at = |h: f64| {
             let v = std::array::from_fn(|i| v_c[i] + h * dv[i]);
             let n = std::array::from_fn(|i| turn[i] * v_c[i] - h * dv[i]);
-            (laws(&std::array::from_fn(|i| x[i] + h * dx[i])), all(v, n))
+            (constraints(&std::array::from_fn(|i| x[i] + h * dx[i])), all(v, n))
         };
         let ((plus, v_plus), (minus, v_minus)) = (at(h), at(-h));
-        let gamma = |laws: &[Constraint], v: &[f64]| Linearization::new(laws, v, coulomb).gamma;
+        let gamma = |constraints: &[Constraint], v: &[f64]| Linearization::new(constraints, v, coulomb).gamma;
         let (here, v) = at(0.0);
         let linear = Linearization::new(&here, &v, coulomb);
         let data: Vec<LawData> = plus.iter().zip(&minus).map(|(a, b)| scaled(a.law.data(), b.law.data(), h)).collect();

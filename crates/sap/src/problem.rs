@@ -290,7 +290,7 @@ impl Problem {
             start.check(self.v_star.len(), self.rows)?;
         }
         let order = self.order();
-        let laws = self.laws(&order, law, start)?;
+        let constraints = self.constraints(&order, law, start)?;
         let max_friction_iterations = if law == FrictionLaw::Coulomb {
             SolverParameters::STANDARD.friction_iterations.max_passes_of_callers
         } else {
@@ -302,19 +302,20 @@ impl Problem {
         let mut solution = if self.is_dense(factorization, &order)? {
             let mut dense = self.dense.take().map_or_else(|| self.make_dense(&order), Ok)?;
             dense.set_interrupt(self.interrupt.clone());
-            let solved = self.solve_with(&mut dense, &laws, v, factorization, &options);
+            let solved = self.solve_with(&mut dense, &constraints, v, factorization, &options);
             self.dense = Some(dense);
             solved?
         } else {
             let mut sparse = self.sparse.take().map_or_else(|| self.make_sparse(&order), Ok)?;
             sparse.set_interrupt(self.interrupt.clone());
             sparse.forget();
-            let solved = self.solve_with(&mut sparse, &laws, v, factorization, &options);
+            let solved = self.solve_with(&mut sparse, &constraints, v, factorization, &options);
             self.sparse = Some(sparse);
             solved?
         };
         if law == FrictionLaw::Lagged {
-            solution.report.friction_residual = friction_residual(&laws, &solution.velocities, &solution.impulses);
+            solution.report.friction_residual =
+                friction_residual(&constraints, &solution.velocities, &solution.impulses);
         }
         self.put_in_order(&order, &mut solution);
         Ok(solution)
@@ -326,7 +327,12 @@ impl Problem {
         (0..self.members.len()).filter(contacts).flat_map(|k| std::iter::once(k).chain(self.members[k].spin)).collect()
     }
 
-    fn laws(&self, order: &[usize], law: FrictionLaw, start: Option<&Start<'_>>) -> Result<Vec<Constraint>, Error> {
+    fn constraints(
+        &self,
+        order: &[usize],
+        law: FrictionLaw,
+        start: Option<&Start<'_>>,
+    ) -> Result<Vec<Constraint>, Error> {
         let mut normal_impulse = 0.0;
         order
             .iter()
@@ -406,7 +412,7 @@ impl Problem {
     fn solve_with<S: Structure>(
         &mut self,
         structure: &mut S,
-        laws: &[Constraint],
+        constraints: &[Constraint],
         mut v: Vec<f64>,
         factorization: Factorization,
         options: &Options,
@@ -423,7 +429,7 @@ impl Problem {
         let is_tried =
             factorization == Factorization::Auto && is_coulomb && (1..=ContactSpace::MAX_ROWS).contains(&self.rows);
         if is_asked_for || is_tried {
-            match self.solve_in_contact_space(structure, laws, options)? {
+            match self.solve_in_contact_space(structure, constraints, options)? {
                 Ok(solution) => return Ok(solution),
                 Err(iterations) if is_asked_for => return Err(Error::ContactSpace { iterations }),
                 Err(iterations) => spent = iterations,
@@ -431,7 +437,7 @@ impl Problem {
         }
         let factorization_budget = options.factorization_budget.map(|budget| budget.saturating_sub(spent));
         let options = Options { factorization_budget, ..*options };
-        let mut report = solve(structure, laws, &self.v_star, &mut v, &options, &mut self.ws)?;
+        let mut report = solve(structure, constraints, &self.v_star, &mut v, &options, &mut self.ws)?;
         report.iterations += spent;
         let (impulses, velocities) = (self.ws.impulses().to_vec(), self.ws.velocities().to_vec());
         Ok(ProblemSolution { v, impulses, velocities, report })
@@ -441,11 +447,11 @@ impl Problem {
     fn solve_in_contact_space<S: Structure>(
         &mut self,
         structure: &mut S,
-        laws: &[Constraint],
+        constraints: &[Constraint],
         options: &Options,
     ) -> Result<Result<ProblemSolution, usize>, Error> {
         let (nv, rows) = (self.v_star.len(), self.rows);
-        let factored = structure.factor(laws, &vec![Block::ZERO; laws.len()]);
+        let factored = structure.factor(constraints, &vec![Block::ZERO; constraints.len()]);
         if self.interrupt.is_raised() {
             return Err(Error::Interrupted);
         }
@@ -453,10 +459,10 @@ impl Problem {
         let (mut unit, mut row) = (vec![0.0; rows], vec![0.0; rows]);
         let (mut push, mut response) = (vec![0.0; nv], vec![0.0; nv]);
         self.space.start(rows);
-        let mut laws = laws.to_vec();
+        let mut constraints = constraints.to_vec();
         let mut first = 0;
-        for law in &mut laws {
-            let own = first..first + law.rows();
+        for constraint in &mut constraints {
+            let own = first..first + constraint.rows();
             first = own.end;
             let mut share = 0.0;
             for k in own.clone() {
@@ -470,13 +476,13 @@ impl Problem {
                 share += row[k] / own.len() as f64;
             }
             if share > 0.0 {
-                *law = law.with_delassus(share);
+                *constraint = constraint.with_delassus(share);
             }
         }
         let (mut momentum, mut free) = (vec![0.0; nv], vec![0.0; rows]);
         structure.products(&self.v_star, &mut momentum, &mut free);
         let energy = self.v_star.iter().zip(&momentum).map(|(v, p)| v * p).sum();
-        let report = match self.space.solve(&laws, &free, energy, options) {
+        let report = match self.space.solve(&constraints, &free, energy, options) {
             Ok(report) => report,
             Err(failure) => return Ok(Err(failure.iterations)),
         };

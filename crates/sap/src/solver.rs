@@ -1,4 +1,4 @@
-//! The public solver: sizes, the start of the iteration, and what needs none.
+//! The public solver: sizes, the start of the iteration, and problems that need none.
 
 use crate::convex::{ConvexWorkspace, Iteration};
 use crate::coulomb::{self, initial_guess};
@@ -46,12 +46,12 @@ pub fn solve<S: Structure>(
         ws.start_predictions(constraints);
     }
     ws.convex.dual.copy_from_slice(&ws.convex.current.gamma);
-    let mut laws = std::mem::take(&mut ws.laws);
-    laws.clear();
-    laws.extend_from_slice(constraints);
+    let mut bounded = std::mem::take(&mut ws.constraints);
+    bounded.clear();
+    bounded.extend_from_slice(constraints);
     let report =
-        coulomb::solve(Iteration::new(structure, constraints, v_star, v, options), &mut laws, guess, options, ws);
-    ws.laws = laws;
+        coulomb::solve(Iteration::new(structure, constraints, v_star, v, options), &mut bounded, guess, options, ws);
+    ws.constraints = bounded;
     report
 }
 

@@ -1,6 +1,6 @@
 //! Newton's method on blocks in lanes: what a lane finds does not depend on its neighbours, to the last bit.
 
-use sapwood_sap::contact_blocks::{Block3, BlockRows, Limits, Newton};
+use sapwood_sap::contact_blocks::{Block3, BlockRows, Limits, SemismoothNewton};
 use spatial::masks::{select, wide};
 use spatial::{F64x4, Real, Three};
 
@@ -37,7 +37,7 @@ fn delassus<T: Real>() -> Vec<Block3<T>> {
 
 fn solve<T: Real>(rubs: T, round_off: f64) -> Vec<[T; 3]> {
     let (mut rows, all) = (rows(rubs, round_off), (1 << T::LANES) - 1);
-    let outcome = Newton::new(2).solve(&mut rows, &delassus::<T>(), T::ONE, all, &LIMITS);
+    let outcome = SemismoothNewton::new(2).solve(&mut rows, &delassus::<T>(), T::ONE, all, &LIMITS);
     assert_eq!(outcome.solved, all);
     rows.iter().flat_map(|rows| [rows.solved_lambda, rows.solved_v]).collect()
 }

@@ -197,14 +197,14 @@ impl Motor {
         if actuator.activation.is_some() {
             return None;
         }
-        let free = (f64::NEG_INFINITY, f64::INFINITY);
-        let (low, high) = actuator.force_range.unwrap_or(free);
+        let unlimited = (f64::NEG_INFINITY, f64::INFINITY);
+        let (low, high) = actuator.force_range.unwrap_or(unlimited);
         let ForceOfStep { low, high, .. } = ForceOfStep { impulse: 0.0, impedance: 0.0, low, high }.geared(*gear);
         let effort = servo.effort_limit.unwrap_or(f64::INFINITY);
         Some(Self {
             ctrl: *ctrl,
             dof: servo.dof,
-            ctrl_range: actuator.ctrl_range.unwrap_or(free),
+            ctrl_range: actuator.ctrl_range.unwrap_or(unlimited),
             gain: gear * actuator.law.gain,
             bias: gear * bias,
             low: low.max(-effort).min(effort),

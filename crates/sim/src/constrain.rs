@@ -17,8 +17,8 @@ use multibody::{Kinematics, Model, TendonRow};
 use sap::{Constraint, Law};
 use spatial::{Pose, Vec3};
 
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion, Term};
-use crate::part::{Part, Parts};
+use crate::clique::{Clique, Cliques};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion, Term};
 use crate::scheme::Discretization;
 use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
@@ -45,9 +45,9 @@ pub(crate) enum Report {
 /// Constraints in a fixed order: contacts as the collider sorts them, then what the model has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConstraintSet {
-    pub laws: Vec<Constraint>,
-    pub links: Vec<ConstraintJacobian>,
-    /// What the links that are sums refer to.
+    pub constraints: Vec<Constraint>,
+    pub jacobians: Vec<ConstraintJacobian>,
+    /// What Jacobians that are sums refer to.
     pub terms: Vec<Term>,
     /// What each constraint reports to.
     pub reports: Vec<Report>,
@@ -56,7 +56,7 @@ pub(crate) struct ConstraintSet {
     /// Which are near-rigid, so that what hits them is stopped in no time.
     rigid: Vec<bool>,
     /// The constraints that start violated and right positions without giving velocities, ascending, each with v̂ for the
-    /// velocity that moves positions; v̂ in their laws is that for the velocity at the end of the step.
+    /// velocity that moves positions; v̂ in their own laws is that for the velocity at the end of the step.
     pub recoveries: Vec<(usize, f64)>,
     /// How many are joint or tendon limits.
     pub limits: usize,
@@ -66,8 +66,8 @@ pub(crate) struct ConstraintSet {
 
 impl ConstraintSet {
     pub fn clear(&mut self) {
-        self.laws.clear();
-        self.links.clear();
+        self.constraints.clear();
+        self.jacobians.clear();
         self.terms.clear();
         self.reports.clear();
         self.keys.clear();
@@ -84,25 +84,25 @@ impl ConstraintSet {
 
     /// Appends constraint `k` of `other`.
     pub fn push_from(&mut self, other: &Self, k: usize) {
-        self.laws.push(other.laws[k]);
-        let mut link = other.links[k].clone();
-        if let ConstraintJacobian::Sum { terms } = &mut link {
+        self.constraints.push(other.constraints[k]);
+        let mut jacobian = other.jacobians[k].clone();
+        if let ConstraintJacobian::Sum { terms } = &mut jacobian {
             let start = self.terms.len();
             self.terms.extend_from_slice(&other.terms[terms.clone()]);
             *terms = start..self.terms.len();
         }
-        self.links.push(link);
+        self.jacobians.push(jacobian);
         self.reports.push(other.reports[k]);
         self.keys.push(other.keys[k]);
         self.rigid.push(other.rigid[k]);
         if let Ok(found) = other.recoveries.binary_search_by_key(&k, |(k, _)| *k) {
-            self.recoveries.push((self.laws.len() - 1, other.recoveries[found].1));
+            self.recoveries.push((self.constraints.len() - 1, other.recoveries[found].1));
         }
     }
 
     /// Renames all trees.
     pub fn rename_trees(&mut self, rename: impl Fn(usize) -> usize) {
-        self.links.iter_mut().for_each(|link| link.rename_trees(&rename));
+        self.jacobians.iter_mut().for_each(|jacobian| jacobian.rename_trees(&rename));
         self.terms.iter_mut().for_each(|term| term.tree = rename(term.tree));
     }
 
@@ -112,9 +112,9 @@ impl ConstraintSet {
     }
 
     /// Adds a constraint; `w` is its share of the Delassus operator.
-    fn push(&mut self, law: impl Into<Law>, w: f64, link: ConstraintJacobian, key: Key, cx: &Context<'_>) {
+    fn push(&mut self, law: impl Into<Law>, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
-        self.push_recalled(law.into(), w, link, key, memory, Report::None);
+        self.push_recalled(law.into(), w, jacobian, key, memory, Report::None);
     }
 
     /// Adds a constraint of which something is known, along its own rows.
@@ -123,27 +123,27 @@ impl ConstraintSet {
         &mut self,
         law: Law,
         w: f64,
-        link: ConstraintJacobian,
+        jacobian: ConstraintJacobian,
         key: Key,
         memory: Option<Memory>,
         report: Report,
     ) {
         let mut constraint = Constraint::from(law).with_delassus(w);
         if let Some(memory) = memory {
-            constraint = constraint.with_free_velocity(memory.free.to_array());
+            constraint = constraint.with_free_velocity(memory.free_velocity.to_array());
         }
-        self.laws.push(constraint);
-        self.links.push(link);
+        self.constraints.push(constraint);
+        self.jacobians.push(jacobian);
         self.reports.push(report);
         self.keys.push(key);
         self.rigid.push(false);
     }
 
     /// Adds a limit.
-    fn push_limit(&mut self, law: OneSided, w: f64, link: ConstraintJacobian, key: Key, cx: &Context<'_>) {
+    fn push_limit(&mut self, law: OneSided, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
         let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.recovery_speed);
-        self.push_recalled(sap::Limit::new(law.r, v_hat).into(), w, link, key, memory, Report::None);
+        self.push_recalled(sap::Limit::new(law.r, v_hat).into(), w, jacobian, key, memory, Report::None);
         self.set_rigid(law.is_rigid);
         self.set_recovery(recovery);
         self.limits += 1;
@@ -152,7 +152,7 @@ impl ConstraintSet {
     /// Says with which v̂ the last constraint moves positions, if another one than in its law.
     fn set_recovery(&mut self, v_hat: Option<f64>) {
         if let Some(v_hat) = v_hat {
-            self.recoveries.push((self.laws.len() - 1, v_hat));
+            self.recoveries.push((self.constraints.len() - 1, v_hat));
         }
     }
 
@@ -165,19 +165,19 @@ impl ConstraintSet {
 
     /// Leaves out what needs time to stop anything.
     pub fn retain_rigid(&mut self) {
-        let Self { laws, links, reports, keys, rigid, .. } = self;
+        let Self { constraints, jacobians, reports, keys, rigid, .. } = self;
         let mut kept = 0;
         for k in 0..rigid.len() {
             if rigid[k] {
-                laws.swap(kept, k);
-                links.swap(kept, k);
+                constraints.swap(kept, k);
+                jacobians.swap(kept, k);
                 reports.swap(kept, k);
                 keys.swap(kept, k);
                 kept += 1;
             }
         }
-        laws.truncate(kept);
-        links.truncate(kept);
+        constraints.truncate(kept);
+        jacobians.truncate(kept);
         reports.truncate(kept);
         keys.truncate(kept);
         rigid.clear();
@@ -199,7 +199,7 @@ pub(crate) struct Context<'a> {
     pub q: &'a [f64],
     pub v: &'a [f64],
     pub step: &'a Discretization,
-    pub parts: Parts<'a>,
+    pub cliques: Cliques<'a>,
     pub tree_of: &'a [usize],
     pub effective_mass: &'a EffectiveMass,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
@@ -219,45 +219,47 @@ impl Context<'_> {
     fn home(&self, body: usize) -> Option<(usize, usize, Vec3<f64>)> {
         let node = self.model.bodies[body].node?;
         let tree = self.tree_of[node];
-        let part = &self.parts.trees[tree];
-        let node = node - part.nodes.start;
-        Some((tree, node, part.kin.frames[node].pos))
+        let workspace = &self.cliques.trees[tree];
+        let node = node - workspace.nodes.start;
+        Some((tree, node, workspace.kin.frames[node].pos))
     }
 
     /// The point as an end on the body's tree; none for a body that is fixed in the world.
-    fn end(&self, body: usize, position: Vec3<f64>) -> Option<ContactFrame> {
+    fn end(&self, body: usize, position: Vec3<f64>) -> Option<ConstraintEnd> {
         let (tree, node, origin) = self.home(body)?;
-        Some(ContactFrame { tree, node, arm: position - origin })
+        Some(ConstraintEnd { tree, node, arm: position - origin })
     }
 
     /// The placement of the node that a body moves with.
     fn node_pose(&self, body: usize) -> Option<Pose<f64>> {
         let node = self.model.bodies[body].node?;
-        let part = &self.parts.trees[self.tree_of[node]];
-        let frame = &part.kin.frames[node - part.nodes.start];
+        let workspace = &self.cliques.trees[self.tree_of[node]];
+        let frame = &workspace.kin.frames[node - workspace.nodes.start];
         Some(Pose::new(frame.pos, frame.quat))
     }
 
     /// How easily an end is moved, 1/kg. Inlined: a call for every end of every contact is 5 % of a settled stack's step.
     #[inline(always)]
-    fn mobility(&self, end: &ContactFrame) -> f64 {
-        match self.parts.get(end.tree) {
-            Part::Tree(part) => {
-                self.effective_mass.inverse(part.nodes.start + end.node, &part.kin.frames[end.node].rot, end.arm)
-            }
-            Part::Soft(part) => part.mobility(end.node),
+    fn mobility(&self, end: &ConstraintEnd) -> f64 {
+        match self.cliques.get(end.tree) {
+            Clique::Tree(workspace) => self.effective_mass.inverse(
+                workspace.nodes.start + end.node,
+                &workspace.kin.frames[end.node].rot,
+                end.arm,
+            ),
+            Clique::Soft(soft) => soft.mobility(end.node),
         }
     }
 
     /// The inverse of the mass that the ends of a contact set against a force along `normal`, without what is implicit,
     /// 1/kg.
-    fn bare_mobility(&self, ends: &[Option<ContactFrame>; 2], normal: Vec3<f64>) -> f64 {
-        let of = |end: &ContactFrame| match self.parts.get(end.tree) {
-            Part::Tree(part) => {
-                let rot = &part.kin.frames[end.node].rot;
-                self.effective_mass.bare_inverse(part.nodes.start + end.node, rot, end.arm, normal)
+    fn bare_mobility(&self, ends: &[Option<ConstraintEnd>; 2], normal: Vec3<f64>) -> f64 {
+        let of = |end: &ConstraintEnd| match self.cliques.get(end.tree) {
+            Clique::Tree(workspace) => {
+                let rot = &workspace.kin.frames[end.node].rot;
+                self.effective_mass.bare_inverse(workspace.nodes.start + end.node, rot, end.arm, normal)
             }
-            Part::Soft(part) => part.mobility(end.node),
+            Clique::Soft(soft) => soft.mobility(end.node),
         };
         ends.iter().flatten().map(of).sum()
     }
@@ -267,7 +269,7 @@ impl Context<'_> {
     /// A near-rigid contact under its own weight sinks in by R g dt² m. Under a load of a million times that it would by a million times
     /// as much, and what it resists with at the speed of recovery would not bear the load at all.
     #[inline(always)]
-    fn stiff_mobility(&self, ends: &[Option<ContactFrame>; 2], w: f64) -> f64 {
+    fn stiff_mobility(&self, ends: &[Option<ConstraintEnd>; 2], w: f64) -> f64 {
         let Some(end) = ends[0].or(ends[1]) else { return w };
         let Some(heaviest) = self.heaviest.get(end.tree) else { return w };
         w.min(heaviest * OVERLOAD).max(w * STIFFEST)
@@ -275,10 +277,10 @@ impl Context<'_> {
 
     /// Up to which speed a near-rigid contact that starts violated is righted, m/s: no point of a body is to become much faster for it
     /// than `recovery_speed`, as it would where the contact has a short lever.
-    fn recovery_speed(&self, ends: &[Option<ContactFrame>; 2], normal: Vec3<f64>) -> f64 {
-        let leverage = |end: &ContactFrame| {
-            let Part::Tree(part) = self.parts.get(end.tree) else { return 1.0 };
-            let (i, rot) = (part.nodes.start + end.node, &part.kin.frames[end.node].rot);
+    fn recovery_speed(&self, ends: &[Option<ConstraintEnd>; 2], normal: Vec3<f64>) -> f64 {
+        let leverage = |end: &ConstraintEnd| {
+            let Clique::Tree(workspace) = self.cliques.get(end.tree) else { return 1.0 };
+            let (i, rot) = (workspace.nodes.start + end.node, &workspace.kin.frames[end.node].rot);
             if self.effective_mass.has_fulcrum(i) { self.effective_mass.leverage(i, rot, end.arm, normal) } else { 1.0 }
         };
         let most = ends.iter().flatten().map(leverage).fold(0.0, f64::max);
@@ -286,22 +288,22 @@ impl Context<'_> {
     }
 
     /// How easily the body of an end is turned, 1/(kg·m²).
-    fn angular_mobility(&self, end: &ContactFrame) -> f64 {
-        match self.parts.get(end.tree) {
-            Part::Tree(part) => self.effective_mass.angular_inverse(part.nodes.start + end.node),
+    fn angular_mobility(&self, end: &ConstraintEnd) -> f64 {
+        match self.cliques.get(end.tree) {
+            Clique::Tree(workspace) => self.effective_mass.angular_inverse(workspace.nodes.start + end.node),
             // A point does not turn.
-            Part::Soft(_) => 0.0,
+            Clique::Soft(_) => 0.0,
         }
     }
 
     /// The velocities of the second end relative to the first, at the beginning and where the second stage is linearised
     /// (free motion, but for the constraint forces of the last step), world.
-    fn velocities(&self, ends: &[Option<ContactFrame>; 2], motion: Motion) -> [Vec3<f64>; 2] {
-        let of = |end: &Option<ContactFrame>| {
+    fn velocities(&self, ends: &[Option<ConstraintEnd>; 2], motion: Motion) -> [Vec3<f64>; 2] {
+        let of = |end: &Option<ConstraintEnd>| {
             end.map_or([Vec3::ZERO; 2], |end| {
-                let part = self.parts.get(end.tree);
-                let start = end.velocity(part.twists(), motion);
-                [start, start + end.velocity(part.changes(), motion)]
+                let clique = self.cliques.get(end.tree);
+                let start = end.velocity(clique.twists(), motion);
+                [start, start + end.velocity(clique.changes(), motion)]
             })
         };
         let [[start_a, free_a], [start_b, free_b]] = [of(&ends[0]), of(&ends[1])];
@@ -309,8 +311,8 @@ impl Context<'_> {
     }
 
     /// How fast the material points of a contact move about their nodes at v₀, m/s.
-    fn spin(&self, ends: &[Option<ContactFrame>; 2]) -> f64 {
-        let of = |end: &ContactFrame| self.parts.get(end.tree).twists()[end.node].ang.norm() * end.arm.norm();
+    fn spin(&self, ends: &[Option<ConstraintEnd>; 2]) -> f64 {
+        let of = |end: &ConstraintEnd| self.cliques.get(end.tree).twists()[end.node].ang.norm() * end.arm.norm();
         ends.iter().flatten().map(of).sum()
     }
 
@@ -397,7 +399,7 @@ impl Sources {
 
     /// Adds the constraints of a step that are no contacts; `has_drives` tells whether there are drives at all.
     pub fn push(&self, cx: &Context<'_>, has_drives: bool, set: &mut ConstraintSet) {
-        let is_awake = |tree: usize| !cx.parts.trees[tree].asleep;
+        let is_awake = |tree: usize| !cx.cliques.trees[tree].asleep;
         let mut first = 0;
         for of_tree in self.limits.chunk_by(|a, b| a.tree == b.tree) {
             limits::JointLimit::push_all(of_tree, first, cx, set);
@@ -426,10 +428,10 @@ impl Sources {
         &self,
         last: &LastStep,
         step: &Discretization,
-        parts: &[TreeWorkspace],
+        trees: &[TreeWorkspace],
         out: &mut StepForces,
     ) {
-        self.tendons.iter().for_each(|tendon| tendon.add_step_forces(last, step, parts, out));
+        self.tendons.iter().for_each(|tendon| tendon.add_step_forces(last, step, trees, out));
     }
 
     /// Length of a tendon at the beginning of the last step, its rates at both ends, as the step took them, and where that took forces.
@@ -438,21 +440,21 @@ impl Sources {
         tendon: usize,
         last: &LastStep,
         step: &Discretization,
-        parts: &[TreeWorkspace],
+        trees: &[TreeWorkspace],
     ) -> (f64, [f64; 2], Discretization) {
         let tendon = &self.tendons[tendon];
-        let (length, start) = tendon.start_of(last, step, parts);
+        let (length, start) = tendon.start_of(last, step, trees);
         (length, [start, tendon.rate(&last.v)], tendon.own_step(step))
     }
 
     /// Gap, rate at the beginning and rate in free motion of both sides of every joint limit; `q` and `v` are the model's.
     pub fn limit_rates<'a>(
         &'a self,
-        parts: &'a [TreeWorkspace],
+        trees: &'a [TreeWorkspace],
         q: &'a [f64],
         v: &'a [f64],
     ) -> impl Iterator<Item = (f64, f64, f64)> {
-        self.limits.iter().flat_map(move |limit| limit.rates(&parts[limit.tree], q, v)).flatten()
+        self.limits.iter().flat_map(move |limit| limit.rates(&trees[limit.tree], q, v)).flatten()
     }
 
     /// Adds the energy of the tendons; all trees of `now` are placed at the state.

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
 
-use crate::part::Part;
+use crate::clique::Clique;
 
 /// One side of a contact: a point of a node. A side that is fixed in the world is left out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ContactFrame {
+pub(crate) struct ConstraintEnd {
     /// Index of the tree.
     pub tree: usize,
     /// Node within the tree.
@@ -17,9 +17,9 @@ pub(crate) struct ContactFrame {
     pub arm: Vec3<f64>,
 }
 
-impl ContactFrame {
+impl ConstraintEnd {
     /// Whether both are points of the same node.
-    pub fn is_on_node_of(&self, other: &ContactFrame) -> bool {
+    pub fn is_on_node_of(&self, other: &ConstraintEnd) -> bool {
         self.tree == other.tree && self.node == other.node
     }
 
@@ -51,7 +51,7 @@ impl ContactFrame {
     }
 }
 
-/// Which motion of a body the rows of a link see.
+/// Which motion of a body the rows of a constraint see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Motion {
     /// The velocity of a point.
@@ -74,7 +74,7 @@ pub(crate) struct Term {
 #[derive(Clone, Debug)]
 pub(crate) enum ConstraintJacobian {
     /// Three rows: the motion of the second end relative to the first along the columns (t1, t2, n) of `basis`.
-    Ends { ends: [Option<ContactFrame>; 2], basis: Mat3<f64>, motion: Motion },
+    Ends { ends: [Option<ConstraintEnd>; 2], basis: Mat3<f64>, motion: Motion },
     /// One row on the first `width` degrees of freedom of a node.
     Joint { tree: usize, node: usize, dof: usize, width: usize, axis: [f64; 3] },
     /// One row: a weighted sum of degrees of freedom, given apart, ascending, of one tree or several.
@@ -132,11 +132,11 @@ pub(crate) fn to_world(basis: &Mat3<f64>, block: &sap::Block) -> Sym3<f64> {
 
 /// Appends the motion of the second end's node relative to the first's, seen at the world point `origin`, per unit of each
 /// degree of freedom that has a share in it: columns ascending. An end that is fixed in the world does not move; common
-/// ancestors move both alike and are left out. `part(tree)` gives a part and its first column.
+/// ancestors move both alike and are left out. `clique(tree)` gives a clique and its first column.
 pub(crate) fn push_relative_motion<'a>(
-    ends: &[Option<ContactFrame>; 2],
+    ends: &[Option<ConstraintEnd>; 2],
     origin: Vec3<f64>,
-    part: impl Fn(usize) -> (Part<'a>, usize),
+    clique: impl Fn(usize) -> (Clique<'a>, usize),
     columns: &mut Vec<u32>,
     motions: &mut Vec<Twist<f64>>,
 ) {
@@ -148,16 +148,16 @@ pub(crate) fn push_relative_motion<'a>(
     // From the leaves, descending in the columns; turned round at the end.
     match ends {
         [Some(a), Some(b)] if a.tree == b.tree => {
-            let (part, first) = part(a.tree);
-            part.each_relative_column([a.node, b.node], origin, |column, motion| push(first, column, motion));
+            let (clique, first) = clique(a.tree);
+            clique.each_relative_column([a.node, b.node], origin, |column, motion| push(first, column, motion));
         }
         _ => {
             let mut sides = [(ends[0], -1.0), (ends[1], 1.0)];
             sides.sort_by_key(|(end, _)| std::cmp::Reverse(end.map(|e| e.tree)));
             for (end, sign) in sides {
                 let Some(end) = end else { continue };
-                let (part, first) = part(end.tree);
-                part.each_column(end.node, origin, |column, motion| push(first, column, motion * sign));
+                let (clique, first) = clique(end.tree);
+                clique.each_column(end.node, origin, |column, motion| push(first, column, motion * sign));
             }
         }
     }
@@ -174,28 +174,33 @@ pub(crate) struct SparseRows {
 }
 
 impl SparseRows {
-    /// Writes the nonzero columns of `link` to `columns` and its rows to `values`, row-major; `part` is that of
+    /// Writes the nonzero columns of `jacobian` to `columns` and its rows to `values`, row-major; `clique` is that of
     /// [`push_relative_motion`].
-    pub fn gather<'a>(&mut self, link: &ConstraintJacobian, terms: &[Term], part: impl Fn(usize) -> (Part<'a>, usize)) {
+    pub fn gather<'a>(
+        &mut self,
+        jacobian: &ConstraintJacobian,
+        terms: &[Term],
+        clique: impl Fn(usize) -> (Clique<'a>, usize),
+    ) {
         self.columns.clear();
         self.values.clear();
-        match link {
+        match jacobian {
             ConstraintJacobian::Joint { tree, dof, width, axis, .. } => {
-                let first = part(*tree).1 + dof;
+                let first = clique(*tree).1 + dof;
                 self.columns.extend((first..first + width).map(|column| column as u32));
                 self.values.extend(&axis[..*width]);
             }
             ConstraintJacobian::Sum { terms: range } => {
                 for term in &terms[range.clone()] {
-                    self.columns.push((part(term.tree).1 + term.dof) as u32);
+                    self.columns.push((clique(term.tree).1 + term.dof) as u32);
                     self.values.push(term.coefficient);
                 }
             }
             ConstraintJacobian::Ends { ends, basis, motion } => {
                 let Some(end) = ends[0].or(ends[1]) else { return };
-                let point = part(end.tree).0.origin(end.node) + end.arm;
+                let point = clique(end.tree).0.origin(end.node) + end.arm;
                 self.motions.clear();
-                push_relative_motion(ends, point, part, &mut self.columns, &mut self.motions);
+                push_relative_motion(ends, point, clique, &mut self.columns, &mut self.motions);
                 for axis in [basis.x, basis.y, basis.z] {
                     let of =
                         |twist: &Twist<f64>| axis.dot(if *motion == Motion::Linear { twist.lin } else { twist.ang });

@@ -1,12 +1,11 @@
 //! The fast path of an island: its problem in contact space.
 //!
 //! Newton's method in all velocities factors and multiplies along whole trees in every iteration. A robot in motion is pushed in a few
-//! rows, and each of them knows of the trees no more than how it moves itself and the others: the Delassus operator W = J A⁻¹ Jᵀ. That
-//! costs each row its way to the root, once; iterations are then on matrices of a few rows ([`sap::ContactSpace`]), and one pass down
-//! the trees gives the velocities.
+//! rows, and the Delassus operator W = J A⁻¹ Jᵀ is all that these need of the trees. Each row is carried to the root once; iterations are
+//! then on matrices of a few rows ([`sap::ContactSpace`]), and one pass down the trees gives the velocities.
 //!
-//! A hand has dry friction in every joint. Where a joint moves on, its friction is a known impulse: constraints that are expected at a
-//! bound are no rows but a part of v*, until they turn out to be elsewhere.
+//! A hand has dry friction in every joint. While a joint keeps moving, its friction is a known impulse: constraints that are expected at a
+//! bound are part of v*, and become rows where they turn out not to be at it.
 
 use multibody::Loads;
 use sap::{Constraint, ContactSpace, Law, NotSolved, Options, Report, Structure};
@@ -19,13 +18,13 @@ use crate::coupled::Coupled;
 #[derive(Default)]
 pub(crate) struct ContactSpaceSolver {
     space: ContactSpace,
-    /// The constraints that may push, ascending, where the rows of each start among theirs, and their laws.
+    /// The constraints that may push, ascending, and where the rows of each start among theirs.
     chosen: Vec<Choice>,
     chosen_before: Vec<Choice>,
-    laws: Vec<Constraint>,
+    chosen_constraints: Vec<Constraint>,
     /// Those at a bound, ascending; J v* where they push, and what of them arrives at the degrees of freedom (u, as in `carried`).
     bounded: Vec<Bounded>,
-    bounded_free: Vec<f64>,
+    bounded_v_free: Vec<f64>,
     bounded_carried: Vec<f64>,
     /// u and D⁻¹u (`multibody::Factor::carry`) of the rows of every chosen constraint side by side: by degree of freedom, then by
     /// constraint.
@@ -35,8 +34,8 @@ pub(crate) struct ContactSpaceSolver {
     /// Scratch of one row's way to the root.
     on_its_way: Vec<F64x4>,
     /// J v*, of all rows and of those that are chosen, and v*ᵀ A v*.
-    free: Vec<f64>,
-    chosen_free: Vec<f64>,
+    v_free: Vec<f64>,
+    chosen_v_free: Vec<f64>,
     energy: f64,
     /// Rows up to which it pays.
     max_rows: usize,
@@ -99,7 +98,7 @@ impl ContactSpaceSolver {
     pub fn solve(
         &mut self,
         structure: &mut Coupled<'_>,
-        laws: &[Constraint],
+        constraints: &[Constraint],
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
@@ -111,18 +110,18 @@ impl ContactSpaceSolver {
         if structure.nodes() < MIN_NODES {
             return Err(UNTRIED);
         }
-        let rows = laws.iter().map(Constraint::rows).sum();
-        for vector in [&mut self.free, &mut self.impulses, &mut self.velocities] {
+        let rows = constraints.iter().map(Constraint::rows).sum();
+        for vector in [&mut self.v_free, &mut self.impulses, &mut self.velocities] {
             vector.resize(rows, 0.0);
         }
-        structure.row_velocities(v_star, &mut self.free);
-        self.velocities.copy_from_slice(&self.free);
-        self.expect_bounds(laws);
-        let mut choosing = self.choose(laws, options);
+        structure.row_velocities(v_star, &mut self.v_free);
+        self.velocities.copy_from_slice(&self.v_free);
+        self.expect_bounds(constraints);
+        let mut choosing = self.choose(constraints, options);
         if choosing == Choosing::Same && !self.bounded.is_empty() {
             // There is nothing else: these are all rows.
             self.bounded.clear();
-            choosing = self.choose(laws, options);
+            choosing = self.choose(constraints, options);
         }
         if choosing != Choosing::Grown {
             return Err(UNTRIED);
@@ -130,56 +129,56 @@ impl ContactSpaceSolver {
         self.change.resize(v_star.len(), 0.0);
         structure.momentum(v_star, &mut self.change);
         self.energy = v_star.iter().zip(&self.change).map(|(v, p)| v * p).sum();
-        self.prepare(structure, laws);
-        self.go_on(structure, laws, v_star, v, options)
+        self.prepare(structure, constraints);
+        self.go_on(structure, constraints, v_star, v, options)
     }
 
-    /// Solves a problem that differs from the last one, which was solved, in its `laws` alone.
+    /// Solves a problem that differs from the last one, which was solved, in its `constraints` alone.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
     pub fn solve_again(
         &mut self,
         structure: &mut Coupled<'_>,
-        laws: &[Constraint],
+        constraints: &[Constraint],
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
     ) -> Result<Report, NotSolved> {
-        for (law, choice) in self.laws.iter_mut().zip(&self.chosen) {
-            *law = laws[choice.constraint];
+        for (chosen, choice) in self.chosen_constraints.iter_mut().zip(&self.chosen) {
+            *chosen = constraints[choice.constraint];
         }
-        self.go_on(structure, laws, v_star, v, options)
+        self.go_on(structure, constraints, v_star, v, options)
     }
 
     /// Solves the problem of the chosen constraints, and of more where more push at the solution.
     fn go_on(
         &mut self,
         structure: &mut Coupled<'_>,
-        laws: &[Constraint],
+        constraints: &[Constraint],
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
     ) -> Result<Report, NotSolved> {
         let mut iterations = 0;
         for _ in 0..MAX_ROUNDS {
-            let solved = self.space.solve(&self.laws, &self.chosen_free, self.energy, options);
+            let solved = self.space.solve(&self.chosen_constraints, &self.chosen_v_free, self.energy, options);
             let report = solved.map_err(|failure| NotSolved { iterations: iterations + failure.iterations })?;
             iterations += report.iterations;
             self.respond();
             structure.respond(&mut self.change);
             structure.rows_of_motions(&self.change, &mut self.velocities);
-            self.velocities.iter_mut().zip(&self.free).for_each(|(v, free)| *v += free);
+            self.velocities.iter_mut().zip(&self.v_free).for_each(|(v, v_free)| *v += v_free);
             if !self.agrees(options) {
                 break;
             }
-            match self.choose(laws, options) {
+            match self.choose(constraints, options) {
                 Choosing::Same => {
                     self.write_solution();
                     v.iter_mut().zip(v_star).zip(&self.change).for_each(|((v, v_star), change)| *v = v_star + change);
                     return Ok(Report { iterations, line_search_evaluations: iterations, ..report });
                 }
-                Choosing::Grown => self.prepare(structure, laws),
+                Choosing::Grown => self.prepare(structure, constraints),
                 Choosing::TooMany => break,
             }
         }
@@ -187,51 +186,50 @@ impl ContactSpaceSolver {
     }
 
     /// Finds the constraints that are expected at a bound, as those of the step before make expect.
-    fn expect_bounds(&mut self, laws: &[Constraint]) {
-        self.bounded.reserve(laws.len());
+    fn expect_bounds(&mut self, constraints: &[Constraint]) {
+        self.bounded.reserve(constraints.len());
         let mut row = 0;
-        for (constraint, law) in laws.iter().enumerate() {
-            if let Some(impulse) = law.expected_bound() {
-                self.bounded.push(Bounded { constraint, row, impulse });
+        for (k, constraint) in constraints.iter().enumerate() {
+            if let Some(impulse) = constraint.expected_bound() {
+                self.bounded.push(Bounded { constraint: k, row, impulse });
             }
-            row += law.rows();
+            row += constraint.rows();
         }
     }
 
     /// Chooses the constraints that push at the velocities of rows, those that are chosen already included; of those that were expected at
     /// a bound those that are not there.
-    fn choose(&mut self, laws: &[Constraint], options: &Options) -> Choosing {
+    fn choose(&mut self, constraints: &[Constraint], options: &Options) -> Choosing {
         let before = self.chosen.len();
         std::mem::swap(&mut self.chosen, &mut self.chosen_before);
         self.chosen.clear();
         let mut known = self.chosen_before.iter().map(|choice| choice.constraint).peekable();
         let (mut next, mut kept) = (0, 0);
         let (mut row, mut chosen_row, mut pushing_rows) = (0, 0, 0);
-        for (constraint, law) in laws.iter().enumerate() {
-            let rows = law.rows();
+        for (k, constraint) in constraints.iter().enumerate() {
+            let rows = constraint.rows();
             let velocities = &self.velocities[row..row + rows];
-            let is_known = known.next_if_eq(&constraint).is_some();
+            let is_known = known.next_if_eq(&k).is_some();
             // Under Coulomb's law rolling and torsional friction stay with their contact, which bounds them.
-            let follows = options.max_friction_iterations > 1 && matches!(law.law, Law::SpinFriction(_));
+            let follows = options.max_friction_iterations > 1 && matches!(constraint.law, Law::SpinFriction(_));
             let last = self.chosen.last().map(|choice| choice.constraint + 1);
-            let is_chosen =
-                if let Some(bounded) = self.bounded.get(next).copied().filter(|b| b.constraint == constraint) {
-                    next += 1;
-                    let is_there = before == 0 || law.bound_at(velocities[0]) == Some(bounded.impulse);
-                    if is_there {
-                        self.bounded[kept] = bounded;
-                        kept += 1;
-                    }
-                    !is_there
-                } else if follows {
-                    last == Some(constraint)
-                } else {
-                    is_known || law.pushes_at(velocities) || before == 0 && law.expects_to_push()
-                };
+            let is_chosen = if let Some(bounded) = self.bounded.get(next).copied().filter(|b| b.constraint == k) {
+                next += 1;
+                let is_there = before == 0 || constraint.bound_at(velocities[0]) == Some(bounded.impulse);
+                if is_there {
+                    self.bounded[kept] = bounded;
+                    kept += 1;
+                }
+                !is_there
+            } else if follows {
+                last == Some(k)
+            } else {
+                is_known || constraint.pushes_at(velocities) || before == 0 && constraint.expects_to_push()
+            };
             if is_chosen {
-                self.chosen.push(Choice { constraint, row, chosen_row, rows });
+                self.chosen.push(Choice { constraint: k, row, chosen_row, rows });
                 chosen_row += rows;
-                pushing_rows += law.rows_that_push();
+                pushing_rows += constraint.rows_that_push();
                 if pushing_rows > self.max_rows
                     || chosen_row > ContactSpace::MAX_ROWS_IN_BLOCKS
                     || self.chosen.len() > MAX_CHOSEN
@@ -246,13 +244,13 @@ impl ContactSpaceSolver {
     }
 
     /// Sets W of the chosen rows, and their velocities where those at a bound push.
-    fn prepare(&mut self, structure: &mut Coupled<'_>, laws: &[Constraint]) {
+    fn prepare(&mut self, structure: &mut Coupled<'_>, constraints: &[Constraint]) {
         self.push_bounded(structure);
-        self.laws.clear();
-        self.chosen_free.clear();
+        self.chosen_constraints.clear();
+        self.chosen_v_free.clear();
         for choice in &self.chosen {
-            self.laws.push(laws[choice.constraint]);
-            self.chosen_free.extend_from_slice(&self.bounded_free[choice.row..choice.row + choice.rows]);
+            self.chosen_constraints.push(constraints[choice.constraint]);
+            self.chosen_v_free.extend_from_slice(&self.bounded_v_free[choice.row..choice.row + choice.rows]);
         }
         self.carry(structure);
         self.multiply(structure);
@@ -260,37 +258,37 @@ impl ContactSpaceSolver {
 
     /// Lets those at a bound push.
     fn push_bounded(&mut self, structure: &mut Coupled<'_>) {
-        self.bounded_free.clear();
+        self.bounded_v_free.clear();
         self.bounded_carried.clear();
         self.bounded_carried.resize(structure.nv, 0.0);
         if self.bounded.is_empty() {
-            self.bounded_free.extend_from_slice(&self.free);
+            self.bounded_v_free.extend_from_slice(&self.v_free);
             return;
         }
         let Self { bounded, bounded_carried, on_its_way, .. } = self;
         for Bounded { constraint, impulse, .. } in bounded {
-            for (slot, dof, coefficient) in structure.links[*constraint].coordinates(structure.terms) {
+            for (slot, dof, coefficient) in structure.jacobians[*constraint].coordinates(structure.terms) {
                 let at = &structure.slots[slot];
-                let part = structure.parts.get(at.tree);
-                let node = part.node_of_dof(dof);
+                let clique = structure.cliques.get(at.tree);
+                let node = clique.node_of_dof(dof);
                 let loads = along_joint(structure, (slot, node, dof), &[coefficient * *impulse]);
-                part.carry(node, &loads, on_its_way, |_, dof, u, _| {
+                clique.carry(node, &loads, on_its_way, |_, dof, u, _| {
                     bounded_carried[at.dof + dof] += u.to_array()[0];
                 });
             }
         }
         self.change.copy_from_slice(&self.bounded_carried);
         structure.respond(&mut self.change);
-        self.bounded_free.resize(self.free.len(), 0.0);
-        structure.rows_of_motions(&self.change, &mut self.bounded_free);
-        self.bounded_free.iter_mut().zip(&self.free).for_each(|(v, free)| *v += free);
+        self.bounded_v_free.resize(self.v_free.len(), 0.0);
+        structure.rows_of_motions(&self.change, &mut self.bounded_v_free);
+        self.bounded_v_free.iter_mut().zip(&self.v_free).for_each(|(v, v_free)| *v += v_free);
     }
 
     /// Sends a unit load along every chosen row to the roots.
     fn carry(&mut self, structure: &Coupled<'_>) {
         let Self { chosen, carried, passing, on_its_way, .. } = self;
         let count = chosen.len();
-        // Room for as many as there may ever be, at once.
+        // Room for the most that there may be.
         carried.clear();
         carried.reserve(structure.nv * MAX_CHOSEN);
         carried.resize(structure.nv * count, [F64x4::ZERO; 2]);
@@ -299,14 +297,14 @@ impl ContactSpaceSolver {
         for (g, choice) in chosen.iter().enumerate() {
             let mut carry = |slot: usize, start: usize, loads: &Loads| {
                 let slot = &structure.slots[slot];
-                structure.parts.get(slot.tree).carry(start, loads, on_its_way, |i, dof, u, d| {
+                structure.cliques.get(slot.tree).carry(start, loads, on_its_way, |i, dof, u, d| {
                     passing[slot.node + i] |= 1 << g;
                     let [sum_u, sum_d] = &mut carried[(slot.dof + dof) * count + g];
                     *sum_u += u;
                     *sum_d += d;
                 });
             };
-            match &structure.links[choice.constraint] {
+            match &structure.jacobians[choice.constraint] {
                 ConstraintJacobian::Ends { ends, basis, motion } => {
                     for (end, sign) in ends.iter().zip([-1.0, 1.0]) {
                         let Some(end) = end else { continue };
@@ -328,11 +326,11 @@ impl ContactSpaceSolver {
 
     /// Multiplies what was carried.
     fn multiply(&mut self, structure: &Coupled<'_>) {
-        let Self { space, chosen, carried, passing, chosen_free, .. } = self;
+        let Self { space, chosen, carried, passing, chosen_v_free, .. } = self;
         let count = chosen.len();
-        let products = space.start_pairs(chosen_free.len(), count);
+        let products = space.start_pairs(chosen_v_free.len(), count);
         for slot in structure.slots {
-            structure.parts.get(slot.tree).each_carried(|i, dofs| {
+            structure.cliques.get(slot.tree).each_carried(|i, dofs| {
                 for dof in slot.dof + dofs.start..slot.dof + dofs.end {
                     add_products(&carried[dof * count..(dof + 1) * count], passing[slot.node + i], products);
                 }
@@ -367,11 +365,11 @@ impl ContactSpaceSolver {
         for choice in &self.chosen {
             let (all, chosen) =
                 (choice.row..choice.row + choice.rows, choice.chosen_row..choice.chosen_row + choice.rows);
-            for ((v, free), v_c) in
-                self.velocities[all.clone()].iter().zip(&self.free[all]).zip(&self.space.velocities()[chosen])
+            for ((v, v_free), v_c) in
+                self.velocities[all.clone()].iter().zip(&self.v_free[all]).zip(&self.space.velocities()[chosen])
             {
                 error += (v - v_c) * (v - v_c);
-                size += (v - free) * (v - free) + free * free;
+                size += (v - v_free) * (v - v_free) + v_free * v_free;
             }
         }
         error <= options.tolerance * options.tolerance * size
@@ -394,7 +392,7 @@ impl ContactSpaceSolver {
 
 /// The loads of one row on the degrees of freedom of a node's joint from `dof` on, which counts within the tree.
 fn along_joint(structure: &Coupled<'_>, (slot, node, dof): (usize, usize, usize), axis: &[f64]) -> Loads {
-    let first = dof - structure.parts.trees[structure.slots[slot].tree].tree.nodes[node].v;
+    let first = dof - structure.cliques.trees[structure.slots[slot].tree].tree.nodes[node].v;
     let mut joint = [F64x4::ZERO; 6];
     for (force, axis) in joint[first..].iter_mut().zip(axis) {
         *force = F64x4::from_array([*axis, 0.0, 0.0, 0.0]);

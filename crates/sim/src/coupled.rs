@@ -18,14 +18,14 @@ use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 
 use crate::Factorization;
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Term};
-use crate::part::{Part, Parts};
+use crate::clique::{Clique, Cliques};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Term};
 use crate::tree_workspace::{KnownMotion, TreeWorkspace};
 use friction::FrictionScratch;
 
-/// A tree of an island: where its degrees of freedom and nodes start in the island's vectors.
+/// A clique in an island: where its degrees of freedom and nodes start in the island's vectors.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Slot {
+pub(crate) struct CliqueSlot {
     /// Index of the tree.
     pub tree: usize,
     pub dof: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Slot {
 /// All contacts between the same two nodes.
 #[derive(Clone, Debug)]
 struct Patch {
-    ends: [ContactFrame; 2],
+    ends: [ConstraintEnd; 2],
     /// Columns of J, ascending, into the scratch's `columns`, and the six rows for each of them into `rows`; none of
     /// free bodies, and none before they are needed.
     columns: Range<usize>,
@@ -73,7 +73,7 @@ pub(crate) struct CoupledScratch {
     wrenches: Vec<Wrench<f64>>,
     impedance: Vec<ArticulatedInertia<f64>>,
     patches: Vec<Patch>,
-    /// The patch of every link; none for links with the world and within joints.
+    /// The patch of every constraint; none for those with the world and within joints.
     patch_of: Vec<Option<usize>>,
     columns: Vec<u32>,
     /// The relative motion of the two nodes, at the origin of the second, per unit of each column.
@@ -88,26 +88,26 @@ pub(crate) struct CoupledScratch {
 
 impl CoupledScratch {
     /// The greatest speed of a point within `extents` of the origins of the model's nodes where the trees move with `v`, m/s.
-    pub fn greatest_speed(&mut self, parts: Parts<'_>, slots: &[Slot], extents: &[f64], v: &[f64]) -> f64 {
+    pub fn greatest_speed(&mut self, cliques: Cliques<'_>, slots: &[CliqueSlot], extents: &[f64], v: &[f64]) -> f64 {
         let mut greatest = 0.0;
         for slot in slots {
-            let part = parts.get(slot.tree);
-            self.motions.resize(self.motions.len().max(slot.node + part.len()), Twist::ZERO);
-            let v = &v[slot.dof..slot.dof + part.nv()];
-            greatest = f64::max(greatest, part.greatest_speed(extents, v, &mut self.motions[slot.node..]));
+            let clique = cliques.get(slot.tree);
+            self.motions.resize(self.motions.len().max(slot.node + clique.len()), Twist::ZERO);
+            let v = &v[slot.dof..slot.dof + clique.nv()];
+            greatest = f64::max(greatest, clique.greatest_speed(extents, v, &mut self.motions[slot.node..]));
         }
         greatest
     }
 }
 
-/// The trees of an island, the constraints on them, and scratch. Links and slots use indices of the island.
+/// The trees of an island, the constraints on them, and scratch. Jacobians and slots use indices of the island.
 pub(crate) struct Coupled<'a> {
-    pub parts: Parts<'a>,
+    pub cliques: Cliques<'a>,
     /// The velocities that the step starts from, the model's.
     v0: &'a [f64],
-    pub slots: &'a [Slot],
-    pub links: &'a [ConstraintJacobian],
-    /// What the links that are sums refer to.
+    pub slots: &'a [CliqueSlot],
+    pub jacobians: &'a [ConstraintJacobian],
+    /// What Jacobians that are sums refer to.
     pub terms: &'a [Term],
     pub scratch: &'a mut CoupledScratch,
     pub cholesky: &'a mut BlockCholesky,
@@ -120,16 +120,16 @@ pub(crate) struct Coupled<'a> {
 impl<'a> Coupled<'a> {
     /// Gathers the patches.
     pub fn new(
-        (parts, v0): (Parts<'a>, &'a [f64]),
-        slots: &'a [Slot],
-        (links, terms): (&'a [ConstraintJacobian], &'a [Term]),
+        (cliques, v0): (Cliques<'a>, &'a [f64]),
+        slots: &'a [CliqueSlot],
+        (jacobians, terms): (&'a [ConstraintJacobian], &'a [Term]),
         scratch: &'a mut CoupledScratch,
         cholesky: &'a mut BlockCholesky,
         choice: Factorization,
         interrupt: &'a Interrupt,
     ) -> Self {
-        let nodes = slots.last().map_or(0, |s| s.node + parts.get(s.tree).len());
-        let nv = slots.last().map_or(0, |s| s.dof + parts.get(s.tree).nv());
+        let nodes = slots.last().map_or(0, |s| s.node + cliques.get(s.tree).len());
+        let nv = slots.last().map_or(0, |s| s.dof + cliques.get(s.tree).nv());
         scratch.motions.resize(nodes, Twist::ZERO);
         scratch.wrenches.resize(nodes, Wrench::ZERO);
         scratch.impedance.resize(nodes, ArticulatedInertia::ZERO);
@@ -137,10 +137,10 @@ impl<'a> Coupled<'a> {
             scratch.factors.resize_with(slots.len(), Default::default);
         }
         // A sum couples joints as no recursion does; soft bodies come last.
-        let is_soft = slots.last().is_some_and(|s| parts.get(s.tree).is_soft());
+        let is_soft = slots.last().is_some_and(|s| cliques.get(s.tree).is_soft());
         let may_recurse = choice != Factorization::Coupled && terms.is_empty() && !is_soft;
         scratch.factored = Factored::None;
-        let mut problem = Self { parts, v0, slots, links, terms, scratch, cholesky, interrupt, nv, may_recurse };
+        let mut problem = Self { cliques, v0, slots, jacobians, terms, scratch, cholesky, interrupt, nv, may_recurse };
         problem.gather_patches();
         problem
     }
@@ -151,21 +151,21 @@ impl<'a> Coupled<'a> {
         patch_of.clear();
         columns.clear();
         rows.clear();
-        for link in self.links {
-            let ConstraintJacobian::Ends { ends: [Some(a), Some(b)], .. } = link else {
+        for jacobian in self.jacobians {
+            let ConstraintJacobian::Ends { ends: [Some(a), Some(b)], .. } = jacobian else {
                 patch_of.push(None);
                 continue;
             };
             let same = |p: &Patch| p.ends[0].is_on_node_of(a) && p.ends[1].is_on_node_of(b);
             if !patches.last().is_some_and(same) {
-                let is_free = |end: &ContactFrame| self.parts.get(self.slots[end.tree].tree).is_free_body();
+                let is_free_body = |end: &ConstraintEnd| self.cliques.get(self.slots[end.tree].tree).is_free_body();
                 patches.push(Patch {
                     ends: [*a, *b],
                     columns: 0..0,
                     impedance: ArticulatedInertia::ZERO,
                     active: false,
                     was_active: false,
-                    of_free_bodies: a.tree != b.tree && is_free(a) && is_free(b),
+                    of_free_bodies: a.tree != b.tree && is_free_body(a) && is_free_body(b),
                 });
             }
             patch_of.push(Some(patches.len() - 1));
@@ -187,7 +187,7 @@ impl<'a> Coupled<'a> {
     pub fn respond(&mut self, x: &mut [f64]) {
         for slot in self.slots {
             let motions = &mut self.scratch.motions[slot.node..];
-            self.parts.get(slot.tree).respond(&mut x[slot.dof..], motions);
+            self.cliques.get(slot.tree).respond(&mut x[slot.dof..], motions);
         }
     }
 
@@ -195,8 +195,8 @@ impl<'a> Coupled<'a> {
     pub fn rows_of_motions(&self, x: &[f64], j_x: &mut [f64]) {
         let motions = &self.scratch.motions;
         let mut row = 0;
-        for link in self.links {
-            match link {
+        for jacobian in self.jacobians {
+            match jacobian {
                 ConstraintJacobian::Ends { ends, basis, motion } => {
                     let mut velocity = Vec3::ZERO;
                     if let Some(b) = &ends[1] {
@@ -210,7 +210,7 @@ impl<'a> Coupled<'a> {
                 }
                 _ => {
                     let of = |(tree, dof, c): (usize, usize, f64)| c * x[self.slots[tree].dof + dof];
-                    j_x[row] = link.coordinates(self.terms).map(of).sum();
+                    j_x[row] = jacobian.coordinates(self.terms).map(of).sum();
                     row += 1;
                 }
             }
@@ -232,18 +232,18 @@ impl Structure for Coupled<'_> {
         let CoupledScratch { motions, wrenches, .. } = &mut *self.scratch;
         for slot in self.slots {
             let scratch = (&mut motions[slot.node..], &mut wrenches[slot.node..]);
-            self.parts.get(slot.tree).apply(&x[slot.dof..], scratch, &mut a_x[slot.dof..]);
+            self.cliques.get(slot.tree).apply(&x[slot.dof..], scratch, &mut a_x[slot.dof..]);
         }
     }
 
     fn products_at(&mut self, v: &[f64], x: &[f64], a_x: &mut [f64], j_v: &mut [f64]) {
-        let rests = |slot: &Slot| {
-            let part = self.parts.get(slot.tree);
-            part.known_motions_of(&v[slot.dof..slot.dof + part.nv()], self.v0) == Some(KnownMotion::Start)
+        let rests = |slot: &CliqueSlot| {
+            let clique = self.cliques.get(slot.tree);
+            clique.known_motions_of(&v[slot.dof..slot.dof + clique.nv()], self.v0) == Some(KnownMotion::Start)
         };
         if self.slots.iter().all(rests) {
             for slot in self.slots {
-                self.parts.get(slot.tree).momentum_to_start(&mut self.scratch.wrenches, &mut a_x[slot.dof..]);
+                self.cliques.get(slot.tree).momentum_to_start(&mut self.scratch.wrenches, &mut a_x[slot.dof..]);
             }
         } else {
             self.momentum(x, a_x);
@@ -253,17 +253,17 @@ impl Structure for Coupled<'_> {
 
     fn row_velocities(&mut self, x: &[f64], j_x: &mut [f64]) {
         for slot in self.slots {
-            let part = self.parts.get(slot.tree);
+            let clique = self.cliques.get(slot.tree);
             let motions = &mut self.scratch.motions[slot.node..];
-            let x = &x[slot.dof..slot.dof + part.nv()];
-            let start = part.twists();
-            match part.known_motions_of(x, self.v0) {
+            let x = &x[slot.dof..slot.dof + clique.nv()];
+            let start = clique.twists();
+            match clique.known_motions_of(x, self.v0) {
                 Some(KnownMotion::Start) => motions[..start.len()].copy_from_slice(start),
                 Some(KnownMotion::Free) => {
-                    let known = start.iter().zip(part.changes());
+                    let known = start.iter().zip(clique.changes());
                     motions.iter_mut().zip(known).for_each(|(motion, (start, change))| *motion = *start + *change);
                 }
-                None => part.propagate(x, motions),
+                None => clique.propagate(x, motions),
             }
         }
         self.rows_of_motions(x, j_x);
@@ -273,8 +273,8 @@ impl Structure for Coupled<'_> {
         let wrenches = &mut self.scratch.wrenches;
         wrenches.fill(Wrench::ZERO);
         let mut row = 0;
-        for link in self.links {
-            match link {
+        for jacobian in self.jacobians {
+            match jacobian {
                 ConstraintJacobian::Ends { ends: [a, b], basis, motion } => {
                     let impulse = Vec3::new(gamma[row], gamma[row + 1], gamma[row + 2]);
                     row += 3;
@@ -290,7 +290,7 @@ impl Structure for Coupled<'_> {
                     }
                 }
                 _ => {
-                    for (tree, dof, c) in link.coordinates(self.terms) {
+                    for (tree, dof, c) in jacobian.coordinates(self.terms) {
                         out[self.slots[tree].dof + dof] += c * gamma[row];
                     }
                     row += 1;
@@ -298,7 +298,7 @@ impl Structure for Coupled<'_> {
             }
         }
         for slot in self.slots {
-            self.parts.get(slot.tree).add_generalized_forces(&mut wrenches[slot.node..], &mut out[slot.dof..]);
+            self.cliques.get(slot.tree).add_generalized_forces(&mut wrenches[slot.node..], &mut out[slot.dof..]);
         }
     }
 
@@ -322,16 +322,17 @@ impl Structure for Coupled<'_> {
             Factored::Recursively => {}
         }
         for (slot, (factor, _)) in self.slots.iter().zip(factors) {
-            let Part::Tree(TreeWorkspace { tree, kin, .. }) = self.parts.get(slot.tree) else { continue };
+            let Clique::Tree(TreeWorkspace { tree, kin, .. }) = self.cliques.get(slot.tree) else { continue };
             factor.solve(tree, tree.all(), kin, &b[slot.dof..], None, &mut x[slot.dof..]);
         }
     }
 
     fn is_unsymmetric_cheap(&self) -> bool {
         // What touches the world alone has a recursion, which is symmetric.
-        let is_patch =
-            |link: &ConstraintJacobian| matches!(link, ConstraintJacobian::Ends { ends: [Some(_), Some(_)], .. });
-        !self.may_recurse || self.links.iter().any(is_patch)
+        let is_patch = |jacobian: &ConstraintJacobian| {
+            matches!(jacobian, ConstraintJacobian::Ends { ends: [Some(_), Some(_)], .. })
+        };
+        !self.may_recurse || self.jacobians.iter().any(is_patch)
     }
 
     fn factor_unsymmetric(
@@ -363,7 +364,7 @@ impl Structure for Coupled<'_> {
 
     fn scale(&mut self, d: &mut [f64]) {
         for slot in self.slots {
-            self.parts.get(slot.tree).diagonal(&mut d[slot.dof..]);
+            self.cliques.get(slot.tree).diagonal(&mut d[slot.dof..]);
         }
         for d in d {
             *d = 1.0 / d.sqrt();

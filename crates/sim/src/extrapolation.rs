@@ -1,4 +1,4 @@
-//! How velocities go on changing from step to step: where the contact solver starts.
+//! Velocities extrapolated from the last steps, where the contact solver starts.
 
 use std::ops::Range;
 

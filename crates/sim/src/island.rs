@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crew::Crew;
-use geometry::BodyPair;
+use geometry::TouchingPair;
 use interrupt::Interrupt;
 use multibody::CrbaWorkspace;
 use sap::{BlockCholesky, Dense, Error, NotSolved, Report};
 
+use crate::clique::{Clique, Cliques};
 use crate::constrain::{ConstraintSet, Context, Report as Reporting, push_contacts};
 use crate::constraint_jacobian::SparseRows;
 use crate::contact_space::ContactSpaceSolver;
-use crate::coupled::{Coupled, CoupledScratch, Slot};
-use crate::part::{Part, Parts};
+use crate::coupled::{CliqueSlot, Coupled, CoupledScratch};
 use crate::report::Touch;
 use crate::sensors::EndLoad;
 use crate::warm_start::Entry;
@@ -64,7 +64,7 @@ impl Scratch {
         let Self { set, contact_space, ws, in_contact_space, .. } = self;
         let impulses = if *in_contact_space { &contact_space.impulses } else { ws.impulses() };
         let (mut row, mut pushes) = (0, true);
-        for constraint in &mut set.laws {
+        for constraint in &mut set.constraints {
             row += constraint.rows();
             // Friction of a contact's rotation follows the contact.
             if !matches!(constraint.law, sap::Law::SpinFriction(_)) {
@@ -91,7 +91,7 @@ impl Scratch {
 #[derive(Default)]
 pub(crate) struct Island {
     /// The trees, ascending.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<CliqueSlot>,
     /// Its contact points, ascending among those detected.
     contacts: Vec<u32>,
     /// Its constraints beside contacts, ascending among all of those.
@@ -164,12 +164,12 @@ impl Island {
         let (impulses, velocities) = scratch.solution();
         if options.max_friction_iterations < problem.options.max_friction_iterations {
             // Coulomb's law was left aside.
-            report.friction_residual = sap::friction_residual(&scratch.set.laws, velocities, impulses);
+            report.friction_residual = sap::friction_residual(&scratch.set.constraints, velocities, impulses);
             if !sap::meets_coulomb(report.friction_residual, &options) {
                 report.criterion = sap::Criterion::FrictionBounds;
             }
         }
-        self.note(&scratch.set, &scratch.gaps, (impulses, velocities), problem.cx.parts.trees.len());
+        self.note(&scratch.set, &scratch.gaps, (impulses, velocities), problem.cx.cliques.trees.len());
         self.recovery_v.clear();
         self.is_unfinished = false;
         if scratch.set.recoveries.is_empty() { Ok(report) } else { self.recover(problem, report, scratch) }
@@ -178,20 +178,20 @@ impl Island {
     /// Sets v* and the guess of the solution: the present velocities, extrapolated where the island is slow. Returns ‖v₀‖ / ‖v* − v₀‖, and
     /// whether the guess is probably the solution.
     fn guess(&mut self, problem: &Problem<'_>, scratch: &mut Scratch) -> (f64, bool) {
-        let Context { parts, v: v0, state, rule, .. } = *problem.cx;
+        let Context { cliques, v: v0, state, rule, .. } = *problem.cx;
         scratch.v_star.clear();
         self.v.clear();
         for slot in &self.slots {
-            let part = parts.get(slot.tree);
-            scratch.v_star.extend_from_slice(part.v_star());
-            self.v.extend_from_slice(part.v_start(v0));
+            let clique = cliques.get(slot.tree);
+            scratch.v_star.extend_from_slice(clique.v_star());
+            self.v.extend_from_slice(clique.v_start(v0));
         }
         let pace = pace(&self.v, &scratch.v_star);
         self.predicted.clear();
         if !problem.rigid_only && pace < 1.0 {
             for slot in &self.slots {
-                let Part::Tree(part) = parts.get(slot.tree) else { continue };
-                let dofs = part.dofs.clone();
+                let Clique::Tree(workspace) = cliques.get(slot.tree) else { continue };
+                let dofs = workspace.dofs.clone();
                 state.extrapolation.go_on(
                     slot.tree,
                     dofs.clone(),
@@ -201,7 +201,7 @@ impl Island {
             }
             self.predicted.extend_from_slice(&self.v);
         }
-        let holds = |slot: &Slot| state.extrapolation.holds(slot.tree, rule.dt);
+        let holds = |slot: &CliqueSlot| state.extrapolation.holds(slot.tree, rule.dt);
         (pace, pace <= CALM && self.slots.iter().all(holds))
     }
 
@@ -229,13 +229,13 @@ impl Island {
         other_memories.clear();
         end_loads.clear();
         let mut row = 0;
-        for (k, law) in set.laws.iter().enumerate() {
-            let rows = row..row + law.rows();
+        for (k, constraint) in set.constraints.iter().enumerate() {
+            let rows = row..row + constraint.rows();
             let (impulse, velocity) = (&impulses[rows.clone()], &velocities[rows.clone()]);
-            let mut free = [0.0; 3];
-            law.free_velocity(velocity, impulse, &mut free);
+            let mut free_velocity = [0.0; 3];
+            constraint.free_velocity(velocity, impulse, &mut free_velocity);
             let normal = impulse[impulse.len() - 1];
-            let memory = Entry { key: set.keys[k], free: set.links[k].in_world(free), normal };
+            let memory = Entry { key: set.keys[k], free_velocity: set.jacobians[k].in_world(free_velocity), normal };
             if let Reporting::Contact(point) = set.reports[k] {
                 let touch = &mut touches[point];
                 touch.impulse.copy_from_slice(impulse);
@@ -248,12 +248,12 @@ impl Island {
                 if let (Reporting::Soft(index), &[x, y, z], &[u, v, w]) = (set.reports[k], impulse, velocity) {
                     soft_touches.push((index, Touch { impulse: [x, y, z], velocity: [u, v, w], ..Touch::default() }));
                 } else {
-                    end_loads.extend(EndLoad::new(set.keys[k], &set.links[k], impulse, (slots, trees)));
+                    end_loads.extend(EndLoad::new(set.keys[k], &set.jacobians[k], impulse, (slots, trees)));
                 }
             }
             row = rows.end;
         }
-        self.constraints = set.laws.len();
+        self.constraints = set.constraints.len();
         self.has_rigid = set.has_rigid();
     }
 
@@ -274,7 +274,7 @@ impl Island {
 enum Path {
     /// In contact space, and where that fails by the safeguard.
     Fast,
-    /// In contact space if that was how the last problem was solved, which differs in its laws alone.
+    /// In contact space if that was how the last problem was solved, which differs in its constraints alone.
     Again,
     /// By the solver that always converges.
     Safeguard,
@@ -283,22 +283,22 @@ enum Path {
 /// Minimises the cost of the problem in the scratch, from the guess in `v`, which becomes the solution.
 fn solve_problem(
     problem: &Problem<'_>,
-    (slots, cholesky): (&[Slot], &mut BlockCholesky),
+    (slots, cholesky): (&[CliqueSlot], &mut BlockCholesky),
     v: &mut [f64],
     (path, options): (Path, &sap::Options),
     scratch: &mut Scratch,
 ) -> Result<Report, Error> {
-    let Context { parts, v: v0, .. } = *problem.cx;
+    let Context { cliques, v: v0, .. } = *problem.cx;
     if problem.factorization == Factorization::Dense {
         scratch.in_contact_space = false;
         if path != Path::Again {
-            assemble(slots, parts, scratch)?;
+            assemble(slots, cliques, scratch)?;
         }
         let Scratch { set, v_star, ws, dense, .. } = scratch;
-        return sap::solve(dense, &set.laws, v_star, v, options, ws);
+        return sap::solve(dense, &set.constraints, v_star, v, options, ws);
     }
     let Scratch {
-        set: ConstraintSet { laws, links, terms, .. },
+        set: ConstraintSet { constraints, jacobians, terms, .. },
         v_star,
         ws,
         coupled,
@@ -306,19 +306,21 @@ fn solve_problem(
         in_contact_space,
         ..
     } = scratch;
-    let rows = (&links[..], &terms[..]);
+    let rows = (&jacobians[..], &terms[..]);
     let choice = problem.factorization;
-    let mut structure = Coupled::new((parts, v0), slots, rows, coupled, cholesky, choice, problem.interrupt);
+    let mut structure = Coupled::new((cliques, v0), slots, rows, coupled, cholesky, choice, problem.interrupt);
     let fast = match path {
-        Path::Fast if choice == Factorization::Auto => contact_space.solve(&mut structure, laws, v_star, v, options),
-        Path::Again if *in_contact_space => contact_space.solve_again(&mut structure, laws, v_star, v, options),
+        Path::Fast if choice == Factorization::Auto => {
+            contact_space.solve(&mut structure, constraints, v_star, v, options)
+        }
+        Path::Again if *in_contact_space => contact_space.solve_again(&mut structure, constraints, v_star, v, options),
         _ => Err(NotSolved { iterations: 0 }),
     };
     *in_contact_space = fast.is_ok();
     fast.or_else(|NotSolved { iterations: spent }| {
         let factorization_budget = options.factorization_budget.map(|budget| budget.saturating_sub(spent));
         let options = sap::Options { factorization_budget, ..*options };
-        let report = sap::solve(&mut structure, laws, v_star, v, &options, ws)?;
+        let report = sap::solve(&mut structure, constraints, v_star, v, &options, ws)?;
         Ok(Report { iterations: report.iterations + spent, ..report })
     })
 }
@@ -336,18 +338,18 @@ fn pace(v: &[f64], v_star: &[f64]) -> f64 {
 }
 
 /// Writes A and J of an island as matrices.
-fn assemble(slots: &[Slot], parts: Parts<'_>, scratch: &mut Scratch) -> Result<(), Error> {
+fn assemble(slots: &[CliqueSlot], cliques: Cliques<'_>, scratch: &mut Scratch) -> Result<(), Error> {
     let Scratch { set, v_star, dense, blocks, rows, crba, .. } = scratch;
     dense.reset(v_star.len());
     blocks.clear();
-    blocks.extend(slots.iter().map(|s| s.dof..s.dof + parts.get(s.tree).nv()));
+    blocks.extend(slots.iter().map(|s| s.dof..s.dof + cliques.get(s.tree).nv()));
     dense.set_blocks(blocks)?;
     for (k, slot) in slots.iter().enumerate() {
-        parts.get(slot.tree).write_mass(crba, dense.a_block_mut(k));
+        cliques.get(slot.tree).write_mass(crba, dense.a_block_mut(k));
     }
-    let part = |slot: usize| (parts.get(slots[slot].tree), slots[slot].dof);
-    for link in &set.links {
-        rows.gather(link, &set.terms, part);
+    let clique = |slot: usize| (cliques.get(slots[slot].tree), slots[slot].dof);
+    for jacobian in &set.jacobians {
+        rows.gather(jacobian, &set.terms, clique);
         dense.push_jacobian(&rows.columns, &rows.values)?;
     }
     Ok(())
@@ -369,7 +371,7 @@ pub(crate) struct Islands {
     island_of: Vec<usize>,
     slot_of: Vec<usize>,
     /// Those of the last partition.
-    couples: Vec<BodyPair>,
+    pairs: Vec<TouchingPair>,
     /// How many contact points and other constraints there are; no numbers when these joined trees.
     points: Option<(usize, usize)>,
     /// The island of every contact point, and its place among the points there.

@@ -20,6 +20,7 @@
 //! ```
 
 mod actuation;
+mod clique;
 mod constrain;
 mod constraint_jacobian;
 mod contact_space;
@@ -32,7 +33,6 @@ mod jacobians;
 mod observe;
 mod options;
 mod parameters;
-mod part;
 mod pd;
 mod report;
 mod scheme;

@@ -1,7 +1,7 @@
 //! Queries of the present state: placements, velocities, Jacobians, centre of mass and momentum, by body, geom or site.
 //!
-//! Each query places the trees that it asks about, and those once: as long as their positions and velocities stay as they are, what was
-//! computed is used again. Nothing of a step is run, and nothing is allocated after the first query.
+//! A query places the trees that it asks about, once as long as their positions and velocities stay the same. It runs nothing of a step, and
+//! allocates nothing after the first query.
 
 mod centroid;
 mod queries;

@@ -1,4 +1,4 @@
-//! What a step tells about itself.
+//! Reports and statistics of a step.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 

@@ -23,10 +23,10 @@ use interrupt::Interrupt;
 use multibody::{Keyframe, Model};
 use spatial::Pose;
 
+use crate::clique::Cliques;
 use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_soft};
 use crate::island::{Islands, Problem};
 use crate::observe::{Observation, Present};
-use crate::part::Parts;
 use crate::report::{Reports, Touch};
 use crate::scheme::Discretization;
 use crate::soft::SoftBodies;
@@ -64,7 +64,7 @@ pub struct Simulation {
     /// The tree of every node, and of every geom.
     tree_of: Vec<usize>,
     tree_of_geom: Vec<usize>,
-    parts: Vec<TreeWorkspace>,
+    trees: Vec<TreeWorkspace>,
     soft: SoftBodies,
     soft_contacts: Vec<SoftContactPoint>,
     /// Newton steps of soft bodies, the most of one, and what they leave of its equation, relative.
@@ -348,14 +348,14 @@ impl Simulation {
 
     /// Finds the contact points that the step can reach, and those farther off by `margin`, m.
     fn detect(&mut self, dt: f64, margin: f64) {
-        if self.is_free() {
+        if self.is_free_motion_only() {
             return;
         }
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
         let rest = 1.0 - self.theta_at;
-        let Self { parts, extents, collider, tree_of, detected, crew, .. } = self;
+        let Self { trees, extents, collider, tree_of, detected, crew, .. } = self;
         let movement = |node: usize| {
-            let Movement { rot, pos, sweep } = parts[tree_of[node]].movement(node, extents[node], (dt, rest));
+            let Movement { rot, pos, sweep } = trees[tree_of[node]].movement(node, extents[node], (dt, rest));
             Movement { rot, pos, sweep: Sweep { slack: sweep.slack + margin, ..sweep } }
         };
         collider.shared_contacts(crew, movement, detected);
@@ -380,12 +380,12 @@ impl Simulation {
 
     /// What constraints are made from.
     fn context<'a>(&'a self, rule: Regularization, step: &'a Discretization) -> Context<'a> {
-        let Self { model, scene, state, parts, tree_of, effective_mass, jacobian_drift, q_at: q, v_start: v, .. } =
+        let Self { model, scene, state, trees, tree_of, effective_mass, jacobian_drift, q_at: q, v_start: v, .. } =
             self;
         let Self { inner_radii, extents, options: Options { contact: law, .. }, .. } = self;
         let (law, heaviest) = (*law, &self.heaviest[..]);
         let warm_start = if self.is_again { &self.last_round } else { &state.warm_start };
-        let parts = Parts { trees: parts, soft: &self.soft.parts };
+        let cliques = Cliques { trees, soft: &self.soft.parts };
         Context {
             model,
             scene,
@@ -394,7 +394,7 @@ impl Simulation {
             q,
             v,
             step,
-            parts,
+            cliques,
             tree_of,
             effective_mass,
             heaviest,
@@ -429,10 +429,10 @@ impl Simulation {
         others.clear();
         self.sources.push(&cx, self.has_drives, &mut others);
         push_soft(&cx, &self.soft, &mut others, &mut soft_gaps);
-        let points = (self.collider.couples(), self.detected.len());
-        islands.partition(points, &self.tree_of_geom, &others, cx.parts);
+        let points = (self.collider.touching(), self.detected.len());
+        islands.partition(points, &self.tree_of_geom, &others, cx.cliques);
         if self.effective_mass.is_uneven() {
-            islands.of_heaviest(&self.effective_mass, self.parts.len(), &mut heaviest);
+            islands.of_heaviest(&self.effective_mass, self.trees.len(), &mut heaviest);
         }
         let problem = Problem {
             cx: &Context { heaviest: &heaviest, ..cx },
@@ -453,7 +453,7 @@ impl Simulation {
     fn collect_reports(&mut self) {
         // Where nothing may sleep trees are not looked at: of many, that would be a cache miss each.
         let may_sleep = self.options.sleep_after.is_some();
-        let asleep = if may_sleep { self.parts.iter().filter(|part| part.asleep).count() } else { 0 };
+        let asleep = if may_sleep { self.trees.iter().filter(|workspace| workspace.asleep).count() } else { 0 };
         self.stats = Stats {
             contacts: self.detected.len(),
             limits: self.others.limits,
@@ -492,10 +492,10 @@ impl Simulation {
     /// When positions or velocities of the state have been given another size.
     pub fn energy(&mut self) -> Energy {
         let mut energy = Energy::default();
-        let Self { model, present, parts, state: State { q, v, .. }, .. } = self;
+        let Self { model, present, trees, state: State { q, v, .. }, .. } = self;
         present.place_all(model, (q, v));
-        for part in parts {
-            let of_part = part.energy(&present.kin, q, v, model.gravity);
+        for workspace in trees {
+            let of_part = workspace.energy(&present.kin, q, v, model.gravity);
             energy.kinetic += of_part.kinetic;
             energy.potential += of_part.potential;
         }
@@ -547,8 +547,8 @@ impl Simulation {
     /// # Panics
     /// When there is no such body.
     pub fn coordinates_of(&self, body: usize) -> Option<(Range<usize>, Range<usize>)> {
-        let part = &self.parts[self.tree_of[self.model.bodies[body].node?]];
-        Some((part.qs.clone(), part.dofs.clone()))
+        let workspace = &self.trees[self.tree_of[self.model.bodies[body].node?]];
+        Some((workspace.qs.clone(), workspace.dofs.clone()))
     }
 
     /// (v − v₀)/dt of the last step, (nv): velocities of the state at its end and at its beginning. Zero before the first.

@@ -1,4 +1,4 @@
-//! The soft bodies of a simulation: where they touch, how they move freely, and how they follow what constraints do to the nodes touched.
+//! The soft bodies of a simulation: contact points, free motion, and the response of all nodes to constraints on those touched.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -160,7 +160,7 @@ impl SoftBodies {
         };
         self.displacements.iter_mut().zip(&self.v_start).for_each(|(d, v)| *d = dt * rest * v);
         let fastest = self.fastest();
-        // What forces may change of the velocities in a step.
+        // The most that forces may change velocities in a step.
         let slack = dt * (2.0 * gravity.norm() * dt + 0.25 * fastest) + hovering;
         let soft = SoftMovement { positions: &self.x_at, displacements: &self.displacements, slack };
         self.collider.contacts(movement, &soft, &mut self.contacts);

@@ -1,7 +1,6 @@
 //! A soft body as the constraints of a step see it: condensed to the nodes of its mesh that something touches.
 //!
-//! Of A = M + θ_q θ_vq dt² K + θ_v dt D the touched nodes see the Schur complement A_c on their own degrees of freedom: whatever the others
-//! do, they follow. Constraints refer to points, weighted means of touched nodes: a point moves without turning.
+//! The other nodes are eliminated: A_c is the Schur complement of A = M + θ_q θ_vq dt² K + θ_v dt D on the touched nodes. Constraints refer to points, weighted means of touched nodes: a point moves without turning.
 
 use multibody::Loads;
 use spatial::{ArticulatedInertia, F64x4, Real, Twist, Vec3, Wrench};

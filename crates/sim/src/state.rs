@@ -104,6 +104,19 @@ const NAMES: [&str; 13] = [
     "act",
 ];
 
+/// What bytes of a state hold of everything that not all states have, and their length before the warm start.
+struct Lengths {
+    surfaces: usize,
+    is_controlled: bool,
+    forces: usize,
+    accelerations: usize,
+    rests: usize,
+    rest_q: usize,
+    rates: usize,
+    marks: usize,
+    expected: usize,
+}
+
 impl State {
     /// The default configuration at rest, soft bodies as they were made.
     pub fn of(model: &Model, scene: &Scene) -> Self {
@@ -297,31 +310,34 @@ impl State {
         bytes
     }
 
-    /// Takes over the bytes of [`State::to_bytes`], bit for bit.
-    ///
-    /// # Errors
-    /// When the bytes are not a state of a model of this shape; the state is then unchanged.
-    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+    /// The lengths that the head of a state's bytes tells.
+    fn lengths(&self, bytes: &[u8]) -> Result<Lengths, StateError> {
         let expected = self.byte_len();
         if !bytes.starts_with(MAGIC) {
             return Err(StateError::Format { expected });
         }
         let word =
             |k: usize| bytes.get(8 * k..8 * k + 8).map_or(0, |w| w.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)));
-        let (surfaces, controlled, forces) = (word(4) as usize, word(5) == 1, word(6) as usize);
-        let (accelerations, rests, rest_q) = (word(7) as usize, word(8) as usize, word(9) as usize);
-        let (extrapolation, marks) = (word(10) as usize, word(11) as usize);
-        let resting = rests.saturating_mul(2).saturating_add(marks.saturating_mul(3)).saturating_add(rest_q);
-        let optional = surfaces
-            .saturating_add(forces)
-            .saturating_add(accelerations)
-            .saturating_add(extrapolation)
-            .saturating_add(resting)
-            .saturating_add(if controlled { self.pd_len() } else { 0 });
+        let [surfaces, forces, accelerations, rests, rest_q, rates, marks] =
+            [4, 6, 7, 8, 9, 10, 11].map(|k| word(k) as usize);
+        let is_controlled = word(5) == 1;
+        let controlled = if is_controlled { self.pd_len() } else { 0 };
+        let numbers = [surfaces, forces, accelerations, rates, rests, rests, marks, marks, marks, rest_q, controlled];
+        let optional = numbers.into_iter().fold(0, usize::saturating_add);
         let expected = expected.saturating_add(optional.saturating_mul(8));
         if bytes.len() < expected || !WarmStart::fits(bytes.len() - expected) {
             return Err(StateError::Length { found: bytes.len(), expected });
         }
+        Ok(Lengths { surfaces, is_controlled, forces, accelerations, rests, rest_q, rates, marks, expected })
+    }
+
+    /// Takes over the bytes of [`State::to_bytes`], bit for bit.
+    ///
+    /// # Errors
+    /// When the bytes are not a state of a model of this shape; the state is then unchanged.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let Lengths { surfaces, is_controlled, forces, accelerations, rests, rest_q, rates, marks, expected } =
+            self.lengths(bytes)?;
         let (bytes, warm_start) = bytes.split_at(expected);
         self.warm_start.restore(warm_start);
         let mut words = bytes[8..].as_chunks::<8>().0.iter().copied();
@@ -335,7 +351,7 @@ impl State {
         self.surface_velocity.resize(surfaces, 0.0);
         self.constraint_force.resize(forces, 0.0);
         self.accelerations.resize(accelerations, 0.0);
-        self.extrapolation.rates.resize(extrapolation, 0.0);
+        self.extrapolation.rates.resize(rates, 0.0);
         let vectors = [&mut self.q, &mut self.v, &mut self.ctrl, &mut self.applied_force, &mut self.applied_wrench];
         let optional = [&mut self.surface_velocity, &mut self.constraint_force, &mut self.accelerations];
         let soft = [&mut self.soft_positions, &mut self.soft_velocities, &mut self.soft_forces];
@@ -352,7 +368,7 @@ impl State {
         let (nq, nv) = (self.q.len(), self.v.len());
         for (x, n) in self.pd.vectors_mut().into_iter().zip([nv, nv, nq, nv, nv]) {
             x.clear();
-            x.extend((0..if controlled { n } else { 0 }).map(|_| f64::from_le_bytes(next())));
+            x.extend((0..if is_controlled { n } else { 0 }).map(|_| f64::from_le_bytes(next())));
         }
         self.rests.clear();
         for _ in 0..rests {

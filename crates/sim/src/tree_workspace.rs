@@ -11,8 +11,8 @@ use std::ops::Range;
 use geometry::{Movement, Sweep};
 pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
-    Drag, Factor, FreeStep, JointImpedance, JointType, Kinematics, Model, Transmission, Tree, difference,
-    forward_kinematics, velocities,
+    Drag, Factor, FreeStep, JointImpedance, Kinematics, Model, Transmission, Tree, difference, forward_kinematics,
+    velocities,
 };
 use spatial::{Vec3, Wrench};
 
@@ -87,7 +87,7 @@ pub(crate) struct TreeWorkspace {
     impedance_bare: Vec<f64>,
     /// Λ with the drives.
     pub impedance_all: Vec<f64>,
-    free: FreeStep,
+    free_step: FreeStep,
     rhs: Vec<f64>,
     change: Vec<f64>,
     /// Scratch, one per node.
@@ -103,22 +103,23 @@ pub(crate) struct TreeWorkspace {
     /// Under the default scheme.
     coriolis: Option<Box<coriolis::Coriolis>>,
     /// Under implicit schemes.
-    newton: Option<Box<implicit::Newton>>,
+    newton: Option<Box<implicit::ImplicitNewton>>,
 }
 
 impl TreeWorkspace {
-    /// The parts of all trees, in one pass over the model.
+    /// The workspaces of all trees, in one pass over the model.
     pub fn of_model(model: &Model, tree_of: &[usize], scheme: Scheme) -> Vec<Self> {
-        let mut parts: Vec<Self> = (0..model.tree.trees.len()).map(|k| Self::new(model, k, scheme)).collect();
+        let mut workspaces: Vec<Self> = (0..model.tree.trees.len()).map(|k| Self::new(model, k, scheme)).collect();
         for (body, b) in model.bodies.iter().enumerate() {
             let Some(node) = b.node else { continue };
-            let part = &mut parts[tree_of[node]];
+            let workspace = &mut workspaces[tree_of[node]];
             let lift = model.gravity * -(b.inertia.mass * b.gravity_compensation);
-            let (node, com) = (node - part.nodes.start, b.pose.transform_point(b.inertia.com));
-            part.bodies = if part.loads.is_empty() { body..body + 1 } else { part.bodies.start..body + 1 };
+            let (node, com) = (node - workspace.nodes.start, b.pose.transform_point(b.inertia.com));
+            workspace.bodies =
+                if workspace.loads.is_empty() { body..body + 1 } else { workspace.bodies.start..body + 1 };
             let drag = Drag::new(model.medium, &b.inertia, b.pose);
-            part.has_own_loads |= lift != Vec3::ZERO || drag.is_some();
-            part.loads.push(BodyLoad { body, node, com, lift, drag, dragged: Wrench::ZERO });
+            workspace.has_own_loads |= lift != Vec3::ZERO || drag.is_some();
+            workspace.loads.push(BodyLoad { body, node, com, lift, drag, dragged: Wrench::ZERO });
         }
         for (ctrl, actuator) in model.actuators.iter().enumerate() {
             let joint = match actuator.transmission {
@@ -126,16 +127,16 @@ impl TreeWorkspace {
                 _ => continue,
             };
             let Some(&tree) = tree_of.get(joint.nodes.start) else { continue };
-            let part = &mut parts[tree];
-            let first = &model.tree.nodes[part.nodes.start];
-            Servo::add(model, first, ctrl, &mut part.servos);
-            part.axis_drives.extend(AxisDrive::new(model, first, ctrl));
+            let workspace = &mut workspaces[tree];
+            let first = &model.tree.nodes[workspace.nodes.start];
+            Servo::add(model, first, ctrl, &mut workspace.servos);
+            workspace.axis_drives.extend(AxisDrive::new(model, first, ctrl));
         }
-        for Self { servos, motors, .. } in &mut parts {
+        for Self { servos, motors, .. } in &mut workspaces {
             motors.extend(servos.iter().filter_map(Motor::of_servo));
             servos.retain(|servo| Motor::of_servo(servo).is_none());
         }
-        parts
+        workspaces
     }
 
     /// The tree without bodies and actuators.
@@ -170,16 +171,16 @@ impl TreeWorkspace {
             impulse: vec![0.0; tree.nv],
             impedance_bare: vec![0.0; tree.nv],
             impedance_all: vec![0.0; tree.nv],
-            free: FreeStep::new(&tree),
+            free_step: FreeStep::new(&tree),
             rhs: vec![0.0; tree.nv],
             change: vec![0.0; tree.nv],
             momenta: vec![Wrench::ZERO; tree.len()],
             asleep: false,
-            turns: tree.nodes.iter().any(|node| matches!(node.joint, JointType::Ball | JointType::Free)),
+            turns: tree.nodes.iter().any(|node| node.joint.rotation_offset().is_some()),
             dt: 0.0,
             is_factored: false,
             coriolis: coriolis::Coriolis::new(&tree).filter(|_| scheme == Scheme::Bilinear).map(Box::new),
-            newton: scheme.is_implicit().then(|| Box::new(implicit::Newton::new(&tree))),
+            newton: scheme.is_implicit().then(|| Box::new(implicit::ImplicitNewton::new(&tree))),
             tree,
             nodes,
             qs,
@@ -209,7 +210,7 @@ impl TreeWorkspace {
         let dt = step.dt;
         let (q, v) = (&state.q[self.qs.clone()], &v[self.dofs.clone()]);
         self.dt = dt;
-        self.free.place(&self.tree, (q, v), gravity, dt, &mut self.kin);
+        self.free_step.place(&self.tree, (q, v), gravity, dt, &mut self.kin);
         self.note_turning(dt);
         match &self.plain_springs {
             Some(springs) => {
@@ -230,10 +231,10 @@ impl TreeWorkspace {
         }
         self.gather_drives(state, v, step);
         self.note_drag();
-        let Self { loads, bodies, has_own_loads, kin, free, .. } = self;
+        let Self { loads, bodies, has_own_loads, kin, free_step, .. } = self;
         if *has_own_loads || !are_zero(&state.applied_wrench[6 * bodies.start..6 * bodies.end]) {
             for (node, wrench) in wrenches(loads, state, dt, kin) {
-                free.load(node, wrench);
+                free_step.load(node, wrench);
             }
         }
         self.load_coriolis();
@@ -264,7 +265,7 @@ impl TreeWorkspace {
             if is_limited || self.newton.is_some() {
                 self.drives.extend(pd.drives(&state.pd, dofs.clone(), step.dt));
             } else {
-                // What has no limit is never a constraint: part of A and of the impulses at once.
+                // Drives without limits are never constraints: they are part of A and of the impulses.
                 add(&mut self.impulse, &pd.impulse);
                 add(&mut self.impedance_bare, &pd.impedance);
             }
@@ -306,12 +307,12 @@ impl TreeWorkspace {
             self.rhs[drive.dof] += drive.impulse;
             self.impedance.diagonal[drive.dof] += drive.impedance;
         }
-        let Self { tree, kin, impedance, rhs, change, factor, free, impedance_all, is_factored, .. } = self;
+        let Self { tree, kin, impedance, rhs, change, factor, free_step, impedance_all, is_factored, .. } = self;
         // Drives at their limits are the only ones that change Λ.
         if std::mem::take(is_factored) && impedance.diagonal == *impedance_all {
-            free.solve_again(tree, kin, impedance, rhs, change, factor);
+            free_step.solve_again(tree, kin, impedance, rhs, change, factor);
         } else {
-            free.solve(tree, kin, impedance, rhs, change, factor);
+            free_step.solve(tree, kin, impedance, rhs, change, factor);
         }
         for (v_star, (v, change)) in self.v_star.iter_mut().zip(v[self.dofs.clone()].iter().zip(&self.change)) {
             *v_star = v + change;
@@ -354,8 +355,8 @@ impl TreeWorkspace {
 
     /// A (v₀ − v*), of the tree's degrees of freedom; `wrenches` is scratch, one for each node.
     pub fn momentum_to_start(&self, wrenches: &mut [Wrench<f64>], out: &mut [f64]) {
-        let Self { tree, kin, rhs, free, .. } = self;
-        free.loads(tree, kin, rhs, wrenches, out);
+        let Self { tree, kin, rhs, free_step, .. } = self;
+        free_step.loads(tree, kin, rhs, wrenches, out);
         out[..tree.nv].iter_mut().for_each(|x| *x = -*x);
     }
 

@@ -20,20 +20,20 @@ pub struct WarmStart {
 pub(crate) struct Entry {
     pub key: Key,
     /// World axes for a contact; the first entry alone for a constraint of one row.
-    pub free: Vec3<f64>,
+    pub free_velocity: Vec3<f64>,
     /// Impulse along the normal, or that of a constraint of one row.
     pub normal: f64,
 }
 
 impl Entry {
     /// The place of an entry that there is none of.
-    pub const NONE: Self = Self { key: Key([u32::MAX; 3]), free: Vec3::ZERO, normal: 0.0 };
+    pub const NONE: Self = Self { key: Key([u32::MAX; 3]), free_velocity: Vec3::ZERO, normal: 0.0 };
 }
 
 /// What is known of a constraint from the last step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
-    pub free: Vec3<f64>,
+    pub free_velocity: Vec3<f64>,
     pub normal: f64,
 }
 
@@ -166,8 +166,8 @@ impl WarmStart {
         };
         let found = at.ok()?;
         *next = found + 1;
-        let Entry { free, normal, .. } = self.entries[found];
-        Some(Memory { free, normal })
+        let Entry { free_velocity, normal, .. } = self.entries[found];
+        Some(Memory { free_velocity, normal })
     }
 
     /// The entries, to be written in any order, some of them [`Entry::NONE`]; [`sort`](Self::sort) comes next.
@@ -196,9 +196,9 @@ impl WarmStart {
     }
 
     pub(crate) fn append_bytes(&self, bytes: &mut Vec<u8>) {
-        for Entry { key, free, normal } in &self.entries {
+        for Entry { key, free_velocity, normal } in &self.entries {
             bytes.extend(key.0.iter().flat_map(|x| x.to_le_bytes()));
-            bytes.extend(free.to_array().iter().chain([normal]).flat_map(|x| x.to_le_bytes()));
+            bytes.extend(free_velocity.to_array().iter().chain([normal]).flat_map(|x| x.to_le_bytes()));
         }
     }
 
@@ -211,8 +211,8 @@ impl WarmStart {
                 let (low, high) = (u64::from(word(k)), u64::from(word(k + 4)));
                 f64::from_bits(low | high << 32)
             };
-            let free = Vec3::new(number(12), number(20), number(28));
-            self.entries.push(Entry { key: Key([word(0), word(4), word(8)]), free, normal: number(36) });
+            let free_velocity = Vec3::new(number(12), number(20), number(28));
+            self.entries.push(Entry { key: Key([word(0), word(4), word(8)]), free_velocity, normal: number(36) });
         }
         self.sort(0);
     }

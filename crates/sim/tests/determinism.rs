@@ -169,8 +169,7 @@ fn every_kind_of_constraint_moves_alike_by_all_factorizations() {
         for other in &mut others {
             other.state_mut().restore(&before).unwrap();
             other.step().unwrap();
-            let pairs = auto.state().v.iter().zip(&other.state().v);
-            let error = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let error = common::difference(&auto, other);
             assert!(error < 1e-7, "step {step}: {error}");
         }
     }

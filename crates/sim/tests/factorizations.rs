@@ -101,8 +101,7 @@ fn compare(seed: u64, contact: ContactLaw, seen: &mut Seen) {
             other.state_mut().restore(&before).unwrap();
             other.step().unwrap();
             settled &= other.stats().friction_residual < 1e-9;
-            let apart = auto.state().v.iter().zip(&other.state().v).map(|(a, b)| (a - b).abs());
-            worst = worst.max(apart.fold(0.0, f64::max) / size);
+            worst = worst.max(common::difference(&auto, other) / size);
         }
         seen.steps += 1;
         seen.unsettled += usize::from(!settled);
@@ -169,8 +168,7 @@ fn small_joints_far_from_the_root_keep_their_digits() {
         recursive.step().unwrap();
         touched += auto.stats().active_contacts;
         let size = auto.state().v.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
-        let apart = auto.state().v.iter().zip(&recursive.state().v).map(|(a, b)| (a - b).abs());
-        worst = worst.max(apart.fold(0.0, f64::max) / size);
+        worst = worst.max(common::difference(&auto, &recursive) / size);
     }
     assert!(worst < 1e-9, "{worst:e}");
     assert!(touched > 100, "{touched}");

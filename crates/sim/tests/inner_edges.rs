@@ -39,27 +39,45 @@ fn moving(world: &str, geom: &str, mu: f64, speed: f64, dt: f64) -> Simulation {
     s
 }
 
+/// What a body that slides along x without friction, 0.05 m high, has lost of its motion after so many steps, if anything.
+fn loss(mut s: Simulation, speed: f64, steps: usize) -> Option<String> {
+    let (mut highest, mut lowest) = (0.0_f64, 0.0_f64);
+    for _ in 0..steps {
+        s.step().unwrap();
+        highest = highest.max(s.state().q[2] - 0.05);
+        lowest = lowest.min(s.state().q[2] - 0.05);
+    }
+    let v = &s.state().v;
+    let lost = (v[0] / speed - 1.0).abs().max(v[1].abs() / speed);
+    let turned = v[3].hypot(v[4]).hypot(v[5]) * 0.1 / speed;
+    (lost > 1e-3 || turned > 1e-3 || highest > 5e-5 || lowest < -5e-5)
+        .then(|| format!("lost {lost:.1e} turned {turned:.1e} {highest:.1e} {lowest:.1e}"))
+}
+
+/// The energy after so many steps, J, the most that it has grown by in one, and how deep anything was, m.
+fn energy_and_depth(s: &mut Simulation, steps: usize) -> (f64, f64, f64) {
+    let (mut energy, mut grown, mut deepest) = (f64::INFINITY, 0.0_f64, 0.0_f64);
+    for _ in 0..steps {
+        s.step().unwrap();
+        let now = s.energy();
+        let total = now.kinetic + now.potential;
+        grown = grown.max(total - energy);
+        energy = total;
+        deepest = deepest.max(s.stats().penetration);
+    }
+    (energy, grown, deepest)
+}
+
 #[test]
 fn without_friction_nothing_is_lost_on_a_floor_of_boxes() {
     let mut failures = String::new();
     for dt in STEPS {
         for (name, geom) in MOVERS {
             for speed in [0.01, 0.3, 3.0] {
-                let mut s = moving(&tiles(0.0), geom, 0.0, speed, dt);
-                let (mut highest, mut lowest) = (0.0_f64, 0.0_f64);
+                let s = moving(&tiles(0.0), geom, 0.0, speed, dt);
                 let steps = (5.0_f64 / speed.max(1.0) / dt) as usize;
-                for _ in 0..steps {
-                    s.step().unwrap();
-                    highest = highest.max(s.state().q[2] - 0.05);
-                    lowest = lowest.min(s.state().q[2] - 0.05);
-                }
-                let v = &s.state().v;
-                let lost = (v[0] / speed - 1.0).abs().max(v[1].abs() / speed);
-                let turned = v[3].hypot(v[4]).hypot(v[5]) * 0.1 / speed;
-                if lost > 1e-3 || turned > 1e-3 || highest > 5e-5 || lowest < -5e-5 {
-                    failures += &format!(
-                        "{name} {speed} m/s dt {dt}: lost {lost:.1e} turned {turned:.1e} {highest:.1e} {lowest:.1e}\n"
-                    );
+                if let Some(loss) = loss(s, speed, steps) {
+                    failures += &format!("{name} {speed} m/s dt {dt}: {loss}\n");
                 }
             }
         }
@@ -171,9 +189,7 @@ fn a_wall_of_boxes_guides_what_falls_along_it() {
                 Options { timestep: Some(dt), ..Options::default() },
             );
             let time = 1.0;
-            for _ in 0..(time / dt) as usize {
-                s.step().unwrap();
-            }
+            common::run(&mut s, (time / dt) as usize);
             let (v, x) = (s.state().v[2], s.state().q[0]);
             if (v / (-G * time) - 1.0).abs() > 1e-3 || (x - half).abs() > 5e-5 {
                 failures += &format!("{name} dt {dt}: {v} m/s at {x}\n");
@@ -207,15 +223,7 @@ fn stairs_are_gone_down_without_catching_and_without_tunnelling() {
     for dt in STEPS {
         for (name, geom) in MOVERS {
             let mut s = moving(&stairs(), geom, 0.4, 2.0, dt);
-            let (mut energy, mut deepest, mut grown) = (f64::INFINITY, 0.0_f64, 0.0_f64);
-            for _ in 0..(3.0 / dt) as usize {
-                s.step().unwrap();
-                let now = s.energy();
-                let total = now.kinetic + now.potential;
-                grown = grown.max(total - energy);
-                energy = total;
-                deepest = deepest.max(s.stats().penetration);
-            }
+            let (_, grown, deepest) = energy_and_depth(&mut s, (3.0 / dt) as usize);
             let (q, mass) = (&s.state().q, s.model().tree.nodes[0].inertia.mass);
             let floor = -0.72;
             // What lands on an edge in the middle of a step of 10 ms turns on into it until the step's end.
@@ -269,9 +277,7 @@ fn a_bin_of_boxes_holds_what_is_thrown_into_it() {
             s.state_mut().v[6 * body] = 3.0;
             s.state_mut().v[6 * body + 1] = 1.0 - 0.1 * body as f64;
         }
-        for _ in 0..(2.0 / dt) as usize {
-            s.step().unwrap();
-        }
+        common::run(&mut s, (2.0 / dt) as usize);
         for (body, q) in s.state().q.chunks(7).enumerate() {
             assert!(q[0].abs() < 0.2 && q[1].abs() < 0.2 && q[2] > 0.0 && q[2] < 0.8, "dt {dt}, body {body} at {q:?}");
         }
@@ -304,20 +310,9 @@ fn without_friction_nothing_is_lost_on_a_level_field() {
     for dt in STEPS {
         for (name, geom) in MOVERS {
             for speed in [0.3, 3.0] {
-                let mut s = on_a_field(|_| 0.0, geom, 0.0, speed, dt);
-                let (mut highest, mut lowest) = (0.0_f64, 0.0_f64);
-                for _ in 0..(3.0 / dt) as usize {
-                    s.step().unwrap();
-                    highest = highest.max(s.state().q[2] - 0.05);
-                    lowest = lowest.min(s.state().q[2] - 0.05);
-                }
-                let v = &s.state().v;
-                let lost = (v[0] / speed - 1.0).abs().max(v[1].abs() / speed);
-                let turned = v[3].hypot(v[4]).hypot(v[5]) * 0.1 / speed;
-                if lost > 1e-3 || turned > 1e-3 || highest > 5e-5 || lowest < -5e-5 {
-                    failures += &format!(
-                        "{name} {speed} m/s dt {dt}: lost {lost:.1e} turned {turned:.1e} {highest:.1e} {lowest:.1e}\n"
-                    );
+                let s = on_a_field(|_| 0.0, geom, 0.0, speed, dt);
+                if let Some(loss) = loss(s, speed, (3.0 / dt) as usize) {
+                    failures += &format!("{name} {speed} m/s dt {dt}: {loss}\n");
                 }
             }
         }
@@ -333,15 +328,7 @@ fn nothing_is_gained_on_a_rough_field() {
         for (name, geom) in MOVERS {
             let bump = |i: usize| 0.03 * (0.5 + 0.5 * libm::sin(1e3 * libm::sin(i as f64)));
             let mut s = on_a_field(bump, geom, 0.15, 2.0, dt);
-            let (mut energy, mut grown, mut deepest) = (f64::INFINITY, 0.0_f64, 0.0_f64);
-            for _ in 0..(2.0 / dt) as usize {
-                s.step().unwrap();
-                let now = s.energy();
-                let total = now.kinetic + now.potential;
-                grown = grown.max(total - energy);
-                energy = total;
-                deepest = deepest.max(s.stats().penetration);
-            }
+            let (energy, grown, deepest) = energy_and_depth(&mut s, (2.0 / dt) as usize);
             let mass = s.model().tree.nodes[0].inertia.mass;
             // As on stairs; what passes a ridge in the middle of a step goes on along its slope, up to 30°, until the step's end.
             let may_sink = 1e-3 + 0.5 * 2.0 * dt;

@@ -69,8 +69,7 @@ fn all_factorizations_move_alike() {
             // From the same state: what round-off leaves grows from step to step where legs hit each other.
             other.state_mut().restore(&before).unwrap();
             other.step().unwrap();
-            let pairs = auto.state().v.iter().zip(&other.state().v);
-            let error = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let error = common::difference(&auto, other);
             assert!(error < 1e-6, "step {}: {error}", auto.state().step);
         }
         touching += usize::from(auto.contacts().iter().any(|c| c.bodies[0] != 0 && c.impulse[2] > 0.0));

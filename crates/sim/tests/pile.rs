@@ -102,8 +102,7 @@ fn compare(contact: ContactLaw) {
             other.state_mut().restore(&before).unwrap();
             other.step().unwrap();
             *iterations += other.stats().iterations;
-            let pairs = blocks.state().v.iter().zip(&other.state().v);
-            let error = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let error = common::difference(&blocks, other);
             let greatest = blocks.state().v.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
             assert!(error < 1e-9 * greatest, "{contact:?}, step {step}: {error}");
         }

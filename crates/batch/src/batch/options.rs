@@ -1,4 +1,4 @@
-//! What a user chooses, what can go wrong, and what a batch tells about itself.
+//! Options, errors and statistics of a batch.
 
 use sim::{Options, ParameterError, SimulationError};
 

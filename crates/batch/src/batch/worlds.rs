@@ -5,7 +5,7 @@ use sim::{Pd, Simulation, SimulationError, StepTrace};
 
 use super::World;
 use crate::BatchContact;
-use crate::group::{Rows, Steps};
+use crate::group::{Steps, WorldArrays};
 
 /// Steps of a group between two looks at a request to stop.
 const UNWATCHED: usize = 16;
@@ -97,7 +97,7 @@ impl<'a> Worlds<'a> {
     }
 
     /// What a group of lanes sees of them.
-    fn rows<'b>(&'b mut self, pd: Option<&'b Pd>) -> Rows<'b> {
+    fn rows<'b>(&'b mut self, pd: Option<&'b Pd>) -> WorldArrays<'b> {
         let Self {
             q,
             v,
@@ -113,7 +113,21 @@ impl<'a> Worlds<'a> {
             traces,
             ..
         } = self;
-        Rows { q, v, ctrl, act, time, count, errors, contacts, pd, pd_target, applied_force, applied_wrench, traces }
+        WorldArrays {
+            q,
+            v,
+            ctrl,
+            act,
+            time,
+            count,
+            errors,
+            contacts,
+            pd,
+            pd_target,
+            applied_force,
+            applied_wrench,
+            traces,
+        }
     }
 
     /// Notes an error for every world whose state or controls are not finite, so that its step does not start.

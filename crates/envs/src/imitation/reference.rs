@@ -1,7 +1,7 @@
 //! The motion as a table over the coordinates of a model.
 
 use motion::{Binding, Motion};
-use multibody::{JointType, Model, difference};
+use multibody::{Model, difference};
 
 use super::error::ImitationError;
 
@@ -48,11 +48,7 @@ impl Reference {
         }
         let intervals = (duration * ROWS_PER_SECOND).ceil().clamp(1.0, MAX_ROWS) as usize;
         let (nq, nv) = (model.nq(), model.nv());
-        let starts = model.tree.nodes.iter().filter_map(|node| match node.joint {
-            JointType::Ball => Some(node.q),
-            JointType::Free => Some(node.q + 3),
-            _ => None,
-        });
+        let starts = model.tree.nodes.iter().filter_map(multibody::Node::quaternion);
         let mut own = Self {
             nq,
             nv,

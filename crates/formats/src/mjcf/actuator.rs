@@ -104,7 +104,12 @@ impl<'a> Reader<'_, 'a> {
             // In the parent's frame the axes turn with the configuration.
             JointKind::Ball | JointKind::Free if attribute == "jointinparent" => Ok(Transmission::Unsupported),
             JointKind::Ball | JointKind::Free => Ok(Transmission::JointAxes { joint, gear }),
-            _ => Ok(Transmission::Joint { joint, gear: gear[0] }),
+            JointKind::Revolute { .. }
+            | JointKind::Prismatic { .. }
+            | JointKind::Screw { .. }
+            | JointKind::Universal { .. }
+            | JointKind::Planar { .. }
+            | JointKind::Weld => Ok(Transmission::Joint { joint, gear: gear[0] }),
         }
     }
 

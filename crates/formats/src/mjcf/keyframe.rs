@@ -1,6 +1,6 @@
 //! `<keyframe>`: named states.
 
-use multibody::{JointType, Keyframe, Model};
+use multibody::{Keyframe, Model};
 use spatial::Quat;
 
 use super::names::Names;
@@ -62,11 +62,7 @@ pub(super) fn read(
 /// Makes the quaternions in `q` unit quaternions, to more digits than files print; `None` when one is zero.
 fn normalize_quaternions(model: &Model, q: &mut [f64]) -> Option<()> {
     for node in &model.tree.nodes {
-        let first = match node.joint {
-            JointType::Ball => node.q,
-            JointType::Free => node.q + 3,
-            _ => continue,
-        };
+        let Some(first) = node.quaternion() else { continue };
         let slots = &mut q[first..first + 4];
         let Quat { w, x, y, z } = Quat::new(slots[0], slots[1], slots[2], slots[3]).normalized()?;
         slots.copy_from_slice(&[w, x, y, z]);

@@ -8,7 +8,7 @@ use parry3d_f64::query::epa::EPA;
 use parry3d_f64::query::gjk::{CsoPoint, GJKResult, VoronoiSimplex, closest_points};
 use spatial::{Mat3, Vec3};
 
-use super::Facets;
+use super::facets::Facets;
 use super::manifold::Clipper;
 use super::placed::{Core, Placed, glam, vec3};
 use super::polish::{Polished, is_peak, polish};

@@ -12,6 +12,7 @@ mod ridge;
 use spatial::{Mat3, Vec3};
 
 use super::convex::{Nearest, Overlap};
+use super::facets::{Facet, Facets, Row};
 use super::placed::Placed;
 use super::spread::spread;
 use super::triangle::{nearest_weights, weighted};
@@ -34,71 +35,6 @@ const TILT: f64 = 1e-3;
 
 /// Share of a cell's size by which what is deeper in a triangle must be under the surface as well: it may be beyond a ridge.
 const DEEP: f64 = 0.1;
-
-/// Corners that are remembered as seen: of more, contact points are found more than once, and repeated ones dropped.
-const MAX_SEEN: usize = 64;
-
-/// A triangle within reach of a shape.
-#[derive(Clone, Copy)]
-struct Facet {
-    /// Counter-clockwise from above.
-    corners: [Vec3<f64>; 3],
-    /// Row and column of the cell, and which half of it.
-    cell: [usize; 3],
-    normal: Vec3<f64>,
-    /// The shape's core's farthest point against the normal.
-    low: Vec3<f64>,
-    /// How far that point is beyond each side, seen along the normal, as a share of the cell's size.
-    beyond: [f64; 3],
-    /// Distance of the shape from the triangle's plane.
-    distance: f64,
-    /// Whether the shape has a face or an edge along the plane.
-    is_along: bool,
-}
-
-/// The triangles within reach in a row of cells.
-#[derive(Default)]
-struct Row {
-    facets: Vec<Facet>,
-    /// Where each half of each cell is among them, or [`NONE`].
-    places: Vec<u32>,
-}
-
-const NONE: u32 = u32::MAX;
-
-impl Row {
-    /// Empties it for so many halves of cells.
-    fn clear(&mut self, halves: usize) {
-        self.facets.clear();
-        self.places.clear();
-        self.places.resize(halves, NONE);
-    }
-
-    fn get(&self, half: usize) -> Option<&Facet> {
-        self.facets.get(*self.places.get(half)? as usize)
-    }
-}
-
-/// Scratch of a query.
-#[derive(Default)]
-pub(super) struct Facets {
-    row: Row,
-    row_before: Row,
-    /// Rows and columns of corners that were looked at.
-    seen: Vec<[usize; 2]>,
-}
-
-impl Facets {
-    /// Scratch for a field with so many columns.
-    pub fn with_capacity(columns: usize) -> Self {
-        let row = || Row { facets: Vec::with_capacity(2 * columns), places: Vec::with_capacity(2 * columns) };
-        Self { row: row(), row_before: row(), seen: Vec::with_capacity(if columns > 0 { MAX_SEEN } else { 0 }) }
-    }
-
-    pub fn columns(&self) -> usize {
-        self.row.places.capacity() / 2
-    }
-}
 
 /// A shape over a height field, in the axes of the field with the shape's position as origin.
 struct Query<'a> {
@@ -311,10 +247,16 @@ impl<'a> Query<'a> {
         point::height_field(self.field, self.position + p).is_some_and(|(_, distance)| distance > 0.0)
     }
 
+    /// The shape's point that is farthest against a triangle's normal, as if it were over the triangle.
+    fn straight(&self, facet: &Facet) -> Nearest {
+        let Facet { normal, low, distance, .. } = *facet;
+        Nearest { normal, position: low.add_scaled(-self.shape.radius - 0.5 * distance, normal), distance }
+    }
+
     /// Appends contact points along the normals of triangles.
     fn touch_faces(&self, facets: &[Facet], workspace: &mut Convex) {
         for facet in facets {
-            let nearest = facet.straight(&self.shape);
+            let nearest = self.straight(facet);
             if facet.beyond.iter().all(|beyond| *beyond <= BESIDE) {
                 if nearest.distance < -DEEP * self.cell_size[0].min(self.cell_size[1]) && self.is_over(&nearest) {
                     continue;
@@ -386,7 +328,7 @@ impl<'a> Query<'a> {
             }
         }
         let Some(facet) = least else { return };
-        let straight = facet.straight(&self.shape);
+        let straight = self.straight(&facet);
         workspace.faces(&Placed::triangle(facet.corners), &self.shape, &straight, self.limit);
         if workspace.points.is_empty() {
             let Nearest { normal, position, distance } = straight;
@@ -419,26 +361,5 @@ impl<'a> Query<'a> {
             }
         }
         points.truncate(kept);
-    }
-}
-
-impl Facet {
-    /// The shape's point that is farthest against the normal, as if it were over the triangle.
-    fn straight(&self, shape: &Placed) -> Nearest {
-        let Self { normal, low, distance, .. } = *self;
-        Nearest { normal, position: low.add_scaled(-shape.radius - 0.5 * distance, normal), distance }
-    }
-
-    /// Where a side begins and ends.
-    #[inline(always)]
-    fn side(&self, side: usize) -> [Vec3<f64>; 2] {
-        [self.corners[side], self.corners[(side + 1) % 3]]
-    }
-
-    /// The direction out of the triangle across a side, as long as the side.
-    #[inline(always)]
-    fn outward(&self, side: usize) -> Vec3<f64> {
-        let [s, e] = self.side(side);
-        (e - s).cross(self.normal)
     }
 }

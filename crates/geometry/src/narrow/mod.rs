@@ -7,6 +7,7 @@ mod box_box;
 mod capsule;
 mod convex;
 mod ellipsoid;
+mod facets;
 mod height_field;
 mod manifold;
 mod nearest;
@@ -19,7 +20,6 @@ mod sphere;
 mod spread;
 mod triangle;
 
-use height_field::Facets;
 use spatial::Vec3;
 
 pub(crate) use self::capsule::nearest_of_axes;

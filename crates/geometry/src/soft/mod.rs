@@ -1,7 +1,6 @@
 //! The points in which soft bodies touch rigid shapes, each other and themselves.
 //!
-//! What touches of a soft body is a point of its surface that moves with up to three of its nodes: the contact's Jacobian is those nodes'
-//! weights.
+//! A contact point of a soft body is a point of its surface that moves with up to three nodes: their weights are its Jacobian.
 //!
 //! 1. *Nodes against rigid shapes*, by the shapes' signed distance; its gradient is the normal.
 //! 2. *Triangles against rigid shapes* that are sharp, or curved so much that they fit between nodes: the triangle's deepest point, where

@@ -82,7 +82,7 @@ impl Known {
         self.signed[node as usize] = signed;
     }
 
-    /// The signed distance of a node, whatever it is; none of what is nowhere.
+    /// The signed distance of a node; none where its position is no number.
     pub fn get(
         &mut self,
         node: u32,

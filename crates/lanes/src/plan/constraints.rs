@@ -1,4 +1,4 @@
-//! What may constrain a step: what the rows act on, and by which law.
+//! All that may constrain a step: Jacobians and laws.
 
 use std::ops::Range;
 
@@ -73,13 +73,13 @@ impl ConstraintName {
 /// A constraint.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanConstraint {
-    pub rows: Rows,
+    pub jacobian: PlanJacobian,
     pub source: Source,
 }
 
 /// What the rows of a constraint act on.
 #[derive(Clone, Debug)]
-pub(crate) enum Rows {
+pub(crate) enum PlanJacobian {
     /// Three rows: the velocity of a point of the second node relative to the first; none for what is fixed in the world.
     Point([Option<usize>; 2]),
     /// Three rows: the angular velocity of the second node relative to the first.
@@ -200,7 +200,7 @@ impl Source {
     }
 }
 
-impl Rows {
+impl PlanJacobian {
     /// Whether there are three of them.
     pub fn are_three(&self) -> bool {
         matches!(self, Self::Point(_) | Self::Turn(_))
@@ -235,8 +235,10 @@ impl Constraints {
         drives: &[PlanDrive],
         turns: &[Mat3<f64>],
     ) -> Result<Self, NotInLanes> {
-        let of_contact =
-            |ends: &super::contacts::Ends| PlanConstraint { rows: Rows::Point(ends.nodes), source: Source::Contact };
+        let of_contact = |ends: &super::contacts::Ends| PlanConstraint {
+            jacobian: PlanJacobian::Point(ends.nodes),
+            source: Source::Contact,
+        };
         let rolls = contacts.ends.iter().any(|ends| ends.spin.resistance == Resistance::Rolling && ends.spin.is_any());
         let mut these = Self { all: contacts.ends.iter().map(of_contact).collect(), rolls, ..Self::default() };
         for (contact, ends) in contacts.ends.iter().enumerate() {
@@ -244,8 +246,8 @@ impl Constraints {
             these.spin_of.push(spin.is_any().then_some(these.all.len()));
             if spin.is_any() {
                 let source = Source::Spin { contact };
-                let rows = if rolls { Rows::Turn(ends.nodes) } else { Rows::Twist(ends.nodes) };
-                these.all.push(PlanConstraint { rows, source });
+                let jacobian = if rolls { PlanJacobian::Turn(ends.nodes) } else { PlanJacobian::Twist(ends.nodes) };
+                these.all.push(PlanConstraint { jacobian, source });
             }
         }
         these.first_limit = these.all.len();
@@ -295,10 +297,12 @@ impl Constraints {
     pub fn joined_trees(&self, tree_of: &impl Fn(usize) -> usize, node_of_dof: &[usize]) -> Vec<[usize; 2]> {
         let mut joined = Vec::new();
         for constraint in &self.all[self.first_limit..] {
-            match &constraint.rows {
-                Rows::Point([Some(a), Some(b)]) | Rows::Turn([Some(a), Some(b)]) => joined.push([*a, *b].map(tree_of)),
-                Rows::Point(_) | Rows::Turn(_) | Rows::Twist(_) => {}
-                Rows::Sum(terms) => {
+            match &constraint.jacobian {
+                PlanJacobian::Point([Some(a), Some(b)]) | PlanJacobian::Turn([Some(a), Some(b)]) => {
+                    joined.push([*a, *b].map(tree_of))
+                }
+                PlanJacobian::Point(_) | PlanJacobian::Turn(_) | PlanJacobian::Twist(_) => {}
+                PlanJacobian::Sum(terms) => {
                     let trees = self.terms[terms.clone()].iter().map(|term| tree_of(node_of_dof[term.dof]));
                     let trees: Vec<usize> = trees.collect();
                     joined.extend(trees.windows(2).map(|pair| [pair[0], pair[1]]));
@@ -321,7 +325,7 @@ impl Constraints {
     fn push_sum(&mut self, terms: &[Term], source: Source) {
         let start = self.terms.len();
         self.terms.extend_from_slice(terms);
-        self.all.push(PlanConstraint { rows: Rows::Sum(start..self.terms.len()), source });
+        self.all.push(PlanConstraint { jacobian: PlanJacobian::Sum(start..self.terms.len()), source });
     }
 
     fn push_ball_limits(&mut self, model: &Model) {
@@ -381,9 +385,10 @@ impl Constraints {
             }
             for (part, kind) in kinds.into_iter().enumerate() {
                 self.name_next(ConstraintName::Equality { index, part });
-                let rows = if matches!(kind, TieKind::Turn) { Rows::Turn(nodes) } else { Rows::Point(nodes) };
+                let jacobian =
+                    if matches!(kind, TieKind::Turn) { PlanJacobian::Turn(nodes) } else { PlanJacobian::Point(nodes) };
                 let source = Source::Tie { tie: Box::new(Tie { kind, frames }), compliance };
-                self.all.push(PlanConstraint { rows, source });
+                self.all.push(PlanConstraint { jacobian, source });
             }
         }
     }

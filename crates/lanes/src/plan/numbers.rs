@@ -99,18 +99,10 @@ pub(crate) struct Setting<'a> {
 impl Numbers<f64> {
     /// Those of a model; with them, which nodes have points that cannot be moved in every direction.
     pub(crate) fn new(model: &Model, scene: &Scene, setting: &Setting<'_>) -> (Self, Vec<bool>) {
-        let Setting { dt, contacts, turns, pd, drives } = *setting;
-        let mut lambda = passive_impedance(model, dt);
-        let passive = model.stiffness.iter().zip(&model.damping);
-        let resistance = passive.map(|(k, d)| -dt * (d + dt * k)).collect();
-        let mut implicit = lambda.clone();
-        drives.iter().for_each(|drive| implicit[drive.v] += drive.impedance(dt));
-        for (v, of) in pd.iter().enumerate() {
-            implicit[v] += of.impedance;
-            if of.is_limited == 0.0 {
-                lambda[v] += of.impedance;
-            }
-        }
+        let Setting { dt, contacts, turns, pd, .. } = *setting;
+        let resistance: Vec<f64> =
+            (0..model.nv()).map(|i| -dt * (model.damping[i] + dt * model.stiffness[i])).collect();
+        let [lambda, implicit] = impedances(model, setting);
         let mut mass = EffectiveMass::new(model, &contacts.extents);
         for (k, dofs) in model.tree.dofs.iter().enumerate() {
             mass.update(k, dofs.clone(), &implicit[dofs.clone()]);
@@ -136,14 +128,7 @@ impl Numbers<f64> {
                 per_mass: if all > 0.0 { 1.0 / all } else { 0.0 },
             }
         };
-        let (mut friction, mut spins) = (Vec::with_capacity(contacts.slots), Vec::new());
-        for pair in &contacts.pairs {
-            let (of, spin) = surface(model, scene, &pair.pair);
-            friction.extend(std::iter::repeat_n(of.friction, pair.count));
-            if spin.is_any() {
-                spins.extend(std::iter::repeat_n([spin.rolling, spin.torsional], pair.count));
-            }
-        }
+        let (friction, spins) = frictions(model, scene, contacts);
         let trees = model.tree.trees.iter().enumerate().map(tree).collect();
         let com = |body: &multibody::Body| {
             let turn = body.node.map_or(Mat3::IDENTITY, |node| turns[node]);
@@ -175,6 +160,33 @@ impl Numbers<f64> {
 pub(super) fn passive_impedance(model: &Model, dt: f64) -> Vec<f64> {
     let constants = model.armature.iter().zip(model.stiffness.iter().zip(&model.damping));
     constants.map(|(armature, (k, d))| armature + dt * (d + dt * k)).collect()
+}
+
+/// Λ of every degree of freedom, (nv): with PD control that has no limits, and with all drives.
+fn impedances(model: &Model, &Setting { dt, pd, drives, .. }: &Setting<'_>) -> [Vec<f64>; 2] {
+    let mut lambda = passive_impedance(model, dt);
+    let mut implicit = lambda.clone();
+    drives.iter().for_each(|drive| implicit[drive.v] += drive.impedance(dt));
+    for (v, of) in pd.iter().enumerate() {
+        implicit[v] += of.impedance;
+        if of.is_limited == 0.0 {
+            lambda[v] += of.impedance;
+        }
+    }
+    [lambda, implicit]
+}
+
+/// The friction coefficients of all contact points, and the lengths of those with rolling or torsional friction.
+fn frictions(model: &Model, scene: &Scene, contacts: &Contacts) -> (Vec<f64>, Vec<[f64; 2]>) {
+    let (mut friction, mut spins) = (Vec::with_capacity(contacts.slots), Vec::new());
+    for pair in &contacts.pairs {
+        let (of, spin) = surface(model, scene, &pair.pair);
+        friction.extend(std::iter::repeat_n(of.friction, pair.count));
+        if spin.is_any() {
+            spins.extend(std::iter::repeat_n([spin.rolling, spin.torsional], pair.count));
+        }
+    }
+    (friction, spins)
 }
 
 impl Mobility<f64> {

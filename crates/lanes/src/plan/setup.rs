@@ -1,4 +1,4 @@
-//! What a plan is made from beside the model and the scene.
+//! Settings of a plan.
 
 use geometry::Attachment;
 

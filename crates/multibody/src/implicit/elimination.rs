@@ -47,6 +47,18 @@ pub(super) fn factor<L: Lanes>(
     r: &[f64],
     x: &mut [f64],
 ) {
+    set_reaches(factor, rates, joints);
+    eliminate::<L>(factor, joints, r);
+    // The state's last number multiplies the right-hand side.
+    let mut start = Row::ZERO;
+    start.0[RIGHT] = 1.0;
+    x.fill(0.0);
+    expand::<L>(factor, &start, x);
+}
+
+/// Sets how far each joint reaches, and the rows of bodies.
+#[inline(always)]
+fn set_reaches(factor: &mut ImplicitFactor, rates: Rates, joints: JointDerivative<'_>) {
     for k in 0..factor.stages.len() {
         let stage = factor.stages[k];
         let body = &factor.placed[stage.node];
@@ -74,6 +86,11 @@ pub(super) fn factor<L: Lanes>(
             set_body(&mut factor.bodies[k], body, now.velocity, *momentum, *own_force);
         }
     }
+}
+
+/// Eliminates the joints from the leaves to the roots.
+#[inline(always)]
+fn eliminate<L: Lanes>(factor: &mut ImplicitFactor, joints: JointDerivative<'_>, r: &[f64]) {
     for k in (0..factor.stages.len()).rev() {
         let stage = factor.stages[k];
         let mut operator = [L::load(&Row::ZERO); 6];
@@ -104,11 +121,6 @@ pub(super) fn factor<L: Lanes>(
             operator[i].store(&mut store[i]);
         }
     }
-    // The state's last number multiplies the right-hand side.
-    let mut start = Row::ZERO;
-    start.0[RIGHT] = 1.0;
-    x.fill(0.0);
-    expand::<L>(factor, &start, x);
 }
 
 /// d of three degrees of freedom.

@@ -276,7 +276,7 @@ fn single_axis(node: &Node<f64>, body: &Body) -> Screw {
     match node.joint {
         JointType::Prismatic => Screw { ang: Wide::ZERO, lin: axis },
         JointType::Screw => Screw { ang: axis, lin: Wide::splat(node.pitch).mul_add(axis, turned) },
-        _ => Screw { ang: axis, lin: turned },
+        JointType::Revolute | JointType::Ball | JointType::Free => Screw { ang: axis, lin: turned },
     }
 }
 

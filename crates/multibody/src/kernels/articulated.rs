@@ -143,7 +143,7 @@ pub(super) fn eliminate<T: Real, C: Broadcast<T>, X: Coordinates<T>, const IMPED
             };
             (reduced.ea.x, reduced.eu) = (ang, lin);
         }
-        _ => {
+        JointType::Revolute | JointType::Prismatic | JointType::Screw => {
             let lambda = if IMPEDANCE { lambda.read1() } else { T::ZERO };
             let rest = eliminate_single(joint, constants, placed, whole, tau.read1(), lambda, reduced);
             put_shifted(left, &rest, r);
@@ -187,7 +187,7 @@ pub(super) fn expand<T: Real, C: Broadcast<T>, const IMPEDANCE: bool>(
             out.write([lin.x, lin.y, lin.z, own.x, own.y, own.z]);
             Twist { ang, lin: lin - gravity }
         }
-        _ => {
+        JointType::Revolute | JointType::Prismatic | JointType::Screw => {
             let (h, s) = (Wrench { ang: reduced.ea.x, lin: reduced.ea.y }, reduced.ea.z);
             let x = reduced.eu.x - reduced.eu.y * Twist { ang: base.ang, lin }.dot(h);
             out.write([x]);
@@ -261,7 +261,7 @@ pub(super) fn joint_motion<T: Real, C: Broadcast<T>>(
     match joint {
         JointType::Prismatic => Twist { ang: Vec3::ZERO, lin: axis },
         JointType::Screw => Twist { ang: axis, lin: axis * constants.pitch.read() },
-        _ => Twist { ang: axis, lin: Vec3::ZERO },
+        JointType::Revolute | JointType::Ball | JointType::Free => Twist { ang: axis, lin: Vec3::ZERO },
     }
 }
 
@@ -292,7 +292,7 @@ fn eliminate_single<T: Real, C: Broadcast<T>>(
             let h = Wrench { ang: a * s.ang + b * s.lin, lin: b.transpose_mul(s.ang) + c * s.lin };
             (h, s.dot(h), s.dot(bias))
         }
-        _ => {
+        JointType::Revolute | JointType::Ball | JointType::Free => {
             let h = Wrench { ang: a * axis, lin: b.transpose_mul(axis) };
             (h, axis.dot(h.ang), axis.dot(bias.ang))
         }

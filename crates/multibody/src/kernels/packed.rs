@@ -120,11 +120,8 @@ impl<S: Real<Scalar = S>> PackedTree<S> {
         S: PartialEq,
     {
         self.nodes.iter().all(|node| {
-            let first = match node.joint {
-                JointType::Ball => node.v,
-                JointType::Free => node.v + 3,
-                _ => return true,
-            };
+            let Some(offset) = node.joint.rotation_offset() else { return true };
+            let first = node.v + offset;
             impedance[first..first + 3] == [impedance[first]; 3]
         })
     }

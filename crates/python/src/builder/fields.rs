@@ -1,7 +1,7 @@
 //! Properties of bodies and joints by name.
 
 use formats::assembly::AssemblyJoint;
-use multibody::{BodySpec, Compliance, JointKind, JointSpec};
+use multibody::{BodySpec, Compliance, JointSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spatial::{RigidInertia, Sym3};
@@ -97,7 +97,7 @@ pub fn set_joint(spec: &mut JointSpec, field: &str, value: &Bound<'_, PyAny>) ->
         "spring_reference" => spec.spring_reference = number(field, value)?,
         "range" => {
             let range = interval(field, value)?;
-            if range.is_some() && !(spec.kind.nv() == 1 || spec.kind == JointKind::Ball) {
+            if range.is_some() && !spec.kind.can_have_limits() {
                 let kind = spec.kind.name();
                 let expected = "expected None (limits belong to joints with one coordinate, and to balls)";
                 return Err(PyValueError::new_err(format!("range of a {kind} joint: {expected}")));

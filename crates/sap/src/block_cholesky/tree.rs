@@ -47,7 +47,7 @@ impl EliminationTree {
         }
     }
 
-    /// Makes `i` an ancestor of `j`, by way of the root of what `j` is in so far.
+    /// Makes `i` the parent of the root of the tree that `j` is in so far.
     fn connect(&mut self, mut j: usize, i: usize) {
         while j != i {
             let next = std::mem::replace(&mut self.ancestor[j], i);

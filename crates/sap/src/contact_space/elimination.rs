@@ -16,7 +16,7 @@ pub(super) fn width(rows: usize) -> usize {
 
 /// A matrix of few rows, row by row, with one more column for a right-hand side; rows are filled up to whole registers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rows {
+pub(super) struct AugmentedMatrix {
     len: usize,
     width: usize,
     entries: Vec<f64>,
@@ -24,13 +24,13 @@ pub(super) struct Rows {
     order: Vec<usize>,
 }
 
-impl Rows {
+impl AugmentedMatrix {
     /// Makes it zero, of `rows` rows and columns.
     pub fn start(&mut self, rows: usize) {
         self.len = rows;
         self.width = width(rows);
         self.entries.clear();
-        // Room for as many as there may ever be, at once.
+        // Room for the most that there may be.
         self.entries.reserve(super::ContactSpace::MAX_ROWS_IN_BLOCKS * MAX_WIDTH_IN_BLOCKS);
         self.entries.resize(self.width * rows, 0.0);
     }
@@ -141,7 +141,7 @@ mod tests {
         let mut random = SplitMix64(3);
         for rows in [1, 3, 4, 7, 12, 30, 48] {
             let active: Vec<usize> = (0..rows).filter(|k| rows < 5 || k % 3 != 1).collect();
-            let mut system = Rows::default();
+            let mut system = AugmentedMatrix::default();
             system.start(rows);
             let mut solution = vec![0.0; system.width()];
             active.iter().for_each(|k| solution[*k] = random.symmetric());
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_singular_matrix_has_no_solution() {
         for entry in [0.0, f64::NAN, f64::INFINITY] {
-            let mut system = Rows::default();
+            let mut system = AugmentedMatrix::default();
             system.start(2);
             system.row_mut(0)[0] = 1.0;
             system.row_mut(1)[1] = entry;

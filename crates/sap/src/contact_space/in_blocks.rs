@@ -3,7 +3,7 @@
 use spatial::{F64x4, Real};
 
 use super::blocks::{BlockRows, Spin};
-use super::newton::{Block3, Limits, Newton, measure, norm_squared};
+use super::newton::{Block3, Limits, SemismoothNewton, measure, norm_squared};
 use super::{ContactSpace, NotSolved, PARAMETERS, allowed_steps};
 use crate::{Constraint, Criterion, Law, Options, Report};
 
@@ -14,7 +14,7 @@ const MAX_BLOCKS: usize = ContactSpace::MAX_ROWS_IN_BLOCKS / 3 + 2;
 /// a block. Friction that resists no rolling is a constraint of one row about the normal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InBlocks {
-    newton: Option<Newton<f64>>,
+    newton: Option<SemismoothNewton<f64>>,
     blocks: Vec<BlockRows<f64>>,
     w: Vec<Block3<f64>>,
     places: Vec<Place>,
@@ -85,14 +85,14 @@ impl ContactSpace {
             late: options.tolerance,
             residual: f64::INFINITY,
         };
-        let newton = newton.get_or_insert_with(|| Newton::new(MAX_BLOCKS));
+        let newton = newton.get_or_insert_with(|| SemismoothNewton::new(MAX_BLOCKS));
         let outcome = newton.solve(blocks, w, energy, 1, &limits);
         let iterations = outcome.slowest as usize;
         if outcome.solved == 0 {
             return Err(NotSolved { iterations });
         }
         self.take_solution();
-        let cost = self.evaluate_laws(is_coulomb);
+        let cost = self.evaluate_constraints(is_coulomb);
         let (gradient, momentum, kinetic) = self.gradient_in_blocks(energy);
         let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum;
         let is_round_off = self.in_blocks.excess() <= PARAMETERS.round_off * PARAMETERS.round_off * energy;

@@ -45,7 +45,7 @@ type Entries<T> = [[T; 3]; 3];
 
 /// Scratch of solutions.
 #[derive(Clone, Debug)]
-pub struct Newton<T: Real> {
+pub struct SemismoothNewton<T: Real> {
     /// 1 + T (W − w) of the blocks that are active, by rows of blocks, and −T F, then the step.
     system: Vec<Block3<T>>,
     step: Vec<[T; 3]>,
@@ -55,7 +55,7 @@ pub struct Newton<T: Real> {
     residual: T,
 }
 
-impl<T: Real> Newton<T> {
+impl<T: Real> SemismoothNewton<T> {
     /// For problems of up to this many blocks.
     pub fn new(blocks: usize) -> Self {
         Self {
@@ -97,22 +97,9 @@ impl<T: Real> Newton<T> {
         let least = wide::<T>(if T::IS_SINGLE { 1e-30 } else { 1e-200 });
         let (mut solved, mut steps, mut iteration) = (0, 0, 0);
         loop {
-            active.clear();
-            pushing.clear();
-            // What no lane needs that is still on its way costs nothing.
             let left = open & !solved;
             localise(rows, left);
-            for (b, block) in rows.iter_mut().enumerate() {
-                block.v_c = block.v_free;
-                if block.is_active {
-                    active.push(b);
-                }
-                let [x, y, z] = block.lambda;
-                if positive(x.abs() + y.abs() + z.abs()) & left != 0 {
-                    scratch[pushing.len()] = block.lambda;
-                    pushing.push(b);
-                }
-            }
+            find_active(rows, left, active, pushing, scratch);
             add_response(rows, w, pushing, scratch);
             let (excess, size) = measure(rows);
             let round_off = energy * wide(limits.round_off * limits.round_off) + least;
@@ -136,13 +123,7 @@ impl<T: Real> Newton<T> {
                 }
             }
             if new != 0 {
-                let lanes = T::mask(new);
-                for block in &mut *rows {
-                    for row in 0..3 {
-                        block.solved_lambda[row] = select(lanes, block.lambda[row], block.solved_lambda[row]);
-                        block.solved_v[row] = select(lanes, block.v_c[row], block.solved_v[row]);
-                    }
-                }
+                take_solution(rows, new);
                 solved |= new;
                 steps += u64::from(new.count_ones()) * iteration as u64;
             }
@@ -167,6 +148,43 @@ impl<T: Real> Newton<T> {
             for block in rows.iter_mut() {
                 block.set_free();
             }
+        }
+    }
+}
+
+/// Lists the blocks that are active, and those that push in some of the lanes `left`, with their impulses in `scratch`: what no lane needs
+/// that is still on its way costs nothing. Velocities are those without impulses then.
+#[inline(always)]
+fn find_active<T: Real>(
+    rows: &mut [BlockRows<T>],
+    left: u32,
+    active: &mut Vec<usize>,
+    pushing: &mut Vec<usize>,
+    scratch: &mut [[T; 3]],
+) {
+    active.clear();
+    pushing.clear();
+    for (b, block) in rows.iter_mut().enumerate() {
+        block.v_c = block.v_free;
+        if block.is_active {
+            active.push(b);
+        }
+        let [x, y, z] = block.lambda;
+        if positive(x.abs() + y.abs() + z.abs()) & left != 0 {
+            scratch[pushing.len()] = block.lambda;
+            pushing.push(b);
+        }
+    }
+}
+
+/// Keeps the iterate as the solution of these lanes.
+#[inline(always)]
+fn take_solution<T: Real>(rows: &mut [BlockRows<T>], lanes: u32) {
+    let lanes = T::mask(lanes);
+    for block in rows {
+        for row in 0..3 {
+            block.solved_lambda[row] = select(lanes, block.lambda[row], block.solved_lambda[row]);
+            block.solved_v[row] = select(lanes, block.v_c[row], block.solved_v[row]);
         }
     }
 }

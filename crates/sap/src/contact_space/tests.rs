@@ -23,12 +23,12 @@ fn problem(n: usize, nv: usize, random: &mut SplitMix64) -> (ContactSpace, Vec<f
 
 fn solve_in_contact_space(
     space: &mut ContactSpace,
-    laws: &[Constraint],
+    constraints: &[Constraint],
     free: &[f64],
     passes: usize,
 ) -> Result<(Report, Vec<f64>, Vec<f64>), NotSolved> {
     let options = Options { max_friction_iterations: passes, tolerance: 1e-10, ..Options::default() };
-    let report = space.solve(laws, free, ENERGY, &options)?;
+    let report = space.solve(constraints, free, ENERGY, &options)?;
     Ok((report, space.balancing_impulses().to_vec(), space.velocities().to_vec()))
 }
 
@@ -37,7 +37,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()))
 }
 
-/// A contact, what twists on it and a limit: impulses that make the velocities, and are those of Coulomb's law there.
+/// Contacts with torsional friction and limits: impulses lead to the velocities, and meet Coulomb's law there.
 #[test]
 fn what_settles_meets_coulombs_law() {
     let (mut random, mut settled, mut slides, mut twists) = (SplitMix64(3), 0, 0, 0);
@@ -47,8 +47,8 @@ fn what_settles_meets_coulombs_law() {
         let contact = || Constraint::from(BoundedFrictionContact::new(mu, r, r, 0.0, 0.3)).with_delassus(3.0);
         let spin = Constraint::from(SpinFriction::new(r, rolling, torsional, 0.3)).with_delassus(3.0);
         let limit = Constraint::from(Limit::new(r, 0.0)).with_delassus(3.0);
-        let laws = [contact(), spin, contact(), contact(), limit];
-        let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &laws, &free, 100) else { continue };
+        let constraints = [contact(), spin, contact(), contact(), limit];
+        let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &constraints, &free, 100) else { continue };
         settled += 1;
         assert!(report.residual <= 1e-10 && report.friction_residual <= 1e-10 && report.friction_iterations == 1);
         let mut made = vec![0.0; 13];
@@ -100,7 +100,7 @@ fn what_settles_is_what_passes_find() {
         let (mut space, _, j) = problem(15, nv, &mut random);
         let v_star: Vec<f64> = (0..nv).map(|_| random.symmetric()).collect();
         let free: Vec<f64> = j.chunks_exact(nv).map(|row| dot(row, &v_star)).collect();
-        let mut laws: Vec<Constraint> = vec![
+        let mut constraints: Vec<Constraint> = vec![
             BoundedFrictionContact::new(0.3, 1e-3, 1e-3, 0.0, 0.3).with_surface_velocity([0.4, 0.1]).into(),
             SpinFriction::new(1e-3, 0.0, 0.3, 0.3).into(),
             BoundedFrictionContact::new(0.0, 1e-3, 1e-3, 0.1, 0.3).into(),
@@ -109,8 +109,8 @@ fn what_settles_is_what_passes_find() {
             BoxConstraint::new(1e-3, 0.1, -5.0, 5.0).into(),
             Equality::vector(1e-3, [0.1, -0.2, 0.3]).into(),
         ];
-        laws.iter_mut().for_each(|law| *law = law.with_delassus(nv as f64 / 3.0));
-        let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &laws, &free, 100) else { continue };
+        constraints.iter_mut().for_each(|c| *c = c.with_delassus(nv as f64 / 3.0));
+        let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &constraints, &free, 100) else { continue };
         settled += 1;
         steps += report.iterations;
 
@@ -120,14 +120,14 @@ fn what_settles_is_what_passes_find() {
         (0..nv).for_each(|i| block[i * nv + i] = 1.0);
         let columns: Vec<u32> = (0..nv as u32).collect();
         let mut rows = &j[..];
-        for law in &laws {
+        for law in &constraints {
             let (own, rest) = rows.split_at(law.rows() * nv);
             dense.push_jacobian(&columns, own).unwrap();
             rows = rest;
         }
         let options = Options { max_friction_iterations: 200, tolerance: 1e-9, ..Options::default() };
         let (mut found, mut ws) = (v_star.clone(), Workspace::new());
-        solve(&mut dense, &laws, &v_star, &mut found, &options, &mut ws).unwrap();
+        solve(&mut dense, &constraints, &v_star, &mut found, &options, &mut ws).unwrap();
         assert!(distance(ws.velocities(), &v) < 1e-5, "{:?} {v:?}", ws.velocities());
         assert!(distance(ws.impulses(), &lambda) < 1e-3, "{:?} {lambda:?}", ws.impulses());
     }

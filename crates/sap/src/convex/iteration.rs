@@ -4,8 +4,8 @@ use crate::vector::{axpy, dot, scaled_norm, sum};
 use crate::{Block, Constraint, Error, FactorError, Law, LineSearch, Options, Structure};
 
 use super::line_search::Line;
-use super::workspace::ConvexWorkspace;
-use super::{PARAMETERS, Point};
+use super::workspace::{ConvexWorkspace, set_free_velocities};
+use super::{Optimality, PARAMETERS};
 
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
 /// constraints at `J v`.
@@ -111,7 +111,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
     }
 
     /// Sets the gradient at the iterate; returns the relative residual and the cost.
-    pub fn residual(&mut self, ws: &mut ConvexWorkspace) -> Result<Point, Error> {
+    pub fn residual(&mut self, ws: &mut ConvexWorkspace) -> Result<Optimality, Error> {
         let (gradient, mut momentum) = self.gradient(ws);
         // Where constraints rest, their impulses alone tell that this is the solution.
         if gradient > self.options.tolerance * momentum {
@@ -136,7 +136,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
             false if self.is_solved => 0.0,
             false => f64::INFINITY,
         };
-        Ok(Point { residual, cost })
+        Ok(Optimality { residual, cost })
     }
 
     /// `‖D A v‖`
@@ -262,7 +262,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
 
     /// Lets predictions start from where the constraints are.
     pub fn restart_predictions(&self, constraints: &[Constraint], ws: &mut ConvexWorkspace) {
-        set_free_velocities(constraints, &ws.current.v_c, &ws.current.gamma, &mut ws.free);
+        ws.set_free(constraints);
     }
 
     /// Moves to the minimiser of the problem in which every constraint goes on as it would alone, if the cost is lower there;
@@ -331,15 +331,5 @@ impl<'a, S: Structure> Iteration<'a, S> {
             }
         }
         Ok(())
-    }
-}
-
-/// Sets what each constraint would meet if it alone did not push.
-pub(crate) fn set_free_velocities(constraints: &[Constraint], v_c: &[f64], gamma: &[f64], free: &mut [f64]) {
-    let mut start = 0;
-    for constraint in constraints {
-        let rows = start..start + constraint.rows();
-        constraint.free_velocity(&v_c[rows.clone()], &gamma[rows.clone()], &mut free[rows.clone()]);
-        start = rows.end;
     }
 }

@@ -1,4 +1,4 @@
-//! What Newton's method on one convex problem works on.
+//! Scratch of Newton's method on one convex problem.
 
 use crate::vector::axpy;
 use crate::{Block, Constraint};
@@ -70,7 +70,7 @@ impl Evaluation {
 
 /// A point that the iteration may go back to.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Point {
+pub(crate) struct SavedIterate {
     pub v: Vec<f64>,
     /// `A (v − v*)`
     pub momentum: Vec<f64>,
@@ -96,7 +96,7 @@ pub(crate) struct ConvexWorkspace {
     /// The impulses as the last step's linear model has them.
     pub dual: Vec<f64>,
     /// Where the iteration may go back to.
-    pub kept: Point,
+    pub kept: SavedIterate,
     /// `D = diag(A)^{-1/2}`
     pub scale: Vec<f64>,
     /// `A v*`
@@ -120,6 +120,11 @@ pub(crate) struct ConvexWorkspace {
 }
 
 impl ConvexWorkspace {
+    /// Sets what each constraint would meet if it alone did not push, from the iterate.
+    pub fn set_free(&mut self, constraints: &[Constraint]) {
+        set_free_velocities(constraints, &self.current.v_c, &self.current.gamma, &mut self.free);
+    }
+
     /// Sets `v − v*`.
     pub fn set_difference(&mut self, v: &[f64], v_star: &[f64]) {
         for ((difference, v), v_star) in self.difference.iter_mut().zip(v).zip(v_star) {
@@ -207,5 +212,15 @@ impl ConvexWorkspace {
         ] {
             vector.resize(nv, 0.0);
         }
+    }
+}
+
+/// Sets what each constraint would meet if it alone did not push.
+pub(crate) fn set_free_velocities(constraints: &[Constraint], v_c: &[f64], gamma: &[f64], free: &mut [f64]) {
+    let mut start = 0;
+    for constraint in constraints {
+        let rows = start..start + constraint.rows();
+        constraint.free_velocity(&v_c[rows.clone()], &gamma[rows.clone()], &mut free[rows.clone()]);
+        start = rows.end;
     }
 }

@@ -19,20 +19,17 @@
 //! z = z₀ + Δt dz/dt        ⟨ż, z − z_last⟩ + ṫ (t − t_last) = length        (ż, ṫ) the unit tangent
 //! ```
 //!
-//! so that the path may turn back in `t`, as it does where contacts jam. It has branch_points, where contacts begin to slide, stick or part:
+//! so that the path may turn back in `t`, as it does where contacts jam. It has corners, where contacts begin to slide, stick or part:
 //!
 //! * The orientation of a path does not change along it, and it starts towards greater `t` with `det K > 0`, `K` the factored matrix.
 //!   So `ṫ` has the sign of `det K`, where the angle to the last tangent would mislead.
-//! * Where corrections go to and fro between what lies on both sides of a corner, they are damped. So they do where a contact is about
-//!   to slide, for a linear model far from there takes that for another motion.
+//! * Where corrections alternate between both sides of a corner, they are damped. They do so where a contact is about to slide.
 //! * Where no step is short enough, the path has turned: its direction is that beyond the corner.
 //!
-//! Where that does not help either, a new path begins from the bounds `b(t)`, as good as any that are given:
+//! Where that fails too, a new path begins from the bounds `b(t)`:
 //!
-//! * The problem with them is convex, and solved by steps that lead to its one solution. Corrections can go to and fro there as well,
-//!   and what they leave is no point of a path.
-//! * They perturb a little first, each contact's by another share. The path from `b(t)` itself begins so near to where the last one ended
-//!   that it ends there as well, and so does the next, for good. Others miss the place where nothing helps.
+//! * The convex problem with these bounds is solved first: where corrections alternated, the last one is no point of a path.
+//! * The bounds are perturbed a little first, each contact's by another share: the path from `b(t)` itself would end where the last one did.
 //!
 //! Source: Allgower, Georg, *Introduction to Numerical Continuation Methods*, SIAM, 2003, chapters 2 and 6.
 
@@ -50,7 +47,7 @@ const PARAMETERS: ContinuationParameters = SolverParameters::STANDARD.continuati
 
 /// What is left of a point of the path apart from `z` and `ż`: `t` and `ṫ`.
 #[derive(Clone, Copy)]
-struct Point {
+struct PathPoint {
     t: f64,
     speed: f64,
 }
@@ -73,7 +70,7 @@ impl<S: Structure> Iteration<'_, S> {
         ws: &mut Workspace,
     ) -> Result<Option<f64>, Error> {
         self.keep(constraints, ws);
-        set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
+        ws.convex.set_free(constraints);
         let last = self.budget.min(self.iterations + PARAMETERS.max_factorizations);
         let (mut first_step, mut random) = (1.0, SplitMix64(0));
         loop {
@@ -93,7 +90,7 @@ impl<S: Structure> Iteration<'_, S> {
                 break;
             }
             first_step = turn.clamp(PARAMETERS.min_restart_step, PARAMETERS.max_restart_step);
-            set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
+            ws.convex.set_free(constraints);
         }
         self.restore(constraints, ws)?;
         Ok(None)
@@ -109,7 +106,7 @@ impl<S: Structure> Iteration<'_, S> {
         options: &Options,
         ws: &mut Workspace,
     ) -> Result<End, Error> {
-        let mut here = Point { t: 0.0, speed: 1.0 };
+        let mut here = PathPoint { t: 0.0, speed: 1.0 };
         self.correct(constraints, &mut here, None, ws)?;
         ws.path.start_tangent(constraints, &ws.convex.free);
         here.speed = ws.path.turn_tangent(constraints, self.structure.determinant_sign());
@@ -176,7 +173,7 @@ impl<S: Structure> Iteration<'_, S> {
             return None;
         }
         self.predict_on_path(length, ws);
-        self.correct(constraints, &mut Point { t: 1.0, speed: 1.0 }, None, ws).ok()??;
+        self.correct(constraints, &mut PathPoint { t: 1.0, speed: 1.0 }, None, ws).ok()??;
         linearise_on_path(constraints, 1.0, ws);
         self.search(constraints, options, ws).ok()?
     }
@@ -185,7 +182,7 @@ impl<S: Structure> Iteration<'_, S> {
     fn pass_branch_point(
         &mut self,
         constraints: &mut [Constraint],
-        here: &mut Point,
+        here: &mut PathPoint,
         length: f64,
         ws: &mut Workspace,
     ) -> Result<bool, Error> {
@@ -210,12 +207,12 @@ impl<S: Structure> Iteration<'_, S> {
     fn advance_on_path(
         &mut self,
         constraints: &mut [Constraint],
-        here: Point,
+        here: PathPoint,
         length: f64,
         ws: &mut Workspace,
-    ) -> Result<Option<(Point, usize)>, Error> {
+    ) -> Result<Option<(PathPoint, usize)>, Error> {
         self.predict_on_path(length, ws);
-        let mut there = Point { t: (here.t + length * here.speed).clamp(0.0, 1.0), speed: here.speed };
+        let mut there = PathPoint { t: (here.t + length * here.speed).clamp(0.0, 1.0), speed: here.speed };
         let Some(corrections) = self.correct(constraints, &mut there, Some((here, length)), ws)? else {
             return Ok(None);
         };
@@ -247,8 +244,8 @@ impl<S: Structure> Iteration<'_, S> {
     fn correct(
         &mut self,
         constraints: &mut [Constraint],
-        point: &mut Point,
-        from: Option<(Point, f64)>,
+        point: &mut PathPoint,
+        from: Option<(PathPoint, f64)>,
         ws: &mut Workspace,
     ) -> Result<Option<usize>, Error> {
         let (mut first_change, mut last_change) = (f64::INFINITY, f64::INFINITY);
@@ -363,7 +360,7 @@ mod tests {
         let start = constraints.clone();
         let mut iteration = Iteration::new(&mut dense, &start, &v_star, &mut v, &options);
         for _ in 0..8 {
-            iteration.correct(&mut constraints, &mut Point { t, speed: 1.0 }, None, &mut ws).unwrap();
+            iteration.correct(&mut constraints, &mut PathPoint { t, speed: 1.0 }, None, &mut ws).unwrap();
         }
         (ws.convex.free, ws.path.derivative)
     }

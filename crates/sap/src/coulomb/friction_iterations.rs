@@ -159,8 +159,7 @@ impl FrictionIterations {
         }
     }
 
-    /// Ends the search: the bounds go back to those that were nearest to a fixed point, for good. What is left is one convex
-    /// problem.
+    /// Ends the search with the bounds that were nearest to a fixed point. One convex problem is left to solve.
     pub fn take_best_bounds(
         &mut self,
         constraints: &mut [Constraint],
@@ -216,7 +215,7 @@ impl FrictionIterations {
         may && !std::mem::replace(&mut self.has_tried_proximal_point, true)
     }
 
-    /// Ends the search for good with the bounds that are set.
+    /// Ends the search with the bounds that are set; it is not reopened.
     pub fn give_up(&mut self, options: &Options) {
         self.end(f64::INFINITY, options);
         self.reopenings = 0;

@@ -1,6 +1,6 @@
-//! A look at the guess, before anything else is computed: what rests or creeps has its solution there or near.
+//! The check of the initial guess, before anything else is computed: where bodies rest, the solution is there or near.
 
-use crate::convex::{ConvexWorkspace, Evaluation, Point};
+use crate::convex::{ConvexWorkspace, Evaluation, Optimality};
 use crate::vector::{dot, scaled_norm};
 use crate::{Constraint, Criterion, Law, Options, Report, Strategy, Structure};
 
@@ -12,13 +12,13 @@ pub(crate) struct InitialGuess {
     pub is_solution: bool,
     /// Whether bounds of friction are the normal impulses there.
     pub moves_bounds: bool,
-    pub point: Point,
+    pub optimality: Optimality,
 }
 
 impl InitialGuess {
     /// Of a guess that is the solution.
     pub fn report(&self, friction_residual: f64) -> Report {
-        let InitialGuess { moves_bounds, point: Point { residual, cost }, .. } = *self;
+        let InitialGuess { moves_bounds, optimality: Optimality { residual, cost }, .. } = *self;
         let (friction_iterations, criterion) = (usize::from(moves_bounds), Criterion::Gradient);
         let strategy = Strategy::InitialGuess;
         Report {
@@ -71,7 +71,7 @@ pub(crate) fn check<S: Structure>(
     }
     std::mem::swap(&mut ws.momentum, &mut ws.dp);
     std::mem::swap(&mut ws.current, &mut ws.trial);
-    Some(InitialGuess { is_solution, moves_bounds: may_move && has_bounds, point: Point { residual, cost } })
+    Some(InitialGuess { is_solution, moves_bounds: may_move && has_bounds, optimality: Optimality { residual, cost } })
 }
 
 impl Evaluation {

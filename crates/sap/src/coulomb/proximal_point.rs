@@ -1,14 +1,14 @@
 //! Coulomb's law by the proximal point method, from far away.
 //!
-//! Semismooth Newton ([`super::semismooth`]) solves in a step or two what is soft: contacts with `R + τ w` in place of `R`, `τ` a
-//! hundredth or more. From the impulses `γₖ` of such a solution the next one is that of
+//! Semismooth Newton ([`super::semismooth`]) solves soft contacts in a step or two: those with `R + τ w` in place of `R`, `τ` 0.01 or more.
+//! From the impulses `γₖ` of such a solution the next one is that of
 //!
 //! ```text
 //! γ = law(v_c − τ w γₖ) with R + τ w in place of R
 //! ```
 //!
-//! whose fixed point, for any `τ`, meets the law as it is. A large `τ` is slow and certain, a small one is Newton's method for the law
-//! itself: `τ` falls from step to step, and rises where a step fails or goes too far.
+//! whose fixed point, for any `τ`, meets the law itself. A large `τ` is slow and robust, a small one nearly Newton's method for the law:
+//! `τ` falls from step to step, and rises where a step fails or goes too far.
 //!
 //! Source: Rockafellar, *Monotone Operators and the Proximal Point Algorithm*, SIAM J. Control Optim. 14, 1976.
 
@@ -34,44 +34,9 @@ pub(super) fn passes_before_proximal_point(constraints: &[Constraint], options: 
     }
 }
 
-/// Scratch of a search.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ProximalPoint {
-    /// The laws with `R + τ w`.
-    laws: Vec<Constraint>,
-    /// `γₖ`
-    gamma: Vec<f64>,
-    /// `τ w γₖ`
-    shift: Vec<f64>,
-    /// The free velocities of the last step that was accepted.
-    free: Vec<f64>,
-}
-
-impl ProximalPoint {
-    pub(super) fn resize(&mut self, rows: usize) {
-        for vector in [&mut self.gamma, &mut self.shift, &mut self.free] {
-            vector.resize(rows, 0.0);
-        }
-    }
-
-    /// Sets the laws and the shift for `tau`.
-    fn soften(&mut self, constraints: &[Constraint], tau: f64) {
-        self.laws.clear();
-        self.laws.extend(constraints.iter().map(|c| c.softened(tau * c.delassus())));
-        let mut row = 0;
-        for constraint in constraints {
-            let rows = row..row + constraint.rows();
-            for (shift, gamma) in self.shift[rows.clone()].iter_mut().zip(&self.gamma[rows.clone()]) {
-                *shift = tau * constraint.delassus() * gamma;
-            }
-            row = rows.end;
-        }
-    }
-}
-
 /// What a step did.
 struct Step {
-    /// How far its impulses are from those of the laws, and from `γₖ`, relative to the former.
+    /// How far its impulses are from those of the constraints, and from `γₖ`, relative to the former.
     error: f64,
     change: f64,
     /// Newton steps.
@@ -124,7 +89,7 @@ impl<S: Structure> Iteration<'_, S> {
                 let residual = self.own_residual(constraints, ws)?;
                 let falls = residual < PARAMETERS.stall_reduction * least_residual;
                 least_residual = f64::min(residual, least_residual);
-                // What rests goes on creeping by what is left of the law: another step costs less than that.
+                // Bodies at rest would creep by the residual: another step costs less than that.
                 if self.is_solved || meets_coulomb(residual, options) && !falls {
                     return Ok(Some(residual));
                 }
@@ -148,33 +113,33 @@ impl<S: Structure> Iteration<'_, S> {
         Ok(None)
     }
 
-    /// Newton's method for the laws of the step, from the free velocities that were accepted last. Free velocities and the predicted
-    /// impulses are those of the laws then.
+    /// Newton's method for the softened constraints of the step, from the free velocities that were accepted last. Free velocities and the predicted
+    /// impulses are those of the constraints then.
     fn proximal_step(&mut self, last_change: f64, ws: &mut Workspace) -> Result<Step, Error> {
-        let mut laws = std::mem::take(&mut ws.proximal.laws);
-        let result = self.newton_for_softened(&mut laws, last_change, ws);
-        ws.proximal.laws = laws;
+        let mut softened = std::mem::take(&mut ws.proximal.softened);
+        let result = self.newton_for_softened(&mut softened, last_change, ws);
+        ws.proximal.softened = softened;
         result
     }
 
     fn newton_for_softened(
         &mut self,
-        laws: &mut [Constraint],
+        softened: &mut [Constraint],
         last_change: f64,
         ws: &mut Workspace,
     ) -> Result<Step, Error> {
         let mut step = Step { error: f64::INFINITY, change: f64::INFINITY, newton_steps: 0 };
-        linearise_shifted(laws, ws);
+        linearise_shifted(softened, ws);
         for newton_steps in 1..=PARAMETERS.max_newton_steps {
             if self.is_budget_spent() {
                 break;
             }
-            self.factor_unsymmetric(laws, ws)?;
-            self.balance(laws, ws);
-            linearise_shifted(laws, ws);
+            self.factor_unsymmetric(softened, ws)?;
+            self.balance(softened, ws);
+            linearise_shifted(softened, ws);
             let Workspace { proximal, convex, .. } = &*ws;
-            let error = relative_distance(laws, &convex.predicted.gamma, &convex.dual);
-            let change = relative_distance(laws, &convex.predicted.gamma, &proximal.gamma);
+            let error = relative_distance(softened, &convex.predicted.gamma, &convex.dual);
+            let change = relative_distance(softened, &convex.predicted.gamma, &proximal.gamma);
             step = Step { error, change, newton_steps };
             let is_solved = error <= PARAMETERS.error_fraction * f64::min(change, last_change);
             if is_solved || !error.is_finite() {
@@ -185,10 +150,10 @@ impl<S: Structure> Iteration<'_, S> {
     }
 }
 
-/// The linear model of the softened laws at the free velocities, which are shifted by this.
-fn linearise_shifted(laws: &mut [Constraint], ws: &mut Workspace) {
+/// The linear model of the softened constraints at the free velocities, which are shifted by this.
+fn linearise_shifted(softened: &mut [Constraint], ws: &mut Workspace) {
     axpy(-1.0, &ws.proximal.shift, &mut ws.convex.free);
-    linearise_alone(laws, ws);
+    linearise_alone(softened, ws);
     axpy(1.0, &ws.proximal.shift, &mut ws.convex.predicted.v_c);
 }
 

@@ -1,8 +1,8 @@
 //! Newton's method for Coulomb's law as it stands: every contact's friction bounded by its own normal impulse.
 //!
-//! A contact of velocity `v_c` and impulse `γ` meets the law if, left alone with the free velocity `z = v_c − w γ`, it would come to
-//! just these, whatever `w > 0`. What it would come to, `γ̄(z)` and `v̄_c(z) = z + w γ̄(z)`, is a Lipschitz function, however stiff the
-//! contact, and has a slope between its kinks. One step solves
+//! A contact of velocity `v_c` and impulse `γ` meets the law if `γ = γ̄(z)` at the free velocity `z = v_c − w γ`, for any `w > 0`; `γ̄` is
+//! the law with `R + w` in place of `R`, and `v̄_c(z) = z + w γ̄(z)`. `γ̄` is Lipschitz continuous, however stiff the contact, and
+//! differentiable between its kinks. One step solves
 //!
 //! ```text
 //! A (v − v*) = Jᵀγ        γ = γ̄ − Ḡ (J v − v̄_c)        Ḡ = G + b eᵀ at v̄_c
@@ -75,7 +75,7 @@ impl<S: Structure> Iteration<'_, S> {
             self.is_reusable = is_reusable;
             return Ok(None);
         }
-        set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
+        ws.convex.set_free(constraints);
         linearise_alone(constraints, ws);
         self.settle(constraints, options, ws)
     }
@@ -179,7 +179,7 @@ impl<S: Structure> Iteration<'_, S> {
                 self.advance(-1.0, &mut ws.convex);
                 return self.own_residual(constraints, ws);
             }
-            set_free_velocities(constraints, &ws.convex.current.v_c, &ws.convex.current.gamma, &mut ws.convex.free);
+            ws.convex.set_free(constraints);
             if residual > PARAMETERS.reuse_contraction * before {
                 break;
             }

@@ -1,9 +1,9 @@
 use crate::convex::ConvexWorkspace;
 use crate::{Block, Constraint};
 
-use super::ProximalPoint;
 use super::anderson::Anderson;
 use super::path::Path;
+use super::proximal_workspace::ProximalWorkspace;
 
 /// Scratch of [`solve`](crate::solve), reused from one problem to the next, and the impulses it found.
 ///
@@ -13,7 +13,7 @@ pub struct Workspace {
     /// Of the convex problem, and where its iterate is.
     pub(crate) convex: ConvexWorkspace,
     /// The constraints as they stand: their bounds of friction move.
-    pub(crate) laws: Vec<Constraint>,
+    pub(crate) constraints: Vec<Constraint>,
     /// The fixed-point iteration on their bounds.
     pub(crate) anderson: Anderson,
     /// ∂γ/∂n₀, one per constraint.
@@ -23,7 +23,7 @@ pub struct Workspace {
     /// The path to Coulomb's law.
     pub(crate) path: Path,
     /// The proximal point method.
-    pub(crate) proximal: ProximalPoint,
+    pub(crate) proximal: ProximalWorkspace,
 }
 
 impl Workspace {

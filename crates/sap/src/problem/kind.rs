@@ -1,4 +1,4 @@
-//! What a constraint of a problem of matrices is made of.
+//! The kinds of constraint of a problem of matrices.
 
 use std::f64::consts::PI;
 

@@ -1,4 +1,4 @@
-//! Where a solve of a problem of matrices starts.
+//! Initial guesses for problems of matrices.
 
 use std::ops::Range;
 

@@ -9,7 +9,7 @@ use spatial::{Mat3, Vec3};
 use super::regularization::{OneSided, Start};
 use super::{ConstraintSet, Context, Report};
 use crate::ContactLaw;
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
 use crate::warm_start::{Key, Memory};
 
 /// Adds the contacts at some of the `detected` points that something can move, and the gap that every point starts the step
@@ -21,25 +21,25 @@ pub(crate) fn push_contacts(
     set: &mut ConstraintSet,
     gaps: &mut Vec<f64>,
 ) {
-    let (mut couple, mut ordinal): (Option<BodyPair>, _) = (None, 0);
+    let (mut pair, mut ordinal): (Option<BodyPair>, _) = (None, 0);
     for index in which {
         let contact = &detected[index];
         ordinal += 1;
-        if couple.as_ref().is_none_or(|couple| couple.geoms != contact.geoms) {
-            (couple, ordinal) = (Some(BodyPair::new(cx, contact)), 0);
+        if pair.as_ref().is_none_or(|pair| pair.geoms != contact.geoms) {
+            (pair, ordinal) = (Some(BodyPair::new(cx, contact)), 0);
         }
-        let Some(couple) = &couple else { continue };
-        // Arrays spelt out: `map` on one is a call that is not inlined, a tenth of a small step.
-        // The position is midway between surfaces, which may be far apart where bodies are fast: a body is pushed at its own.
+        let Some(pair) = &pair else { continue };
+        // Arrays are spelt out: `map` is not inlined, which costs a tenth of a small step.
+        // Positions are midway between the surfaces, which may be far apart where bodies are fast: each body is pushed at its own surface.
         let apart = contact.normal * (0.5 * contact.gap);
-        let mut ends = [couple.end(0, contact.position - apart), couple.end(1, contact.position + apart)];
+        let mut ends = [pair.end(0, contact.position - apart), pair.end(1, contact.position + apart)];
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
         if let [Some(a), Some(b)] = &mut ends {
             // Two ends are one point.
             (a.arm, b.arm) = (a.arm + apart, b.arm - apart);
         }
         gaps.push(if w > 0.0 {
-            push_contact(cx, set, couple, contact, (ends, w), Place { index, ordinal, report: gaps.len() })
+            push_contact(cx, set, pair, contact, (ends, w), Place { index, ordinal, report: gaps.len() })
         } else {
             contact.gap
         });
@@ -72,7 +72,7 @@ impl BodyPair {
             [Some(a), Some(b)] => a == b,
             // What is fixed in the world is the base of a robot that is fixed there.
             [Some(tree), None] | [None, Some(tree)] => {
-                cx.parts.trees[tree].tree.nodes.first().is_some_and(|root| root.joint.nv() < 6)
+                cx.cliques.trees[tree].tree.nodes.first().is_some_and(|root| root.joint.nv() < 6)
             }
             [None, None] => false,
         };
@@ -86,9 +86,9 @@ impl BodyPair {
     }
 
     #[inline(always)]
-    fn end(&self, side: usize, position: Vec3<f64>) -> Option<ContactFrame> {
+    fn end(&self, side: usize, position: Vec3<f64>) -> Option<ConstraintEnd> {
         let (tree, node, origin) = self.homes[side]?;
-        Some(ContactFrame { tree, node, arm: position - origin })
+        Some(ConstraintEnd { tree, node, arm: position - origin })
     }
 }
 
@@ -108,7 +108,7 @@ fn surface(cx: &Context<'_>, contact: &Detected) -> Material {
     Material::combine(of(contact.geoms[0]), of(contact.geoms[1]))
 }
 
-/// A contact, whatever it is between.
+/// A contact of rigid or soft bodies.
 pub(super) struct Touching<'a> {
     pub surface: &'a Material,
     /// See [`BodyPair`].
@@ -130,16 +130,16 @@ pub(super) struct Touching<'a> {
 fn push_contact(
     cx: &Context<'_>,
     set: &mut ConstraintSet,
-    couple: &BodyPair,
+    pair: &BodyPair,
     contact: &Detected,
-    by: ([Option<ContactFrame>; 2], f64),
+    by: ([Option<ConstraintEnd>; 2], f64),
     Place { index, ordinal, report }: Place,
 ) -> f64 {
     let ends = by.0;
     let touching = Touching {
-        surface: &couple.surface,
-        spring_depth: couple.spring_depth,
-        slip: couple.slip,
+        surface: &pair.surface,
+        spring_depth: pair.spring_depth,
+        slip: pair.slip,
         normal: contact.normal,
         gap: contact.gap,
         key: Key::contact(contact.geoms, ordinal),
@@ -160,26 +160,15 @@ pub(super) fn push_touching(
     cx: &Context<'_>,
     set: &mut ConstraintSet,
     touching: &Touching<'_>,
-    (ends, w): ([Option<ContactFrame>; 2], f64),
+    (ends, w): ([Option<ConstraintEnd>; 2], f64),
     drift: impl FnOnce() -> (Vec3<f64>, f64),
 ) -> f64 {
-    let &Touching { surface, spring_depth, slip, normal, gap, key, spin_key, report } = touching;
+    let &Touching { surface, slip, normal, gap, key, report, .. } = touching;
     let (t1, t2) = normal.tangents();
     let basis = Mat3::from_columns(t1, t2, normal);
-    // Where the spring ends a stop begins.
-    let mut stop = 0.0;
-    let compliance = match surface.compliance {
-        Compliance::PerMass { .. } if gap < -spring_depth => {
-            stop = spring_depth;
-            Compliance::NearRigid
-        }
-        Compliance::PerMass { stiffness, relaxation } => {
-            Compliance::Physical { stiffness: stiffness / cx.bare_mobility(&ends, normal), relaxation }
-        }
-        other => other,
-    };
+    let (compliance, stop) = compliance(cx, touching, &ends);
     let stiff = cx.stiff_mobility(&ends, w);
-    let start = cx.rule.start(gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z)));
+    let start = cx.rule.start(gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal)));
     let start = Start { violation: start.violation + stop, ..start };
     let mut one_sided = cx.rule.normal(compliance, start, stiff);
     if one_sided.is_rigid && one_sided.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
@@ -194,43 +183,74 @@ pub(super) fn push_touching(
     let (vn_hat, recovery) = one_sided.split(known, cx.rule.recovery_speed);
     let alone = || {
         BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, 0.0)
-            .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(basis.z))
+            .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(normal))
     };
     let normal_impulse = if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { known.unwrap_or_else(alone) };
     let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() { drift() } else { (Vec3::ZERO, 0.0) };
     let turned = |vn_hat: f64| if is_midway { vn_hat } else { vn_hat - normal_turning };
-    let (vn_hat, recovery) = (turned(vn_hat), recovery.map(turned));
     let slip = slip + jacobian_drift;
-    let belt = (slip != Vec3::ZERO).then(|| {
-        let [t1, t2, _] = basis.transpose_mul(slip).to_array();
-        [-t1, -t2]
-    });
-    let law = if cx.law == ContactLaw::Sap {
+    let belt = (slip != Vec3::ZERO).then(|| [-t1.dot(slip), -t2.dot(slip)]);
+    let law = friction_law(cx.law, (mu, normal_impulse), [r_t, r_n], turned(vn_hat), belt);
+    let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
+    set.push_recalled(law, w, ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear }, key, memory, report);
+    set.set_rigid(is_rigid);
+    set.set_recovery(recovery.map(turned));
+    if is_spinning {
+        push_spin(cx, set, touching, (ends, basis), (normal_impulse, is_rigid));
+    }
+    start.violation
+}
+
+/// The compliance of a contact, and the depth, m, from which on it is a stop: beyond it no spring holds the bodies apart.
+#[inline(always)]
+fn compliance(cx: &Context<'_>, touching: &Touching<'_>, ends: &[Option<ConstraintEnd>; 2]) -> (Compliance, f64) {
+    match touching.surface.compliance {
+        Compliance::PerMass { .. } if touching.gap < -touching.spring_depth => {
+            (Compliance::NearRigid, touching.spring_depth)
+        }
+        Compliance::PerMass { stiffness, relaxation } => {
+            let stiffness = stiffness / cx.bare_mobility(ends, touching.normal);
+            (Compliance::Physical { stiffness, relaxation }, 0.0)
+        }
+        other => (other, 0.0),
+    }
+}
+
+/// The law of a contact whose surfaces may move by themselves, as belts do.
+#[inline(always)]
+fn friction_law(
+    law: ContactLaw,
+    (mu, normal_impulse): (f64, f64),
+    [r_t, r_n]: [f64; 2],
+    vn_hat: f64,
+    belt: Option<[f64; 2]>,
+) -> Law {
+    if law == ContactLaw::Sap {
         let law = ConeContact::new(mu, r_t, r_n, vn_hat);
         Law::Cone(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
     } else {
         let law = BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, normal_impulse);
         Law::BoundedFriction(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
-    };
-    let memory = memory.map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
-    set.push_recalled(law, w, ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear }, key, memory, report);
-    set.set_rigid(is_rigid);
-    set.set_recovery(recovery);
-    let angular = || ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
-    // What cannot turn resists no spin.
-    if let Some(w) = is_spinning.then(angular).filter(|w| *w > 0.0) {
+    }
+}
+
+/// Adds the rolling and torsional friction of the last contact. What cannot turn resists no spin.
+#[inline(always)]
+fn push_spin(
+    cx: &Context<'_>,
+    set: &mut ConstraintSet,
+    &Touching { surface, spin_key, .. }: &Touching<'_>,
+    (ends, basis): ([Option<ConstraintEnd>; 2], Mat3<f64>),
+    (normal_impulse, is_rigid): (f64, bool),
+) {
+    let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
+    if w > 0.0 {
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
         let law = SpinFriction::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
-        let memory = set.recall(spin_key, cx).map(|m| Memory { free: basis.transpose_mul(m.free), ..m });
-        set.push_recalled(
-            law.into(),
-            w,
-            ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular },
-            spin_key,
-            memory,
-            Report::None,
-        );
+        let memory = set.recall(spin_key, cx);
+        let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
+        let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
+        set.push_recalled(law.into(), w, jacobian, spin_key, memory, Report::None);
         set.set_rigid(is_rigid);
     }
-    start.violation
 }

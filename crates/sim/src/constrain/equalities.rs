@@ -7,7 +7,7 @@ use spatial::{Mat3, Pose, Vec3};
 
 use super::sums::Coupling;
 use super::{ConstraintSet, Context};
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
 use crate::warm_start::Key;
 
 /// A frame of a body.
@@ -97,7 +97,7 @@ impl Tie {
         });
         let ends = [cx.end(frames[0].body, first.pos), cx.end(frames[1].body, second.pos)];
         // The rows are about one point of space: the second body's.
-        let ends = [ends[0].map(|e| ContactFrame { arm: e.arm + span, ..e }), ends[1]];
+        let ends = [ends[0].map(|e| ConstraintEnd { arm: e.arm + span, ..e }), ends[1]];
         Some(Placed { frames: [first, second], ends, basis, along: distance.map(|distance| span.norm() - distance) })
     }
 
@@ -117,7 +117,7 @@ impl Tie {
         };
         let Placed { frames: [first, second], ends, basis, along } = placed;
         // Trees that are tied sleep together.
-        if ends.iter().flatten().any(|end| cx.parts.trees[end.tree].asleep) {
+        if ends.iter().flatten().any(|end| cx.cliques.trees[end.tree].asleep) {
             return;
         }
         let jacobian_drift = if cx.jacobian_drift.is_known() {
@@ -140,8 +140,8 @@ impl Tie {
                     Equality::vector(rule.r, (rule.bias(start) - jacobian_drift[0] * rule.turned()).to_array())
                 }
             };
-            let link = ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear };
-            set.push(law, w, link, Key::equality(self.index, 0), cx);
+            let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear };
+            set.push(law, w, jacobian, Key::equality(self.index, 0), cx);
             set.set_rigid(rule.is_rigid());
         }
         let w = MEAN * ends.iter().flatten().map(|e| cx.angular_mobility(e)).sum::<f64>();
@@ -150,8 +150,8 @@ impl Tie {
             let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
             let start = cx.rule.start(turn, || cx.velocities(&ends, Motion::Angular));
             let law = Equality::vector(rule.r, (rule.bias(start) - jacobian_drift[1] * rule.turned()).to_array());
-            let link = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
-            set.push(law, w, link, Key::equality(self.index, 1), cx);
+            let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
+            set.push(law, w, jacobian, Key::equality(self.index, 1), cx);
             set.set_rigid(rule.is_rigid());
         }
     }
@@ -161,7 +161,7 @@ impl Tie {
 #[derive(Clone, Copy, Debug)]
 struct Placed {
     frames: [Pose<f64>; 2],
-    ends: [Option<ContactFrame>; 2],
+    ends: [Option<ConstraintEnd>; 2],
     basis: Mat3<f64>,
     along: Option<f64>,
 }

@@ -1,8 +1,8 @@
 //! How rows of J turn within a step.
 //!
 //! A scheme that takes J in the middle of a step would hold contacts and joints by J(q^θ) v = 0, where v is the velocity
-//! at the end: they would be led astray by what J does in the other half, and do work of first order. Held is J(q) v at
-//! the end of the step instead, to first order J(q^θ) v + (1 − θ)/θ (J(q^θ) − J(q₀)) v₀.
+//! at the end: an error of first order, as J changes in the second half, and constraints would do work. So J(q) v = 0 is held at
+//! the end of the step, to first order J(q^θ) v + (1 − θ)/θ (J(q^θ) − J(q₀)) v₀.
 
 use spatial::Vec3;
 
@@ -10,8 +10,8 @@ use super::equalities::Tie;
 use super::{Context, Sources};
 use crate::constraint_jacobian::Motion;
 
-/// How many places a contact point may be behind where it was at the beginning, to be found at once.
-const ASTRAY: usize = 16;
+/// How many places further back in the list a contact point is looked for before a full search.
+const MAX_PLACES_BACK: usize = 16;
 
 /// A contact point at the beginning of the step.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl JacobianDrift {
         self.weight = 0.0;
     }
 
-    /// Takes the velocities at the beginning, where the parts are.
+    /// Takes the velocities at the beginning, where the trees are.
     pub fn begin(&mut self, cx: &Context<'_>, sources: &Sources, detected: &[geometry::Contact], theta_q: f64) {
         self.contacts.clear();
         for contact in detected {
@@ -83,7 +83,7 @@ impl JacobianDrift {
         index: usize,
     ) -> (Vec3<f64>, f64) {
         let is_same = |b: &&Before| b.geoms == contact.geoms && b.ordinal == ordinal;
-        let (earlier, later) = self.contacts.split_at(index.saturating_sub(ASTRAY).min(self.contacts.len()));
+        let (earlier, later) = self.contacts.split_at(index.saturating_sub(MAX_PLACES_BACK).min(self.contacts.len()));
         let found = later.iter().find(is_same).or_else(|| earlier.iter().find(is_same));
         let Some(before) = found else { return (Vec3::ZERO, 0.0) };
         if (contact.position - before.position).norm() > reach {

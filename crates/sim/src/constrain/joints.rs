@@ -38,7 +38,7 @@ impl JointFriction {
 
     /// Adds the row.
     pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
-        let w = cx.parts.trees[self.tree].factor.inverse_diagonal(self.node);
+        let w = cx.cliques.trees[self.tree].factor.inverse_diagonal(self.node);
         let bound = cx.rule.dt * self.force;
         let law = BoxConstraint::new(cx.rule.sigma * w, 0.0, -bound, bound);
         set.push(law, w, row(self.tree, self.node, self.dof), Key::friction(self.v), cx);
@@ -47,11 +47,11 @@ impl JointFriction {
 
 /// Adds the drives that may not stay within their limits.
 pub(crate) fn push_drives(cx: &Context<'_>, set: &mut ConstraintSet) {
-    for (tree, part) in cx.parts.trees.iter().enumerate() {
-        for drive in part.drives.iter().filter(|drive| drive.apart) {
-            let node = part.tree.nodes.partition_point(|node| node.v <= drive.dof) - 1;
-            let law = drive.law(cx.v[part.dofs.start + drive.dof]);
-            set.push(law, part.factor.inverse_diagonal(node), row(tree, node, drive.dof), drive.key, cx);
+    for (tree, workspace) in cx.cliques.trees.iter().enumerate() {
+        for drive in workspace.drives.iter().filter(|drive| drive.apart) {
+            let node = workspace.tree.nodes.partition_point(|node| node.v <= drive.dof) - 1;
+            let law = drive.law(cx.v[workspace.dofs.start + drive.dof]);
+            set.push(law, workspace.factor.inverse_diagonal(node), row(tree, node, drive.dof), drive.key, cx);
         }
     }
 }

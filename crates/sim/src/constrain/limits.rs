@@ -49,24 +49,31 @@ impl JointLimit {
     /// Adds the limits of one tree that the motion can reach in the step; `first` is the index of the first of them.
     pub fn push_all(limits: &[Self], first: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
         let Some(Self { tree, .. }) = limits.first() else { return };
-        let part = &cx.parts.trees[*tree];
-        if part.asleep {
+        let workspace = &cx.cliques.trees[*tree];
+        if workspace.asleep {
             return;
         }
-        let (q, v) = (&cx.q[part.qs.clone()], &cx.v[part.dofs.clone()]);
+        let (q, v) = (&cx.q[workspace.qs.clone()], &cx.v[workspace.dofs.clone()]);
         let twice_dt = 2.0 * cx.rule.dt;
         for (k, limit) in limits.iter().enumerate() {
             // Most limits are far, and this is all that is asked of them.
-            let reach = twice_dt * (v[limit.dof].abs() + part.v_star[limit.dof].abs()) + cx.rule.margin;
+            let reach = twice_dt * (v[limit.dof].abs() + workspace.v_star[limit.dof].abs()) + cx.rule.margin;
             let (x, (low, high)) = (q[limit.q], limit.range);
             if limit.ball {
-                limit.push_ball(first + k, part, (q, v), cx, set);
+                limit.push_ball(first + k, workspace, (q, v), cx, set);
                 continue;
             }
             for (side, (gap, sign)) in [(x - low, 1.0), (high - x, -1.0)].into_iter().enumerate() {
                 if gap <= reach {
-                    let rates = || [sign * v[limit.dof], sign * part.v_linearised[limit.dof]];
-                    limit.push((first + k, side), part, (gap, limit.link(1, [sign, 0.0, 0.0])), rates, cx, set);
+                    let rates = || [sign * v[limit.dof], sign * workspace.v_linearised[limit.dof]];
+                    limit.push(
+                        (first + k, side),
+                        workspace,
+                        (gap, limit.jacobian(1, [sign, 0.0, 0.0])),
+                        rates,
+                        cx,
+                        set,
+                    );
                 }
             }
         }
@@ -76,15 +83,15 @@ impl JointLimit {
     fn push_ball(
         &self,
         index: usize,
-        part: &TreeWorkspace,
+        workspace: &TreeWorkspace,
         (q, v): (&[f64], &[f64]),
         cx: &Context<'_>,
         set: &mut ConstraintSet,
     ) {
-        for (side, candidate) in self.candidates(q, v, &part.v_star, &cx.rule).into_iter().enumerate() {
-            let Some((gap, link)) = candidate else { continue };
-            let rates = || [v, &part.v_linearised[..]].map(|v| Self::rate(&link, v));
-            self.push((index, side), part, (gap, link.clone()), rates, cx, set);
+        for (side, candidate) in self.candidates(q, v, &workspace.v_star, &cx.rule).into_iter().enumerate() {
+            let Some((gap, jacobian)) = candidate else { continue };
+            let rates = || [v, &workspace.v_linearised[..]].map(|v| Self::rate(&jacobian, v));
+            self.push((index, side), workspace, (gap, jacobian.clone()), rates, cx, set);
         }
     }
 
@@ -93,35 +100,35 @@ impl JointLimit {
     fn push(
         &self,
         (index, side): (usize, usize),
-        part: &TreeWorkspace,
-        (gap, link): (f64, ConstraintJacobian),
+        workspace: &TreeWorkspace,
+        (gap, jacobian): (f64, ConstraintJacobian),
         rates: impl FnOnce() -> [f64; 2],
         cx: &Context<'_>,
         set: &mut ConstraintSet,
     ) {
-        let w = part.factor.inverse_diagonal(self.node);
+        let w = workspace.factor.inverse_diagonal(self.node);
         let law = cx.rule.normal(self.compliance, cx.rule.start(gap, rates), w);
-        set.push_limit(law, w, link, Key::limit(index, side), cx);
+        set.push_limit(law, w, jacobian, Key::limit(index, side), cx);
     }
 
     /// The row of J with `axis` over `width` degrees of freedom.
     #[inline]
-    fn link(&self, width: usize, axis: [f64; 3]) -> ConstraintJacobian {
+    fn jacobian(&self, width: usize, axis: [f64; 3]) -> ConstraintJacobian {
         ConstraintJacobian::Joint { tree: self.tree, node: self.node, dof: self.dof, width, axis }
     }
 
     /// Gap, rate at the beginning and rate in free motion of both sides; `q` and `v` are the model's.
-    pub fn rates(&self, part: &TreeWorkspace, q: &[f64], v: &[f64]) -> [Option<(f64, f64, f64)>; 2] {
-        let (q, v) = (&q[part.qs.clone()], &v[part.dofs.clone()]);
+    pub fn rates(&self, workspace: &TreeWorkspace, q: &[f64], v: &[f64]) -> [Option<(f64, f64, f64)>; 2] {
+        let (q, v) = (&q[workspace.qs.clone()], &v[workspace.dofs.clone()]);
         self.sides(q, f64::INFINITY).map(|side| {
-            let (gap, link) = side?;
-            Some((gap, Self::rate(&link, v), Self::rate(&link, &part.v_star)))
+            let (gap, jacobian) = side?;
+            Some((gap, Self::rate(&jacobian, v), Self::rate(&jacobian, &workspace.v_star)))
         })
     }
 
     /// The rate of a side's gap when the tree moves with `v`.
-    fn rate(link: &ConstraintJacobian, v: &[f64]) -> f64 {
-        let ConstraintJacobian::Joint { dof, width, axis, .. } = link else { return 0.0 };
+    fn rate(jacobian: &ConstraintJacobian, v: &[f64]) -> f64 {
+        let ConstraintJacobian::Joint { dof, width, axis, .. } = jacobian else { return 0.0 };
         v[*dof..dof + width].iter().zip(axis).map(|(v, axis)| v * axis).sum()
     }
 
@@ -144,7 +151,7 @@ impl JointLimit {
     /// The sides not farther off than `reach`.
     fn sides(&self, q: &[f64], reach: f64) -> [Option<(f64, ConstraintJacobian)>; 2] {
         let width = if self.ball { 3 } else { 1 };
-        let side = |gap: f64, axis: [f64; 3]| (gap <= reach).then_some((gap, self.link(width, axis)));
+        let side = |gap: f64, axis: [f64; 3]| (gap <= reach).then_some((gap, self.jacobian(width, axis)));
         if self.ball {
             let turn = spatial::Quat::new(q[self.q], q[self.q + 1], q[self.q + 2], q[self.q + 3]).unit();
             let turn = turn.rotation_vector();

@@ -7,7 +7,7 @@ use spatial::{Mat3, Vec3};
 
 use super::contacts::{Touching, push_touching};
 use super::{ConstraintSet, Context, Report};
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
 use crate::soft::{SoftBodies, SoftEnd};
 use crate::warm_start::Key;
 use lanes::constants::MEAN;
@@ -19,7 +19,7 @@ pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut Constrain
         gaps.push(push_contact(cx, soft, (index, contact), (*point, *other), set));
     }
     for (k, (hold, end)) in soft.holds.iter().zip(&soft.hold_ends).enumerate() {
-        let held = cx.soft_frame(*end);
+        let held = cx.soft_end(*end);
         let (body, node) = (&cx.model.bodies[hold.body], cx.node_pose(hold.body));
         let pose = node.map_or(body.pose, |node| node * body.pose);
         let (point, position) = (pose.transform_point(hold.point), cx.origin(&held));
@@ -29,8 +29,8 @@ pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut Constrain
         let rule = cx.rule.compliant(Compliance::NearRigid, w);
         let start = cx.rule.start(position - point, || cx.velocities(&ends, Motion::Linear));
         let law = Equality::vector(rule.r, rule.bias(start).to_array());
-        let link = ConstraintJacobian::Ends { ends, basis: Mat3::IDENTITY, motion: Motion::Linear };
-        set.push(law, w, link, Key::hold(k), cx);
+        let jacobian = ConstraintJacobian::Ends { ends, basis: Mat3::IDENTITY, motion: Motion::Linear };
+        set.push(law, w, jacobian, Key::hold(k), cx);
         set.set_rigid(true);
     }
 }
@@ -38,13 +38,13 @@ pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut Constrain
 /// Gaps of the contacts of soft bodies, and their rates at the beginning of the step and under free motion.
 pub(crate) fn soft_rates<'a>(cx: &'a Context<'a>, soft: &'a SoftBodies) -> impl Iterator<Item = (f64, f64, f64)> + 'a {
     soft.contacts.iter().zip(&soft.ends).map(|(contact, (point, other))| {
-        let first = cx.soft_frame(*point);
+        let first = cx.soft_end(*point);
         let second = match (contact.partner, other) {
             (SoftPartner::Geom(geom), _) => cx.end(cx.scene.geoms[geom].body, cx.origin(&first)),
-            (SoftPartner::Soft(_), other) => other.map(|other| cx.soft_frame(other)),
+            (SoftPartner::Soft(_), other) => other.map(|other| cx.soft_end(other)),
         };
-        let [start, free] = cx.velocities(&[Some(first), second], Motion::Linear).map(|v| v.dot(contact.normal));
-        (contact.gap, start, free)
+        let [start, free_rate] = cx.velocities(&[Some(first), second], Motion::Linear).map(|v| v.dot(contact.normal));
+        (contact.gap, start, free_rate)
     })
 }
 
@@ -59,7 +59,7 @@ fn push_contact(
 ) -> f64 {
     let own = soft_surface(soft.body(point.0).friction);
     let mut slip = Vec3::ZERO;
-    let first = cx.soft_frame(point);
+    let first = cx.soft_end(point);
     let (surface, second) = match contact.partner {
         SoftPartner::Geom(geom) => {
             slip = cx.surface_velocity_of(geom);
@@ -74,7 +74,7 @@ fn push_contact(
         }
         SoftPartner::Soft(_) => {
             let Some(other) = other else { return contact.gap };
-            (Material::combine(&own, &soft_surface(soft.body(other.0).friction)), Some(cx.soft_frame(other)))
+            (Material::combine(&own, &soft_surface(soft.body(other.0).friction)), Some(cx.soft_end(other)))
         }
     };
     let resistance = surface.resistance.min(Resistance::Sliding);
@@ -112,12 +112,12 @@ fn soft_surface(friction: f64) -> Material {
 
 impl Context<'_> {
     /// A point of a soft body as an end.
-    fn soft_frame(&self, (body, point): SoftEnd) -> ContactFrame {
-        ContactFrame { tree: self.parts.trees.len() + body, node: point, arm: Vec3::ZERO }
+    fn soft_end(&self, (body, point): SoftEnd) -> ConstraintEnd {
+        ConstraintEnd { tree: self.cliques.trees.len() + body, node: point, arm: Vec3::ZERO }
     }
 
     /// Where an end is, world, m.
-    fn origin(&self, end: &ContactFrame) -> Vec3<f64> {
-        self.parts.get(end.tree).origin(end.node) + end.arm
+    fn origin(&self, end: &ConstraintEnd) -> Vec3<f64> {
+        self.cliques.get(end.tree).origin(end.node) + end.arm
     }
 }

@@ -1,9 +1,9 @@
-//! One-sided compliant constraints that push during a part of the step only.
+//! One-sided compliant constraints that push during a part of the step.
 //!
-//! Touch and parting fall anywhere in a step. A rule that looks at the middle of it alone has all of a damper's force or
-//! none of it, an error of first order wherever contact begins, and an elastic force that is wrong by dt² times a number
-//! that depends on where in the step that was. So the force is taken in the mean over the part of the step in which it
-//! acts: gap and rate are linear in time between their values at both ends.
+//! Contact begins and ends anywhere in a step. A rule that looks at its middle alone has all of a damper's force or none, an
+//! error of first order wherever contact begins, and an elastic force with an error of dt² that depends on when in the step
+//! that was. So the force is averaged over the part of the step in which it acts: gap and rate are linear in time between
+//! their values at both ends.
 
 /// Gap, rate and force of a constraint at both ends of a step, the force over its stiffness: −(φ + τ φ̇).
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ impl Passage {
         let at = |s: f64| forces[0] + s * (forces[1] - forces[0]);
         let per_rate = 0.5 * self.dt + self.relaxation;
         let mut slope = 0.5 * per_rate * (end * end - start * start);
-        // Who comes slower comes later, and who leaves faster leaves earlier: d(crossing)/d(rate at the end) = ½ dt φ₀/(φ₀ − φ₁)².
+        // d(crossing)/d(rate at the end) = ½ dt φ₀/(φ₀ − φ₁)².
         let closed = self.gaps[0] - self.gaps[1];
         let later = 0.5 * self.dt * self.gaps[0] / (closed * closed);
         if touch.0 > 0.0 && touch.0 >= push.0 {

@@ -95,17 +95,17 @@ impl Sum {
 
     /// Whether its trees sleep: they do together.
     pub fn is_asleep(&self, cx: &Context<'_>) -> bool {
-        self.terms.first().is_some_and(|t| cx.parts.trees[t.tree].asleep)
+        self.terms.first().is_some_and(|t| cx.cliques.trees[t.tree].asleep)
     }
 
     /// The rate in free motion.
     pub fn free_rate(&self, cx: &Context<'_>) -> f64 {
-        self.terms.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_star[t.dof]).sum()
+        self.terms.iter().map(|t| t.coefficient * cx.cliques.trees[t.tree].v_star[t.dof]).sum()
     }
 
     /// The rate of the velocities that led to where constraints are taken.
     pub fn rate_led(&self, cx: &Context<'_>) -> f64 {
-        self.terms.iter().map(|t| t.coefficient * cx.parts.trees[t.tree].v_linearised[t.dof]).sum()
+        self.terms.iter().map(|t| t.coefficient * cx.cliques.trees[t.tree].v_linearised[t.dof]).sum()
     }
 
     /// The value and the rate at the beginning of the step.
@@ -115,7 +115,7 @@ impl Sum {
     }
 }
 
-/// Adds `Σ scale · sum` to the terms of `set`, one term for each degree of freedom; returns the link and an estimate of
+/// Adds `Σ scale · sum` to the terms of `set`, one term for each degree of freedom; returns the Jacobian and an estimate of
 /// its w.
 pub(super) fn push_terms(
     sums: &[(&Sum, f64)],
@@ -138,9 +138,9 @@ pub(super) fn push_terms(
         }
         if coefficient != 0.0 {
             set.terms.push(Term { tree: head.tree, node: head.node, dof: head.dof, coefficient });
-            let part = &cx.parts.trees[head.tree];
-            let within = head.dof - part.tree.nodes[head.node].v;
-            w += coefficient * coefficient * part.factor.inverse_diagonal_of(head.node, within);
+            let workspace = &cx.cliques.trees[head.tree];
+            let within = head.dof - workspace.tree.nodes[head.node].v;
+            w += coefficient * coefficient * workspace.factor.inverse_diagonal_of(head.node, within);
         }
     }
     let terms = start..set.terms.len();
@@ -194,7 +194,7 @@ impl Coupling {
             p = p * x + c;
         }
         let violation = of(&self.y) - p;
-        let Some((link, w)) = push_terms(&[(&self.y.0, 1.0), (&self.x.0, -slope)], cx, set) else { return };
+        let Some((jacobian, w)) = push_terms(&[(&self.y.0, 1.0), (&self.x.0, -slope)], cx, set) else { return };
         let rule = cx.rule.compliant(compliance, w);
         let of = |sum: &Sum| [sum.rate(cx.v), sum.rate_led(cx)];
         let rates = || {
@@ -202,7 +202,7 @@ impl Coupling {
             [y - slope * x, y_led - slope * x_led]
         };
         let law = Equality::scalar(rule.r, rule.scalar_bias(cx.rule.start(violation, rates)));
-        set.push(law, w, link, Key::equality(index, 0), cx);
+        set.push(law, w, jacobian, Key::equality(index, 0), cx);
         set.set_rigid(rule.is_rigid());
     }
 }

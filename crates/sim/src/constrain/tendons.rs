@@ -123,13 +123,13 @@ impl TendonForces {
         &self,
         last: &LastStep,
         step: &Discretization,
-        parts: &[TreeWorkspace],
+        trees: &[TreeWorkspace],
         out: &mut StepForces,
     ) {
-        if self.sum.terms.first().is_none_or(|term| parts[term.tree].asleep) {
+        if self.sum.terms.first().is_none_or(|term| trees[term.tree].asleep) {
             return;
         }
-        let start = self.start_of(last, step, parts);
+        let start = self.start_of(last, step, trees);
         let change = self.sum.rate(&last.v) - start.1;
         let step = &self.own_step(step);
         for (part, force) in self.forces(Inputs::resolved(&last.inputs), start, step).enumerate() {
@@ -150,12 +150,12 @@ impl TendonForces {
     }
 
     /// The length and its rate at the beginning of the last step, as the step took them.
-    pub fn start_of(&self, last: &LastStep, step: &Discretization, parts: &[TreeWorkspace]) -> (f64, f64) {
+    pub fn start_of(&self, last: &LastStep, step: &Discretization, trees: &[TreeWorkspace]) -> (f64, f64) {
         let (length, rate) = (self.sum.value(&last.q), self.sum.rate(&last.v0));
         if !self.is_all_constraints(step) {
             return (length, rate);
         }
-        let led: f64 = self.sum.terms.iter().map(|t| t.coefficient * parts[t.tree].v_linearised[t.dof]).sum();
+        let led: f64 = self.sum.terms.iter().map(|t| t.coefficient * trees[t.tree].v_linearised[t.dof]).sum();
         let Theta { q, vq, .. } = step.theta;
         (length - (led * vq + rate * (1.0 - vq)) * (step.dt * q), rate)
     }
@@ -189,7 +189,7 @@ impl TendonForces {
             if is_constant && (force.impulse == 0.0 || !self.is_all_constraints(cx.step)) {
                 continue;
             }
-            let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set) else { continue };
+            let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set) else { continue };
             let law = if is_constant {
                 let impulse = force.impulse.max(force.low).min(force.high);
                 BoxConstraint::new(cx.rule.sigma * w, rate, impulse, impulse)
@@ -197,33 +197,33 @@ impl TendonForces {
                 let v_hat = rate + force.impulse / force.impedance;
                 BoxConstraint::new(1.0 / force.impedance, v_hat, force.low, force.high)
             };
-            set.push(law, w, link, Key::tendon(index, part), cx);
+            set.push(law, w, jacobian, Key::tendon(index, part), cx);
         }
         let friction = dt * tendon.friction_loss;
         if friction > 0.0
-            && let Some((link, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
+            && let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
         {
             let law = BoxConstraint::new(cx.rule.sigma * w, 0.0, -friction, friction);
-            set.push(law, w, link, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
+            set.push(law, w, jacobian, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
         }
     }
 
     /// Adds the limits that the motion can reach in the step.
     fn push_limits(&self, index: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
         let Some((low, high)) = self.tendon.range else { return };
-        let (length, free) = (self.sum.value(cx.q), self.sum.free_rate(cx));
+        let (length, free_rate) = (self.sum.value(cx.q), self.sum.free_rate(cx));
         let rate = self.sum.rate(cx.v);
-        let reach = 2.0 * cx.rule.dt * (rate.abs() + free.abs()) + cx.rule.margin;
+        let reach = 2.0 * cx.rule.dt * (rate.abs() + free_rate.abs()) + cx.rule.margin;
         for (side, (gap, sign)) in [(length - low, 1.0), (high - length, -1.0)].into_iter().enumerate() {
             if gap <= reach
-                && let Some((link, w)) = push_terms(&[(&self.sum, sign)], cx, set)
+                && let Some((jacobian, w)) = push_terms(&[(&self.sum, sign)], cx, set)
             {
                 let start = cx.rule.start(gap, || [sign * rate, sign * self.sum.rate_led(cx)]);
                 let mut law = cx.rule.normal(self.tendon.limit_compliance, start, w);
                 if self.sum.is_spatial() && !law.is_midway {
                     law.v_hat -= sign * cx.jacobian_drift.of_tendon(index, rate);
                 }
-                set.push_limit(law, w, link, Key::tendon(index, side), cx);
+                set.push_limit(law, w, jacobian, Key::tendon(index, side), cx);
             }
         }
     }

@@ -3,10 +3,10 @@
 use sap::{Block, BlockCholesky, BlockMut};
 use spatial::{ArticulatedInertia, Twist};
 
-use super::{Coupled, CoupledScratch, Patch, Slot};
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Term, push_relative_motion, to_world};
+use super::{CliqueSlot, Coupled, CoupledScratch, Patch};
+use crate::clique::Clique;
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Term, push_relative_motion, to_world};
 use crate::free_body::add_coupling;
-use crate::part::Part;
 use crate::tree_workspace::TreeWorkspace;
 
 impl Coupled<'_> {
@@ -18,8 +18,8 @@ impl Coupled<'_> {
             patch.impedance = ArticulatedInertia::ZERO;
             patch.active = false;
         }
-        for ((link, block), patch) in self.links.iter().zip(hessian).zip(patch_of) {
-            let ConstraintJacobian::Ends { ends, basis, motion } = link else { continue };
+        for ((jacobian, block), patch) in self.jacobians.iter().zip(hessian).zip(patch_of) {
+            let ConstraintJacobian::Ends { ends, basis, motion } = jacobian else { continue };
             if !block.is_active() {
                 continue;
             }
@@ -38,7 +38,7 @@ impl Coupled<'_> {
         }
         for patch in patches.iter().filter(|p| p.active && !p.is_within_a_tree()) {
             let [a, b] = patch.ends;
-            let place = |end: ContactFrame| self.parts.get(self.slots[end.tree].tree).origin(end.node);
+            let place = |end: ConstraintEnd| self.cliques.get(self.slots[end.tree].tree).origin(end.node);
             impedance[self.slots[a.tree].node + a.node] += patch.impedance.shifted_back(place(b) - place(a));
             impedance[self.slots[b.tree].node + b.node] += patch.impedance;
         }
@@ -48,14 +48,14 @@ impl Coupled<'_> {
     pub(super) fn factor_recursively(&mut self, hessian: &[Block]) {
         let CoupledScratch { factors, impedance, .. } = &mut *self.scratch;
         for (slot, (factor, joints)) in self.slots.iter().zip(factors.iter_mut()) {
-            let Part::Tree(part) = self.parts.get(slot.tree) else { continue };
-            factor.resize(part.tree.len());
+            let Clique::Tree(workspace) = self.cliques.get(slot.tree) else { continue };
+            factor.resize(workspace.tree.len());
             // Field by field: only a vector's own `clone_from` keeps its memory.
-            joints.diagonal.clone_from(&part.impedance.diagonal);
-            joints.ball.clone_from(&part.impedance.ball);
+            joints.diagonal.clone_from(&workspace.impedance.diagonal);
+            joints.ball.clone_from(&workspace.impedance.ball);
         }
-        for (link, block) in self.links.iter().zip(hessian) {
-            if let ConstraintJacobian::Joint { tree, node, dof, width, axis } = link {
+        for (jacobian, block) in self.jacobians.iter().zip(hessian) {
+            if let ConstraintJacobian::Joint { tree, node, dof, width, axis } = jacobian {
                 let (joints, g) = (&mut factors[*tree].1, block.0[0]);
                 for k in 0..*width {
                     joints.diagonal[dof + k] += g * axis[k] * axis[k];
@@ -68,7 +68,7 @@ impl Coupled<'_> {
             }
         }
         for (slot, (factor, joints)) in self.slots.iter().zip(factors) {
-            let Part::Tree(TreeWorkspace { tree, kin, .. }) = self.parts.get(slot.tree) else { continue };
+            let Clique::Tree(TreeWorkspace { tree, kin, .. }) = self.cliques.get(slot.tree) else { continue };
             factor.factor(tree, tree.all(), kin, joints, Some(&impedance[slot.node..]));
         }
     }
@@ -77,9 +77,9 @@ impl Coupled<'_> {
     /// does not cost an analysis every time.
     pub(super) fn couple(&mut self) {
         let Self { cholesky, scratch: CoupledScratch { patches, .. }, .. } = self;
-        cholesky.begin(self.slots.iter().map(|slot| self.parts.get(slot.tree).nv()));
-        for link in self.links {
-            let ConstraintJacobian::Sum { terms } = link else { continue };
+        cholesky.begin(self.slots.iter().map(|slot| self.cliques.get(slot.tree).nv()));
+        for jacobian in self.jacobians {
+            let ConstraintJacobian::Sum { terms } = jacobian else { continue };
             let terms = &self.terms[terms.clone()];
             for (k, a) in terms.iter().enumerate() {
                 terms[k + 1..].iter().for_each(|b| cholesky.couple(a.tree, b.tree));
@@ -95,8 +95,8 @@ impl Coupled<'_> {
         self.assemble_trees();
         self.assemble_patches();
         let cholesky = &mut *self.cholesky;
-        for (link, block) in self.links.iter().zip(hessian) {
-            match link {
+        for (jacobian, block) in self.jacobians.iter().zip(hessian) {
+            match jacobian {
                 ConstraintJacobian::Ends { .. } => {}
                 ConstraintJacobian::Joint { tree, dof, width, axis, .. } => {
                     let BlockMut { values, stride, .. } = cholesky.block_mut(*tree, *tree);
@@ -116,18 +116,18 @@ impl Coupled<'_> {
         let CoupledScratch { impedance, crba, .. } = &mut *self.scratch;
         for (k, slot) in self.slots.iter().enumerate() {
             let mut block = self.cholesky.block_mut(k, k);
-            self.parts.get(slot.tree).assemble(&impedance[slot.node..], crba, &mut block);
+            self.cliques.get(slot.tree).assemble(&impedance[slot.node..], crba, &mut block);
         }
     }
 
     fn assemble_patches(&mut self) {
-        let view = |slot: usize| (self.parts.get(self.slots[slot].tree), self.slots[slot].dof);
+        let view = |slot: usize| (self.cliques.get(self.slots[slot].tree), self.slots[slot].dof);
         let CoupledScratch { patches, columns, rows, .. } = &mut *self.scratch;
         for patch in patches.iter_mut().filter(|p| p.active) {
             let [a, b] = patch.ends;
             if patch.of_free_bodies {
-                let trees = patch.ends.map(|end| self.parts.get(self.slots[end.tree].tree));
-                let [Part::Tree(a_part), Part::Tree(b_part)] = trees else { continue };
+                let trees = patch.ends.map(|end| self.cliques.get(self.slots[end.tree].tree));
+                let [Clique::Tree(a_part), Clique::Tree(b_part)] = trees else { continue };
                 let (a_frame, b_frame) = (&a_part.kin.frames[0], &b_part.kin.frames[0]);
                 let mut block = self.cholesky.block_mut(a.tree, b.tree);
                 let (rots, rows_are_of_a) = ([a_frame.rot, b_frame.rot], block.row == a.tree);
@@ -147,7 +147,7 @@ impl Coupled<'_> {
 
 /// Adds what a patch couples: entries between its two trees, or all of its entries within one. `columns` and `rows` are the
 /// patch's own.
-fn add_patch(patch: &Patch, columns: &[u32], rows: &[Twist<f64>], slots: &[Slot], h: &mut BlockCholesky) {
+fn add_patch(patch: &Patch, columns: &[u32], rows: &[Twist<f64>], slots: &[CliqueSlot], h: &mut BlockCholesky) {
     let [a, b] = patch.ends;
     let BlockMut { row, column, stride, values } = h.block_mut(a.tree, b.tree);
     let (first_row, first_column) = (slots[row].dof, slots[column].dof);

@@ -2,9 +2,9 @@
 
 use sap::{Block, Constraint, Law};
 
-use super::{Coupled, Slot};
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, SparseRows};
-use crate::part::Parts;
+use super::{CliqueSlot, Coupled};
+use crate::clique::Cliques;
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, SparseRows};
 
 /// Scratch of [`Coupled::add_friction`].
 #[derive(Default)]
@@ -24,14 +24,14 @@ struct OverTrees {
 }
 
 impl OverTrees {
-    /// Sets it to `Σ_a weights_a J_a` with the three rows of the link between `ends`.
+    /// Sets it to `Σ_a weights_a J_a` with the three rows of the constraint between `ends`.
     fn set(
         &mut self,
-        ends: &[Option<ContactFrame>; 2],
+        ends: &[Option<ConstraintEnd>; 2],
         rows: &SparseRows,
         weights: [f64; 3],
-        slots: &[Slot],
-        parts: Parts<'_>,
+        slots: &[CliqueSlot],
+        cliques: Cliques<'_>,
     ) {
         self.slots = match ends.map(|end| end.map(|e| e.tree)) {
             [a, b] if a == b => [a, None],
@@ -41,7 +41,7 @@ impl OverTrees {
         for (slot, values) in self.slots.iter().zip(&mut self.values) {
             let Some(slot) = *slot else { continue };
             let first = slots[slot].dof;
-            let nv = parts.get(slots[slot].tree).nv();
+            let nv = cliques.get(slots[slot].tree).nv();
             values.clear();
             values.resize(nv, 0.0);
             for (i, column) in rows.columns.iter().enumerate() {
@@ -53,7 +53,7 @@ impl OverTrees {
         }
     }
 
-    fn parts(&self) -> impl Iterator<Item = (usize, &[f64])> {
+    fn entries(&self) -> impl Iterator<Item = (usize, &[f64])> {
         self.slots.iter().zip(&self.values).filter_map(|(slot, values)| slot.map(|slot| (slot, values.as_slice())))
     }
 }
@@ -61,8 +61,8 @@ impl OverTrees {
 impl Coupled<'_> {
     /// Adds `J_kᵀ b_k e J_n` for every constraint `k` with a slope `b_k`, `n` the normal row of the last lagged contact.
     pub(super) fn add_friction(&mut self, constraints: &[Constraint], hessian: &[Block], slopes: &[[f64; 3]]) {
-        let (parts, slots) = (self.parts, self.slots);
-        let part = |slot: usize| (parts.get(slots[slot].tree), slots[slot].dof);
+        let (cliques, slots) = (self.cliques, self.slots);
+        let clique = |slot: usize| (cliques.get(slots[slot].tree), slots[slot].dof);
         let FrictionScratch { rows, normal, change } = &mut self.scratch.friction;
         let (mut contact, mut of_normal) = (0, None);
         for (k, (constraint, slope)) in constraints.iter().zip(slopes).enumerate() {
@@ -74,18 +74,18 @@ impl Coupled<'_> {
                 continue;
             }
             if of_normal != Some(contact) {
-                let ConstraintJacobian::Ends { ends, .. } = &self.links[contact] else { continue };
-                rows.gather(&self.links[contact], self.terms, part);
-                normal.set(ends, rows, [0.0, 0.0, stiffness], slots, parts);
+                let ConstraintJacobian::Ends { ends, .. } = &self.jacobians[contact] else { continue };
+                rows.gather(&self.jacobians[contact], self.terms, clique);
+                normal.set(ends, rows, [0.0, 0.0, stiffness], slots, cliques);
                 of_normal = Some(contact);
             }
-            let ConstraintJacobian::Ends { ends, .. } = &self.links[k] else { continue };
+            let ConstraintJacobian::Ends { ends, .. } = &self.jacobians[k] else { continue };
             if k != contact {
-                rows.gather(&self.links[k], self.terms, part);
+                rows.gather(&self.jacobians[k], self.terms, clique);
             }
-            change.set(ends, rows, *slope, slots, parts);
-            for (i, c) in change.parts() {
-                for (j, r) in normal.parts() {
+            change.set(ends, rows, *slope, slots, cliques);
+            for (i, c) in change.entries() {
+                for (j, r) in normal.entries() {
                     self.cholesky.add_outer_product(i, c, j, r);
                 }
             }

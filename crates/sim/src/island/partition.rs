@@ -2,69 +2,69 @@
 
 use std::ops::Range;
 
-use geometry::BodyPair;
+use geometry::TouchingPair;
 
 use super::{Island, Islands, NONE};
+use crate::clique::Cliques;
 use crate::constrain::ConstraintSet;
-use crate::coupled::Slot;
-use crate::part::Parts;
+use crate::coupled::CliqueSlot;
 
 /// In some island that has no number yet.
 const UNNUMBERED: usize = NONE - 1;
 
 impl Islands {
-    /// Groups trees that share a constraint; trees without any are in no island. The `couples` are those of `points` contact
+    /// Groups trees that share a constraint; trees without any are in no island. The `pairs` are those of `points` contact
     /// points; `tree_of_geom` is [`NONE`] for geoms that are fixed in the world.
     ///
     /// Islands are in the order of their first trees, constraints in the order in which they are given: the result
     /// depends on nothing else.
     pub fn partition(
         &mut self,
-        (couples, points): (&[BodyPair], usize),
+        (pairs, points): (&[TouchingPair], usize),
         tree_of_geom: &[usize],
         others: &ConstraintSet,
-        parts: Parts<'_>,
+        cliques: Cliques<'_>,
     ) {
         // Constraints beside contacts change no island where there is one tree.
-        let others_count = others.links.len();
-        let known = (others_count == 0 || parts.len() == 1).then_some((points, others_count));
-        if known.is_some() && known == self.points && self.couples == couples {
+        let others_count = others.jacobians.len();
+        let known = (others_count == 0 || cliques.len() == 1).then_some((points, others_count));
+        if known.is_some() && known == self.points && self.pairs == pairs {
             // What rests is joined as it was.
             return;
         }
         self.points = known;
-        self.couples.clear();
-        self.couples.extend_from_slice(couples);
+        self.pairs.clear();
+        self.pairs.extend_from_slice(pairs);
         self.parent.clear();
-        self.parent.extend(0..parts.len());
+        self.parent.extend(0..cliques.len());
         self.island_of.clear();
-        self.island_of.resize(parts.len(), NONE);
-        self.slot_of.resize(parts.len(), 0);
-        let trees = |couple: &BodyPair| couple.geoms.map(|geom| tree_of_geom[geom as usize]);
-        for couple in couples {
+        self.island_of.resize(cliques.len(), NONE);
+        self.slot_of.resize(cliques.len(), 0);
+        let trees = |pair: &TouchingPair| pair.geoms.map(|geom| tree_of_geom[geom as usize]);
+        for pair in pairs {
             // Fixed geoms touch none that are fixed.
-            let [a, b] = trees(couple);
+            let [a, b] = trees(pair);
             self.join(a.min(b), if a.max(b) == NONE { a.min(b) } else { a.max(b) });
         }
-        for link in &others.links {
-            let mut trees = link.trees(&others.terms);
+        for jacobian in &others.jacobians {
+            let mut trees = jacobian.trees(&others.terms);
             let Some(first) = trees.next() else { continue };
             self.join(first, first);
             trees.for_each(|tree| self.join(first, tree));
         }
-        self.number(parts);
+        self.number(cliques);
         self.place_of.clear();
-        let ends = couples.iter().skip(1).map(|couple| couple.first).chain([points as u32]);
-        for (couple, end) in couples.iter().zip(ends) {
-            let [a, b] = trees(couple);
+        let ends = pairs.iter().skip(1).map(|pair| pair.first).chain([points as u32]);
+        for (pair, end) in pairs.iter().zip(ends) {
+            let [a, b] = trees(pair);
             let island = self.island_of[a.min(b)];
             let contacts = &mut self.islands[island].contacts;
-            let count = (end - couple.first) as usize;
+            let count = (end - pair.first) as usize;
             self.place_of.extend((contacts.len() as u32..).map(|k| (island as u32, k)).take(count));
-            contacts.extend(couple.first..end);
+            contacts.extend(pair.first..end);
         }
-        for (k, link) in (0..).zip(&others.links) {
-            if let Some(tree) = link.trees(&others.terms).next() {
+        for (k, jacobian) in (0..).zip(&others.jacobians) {
+            if let Some(tree) = jacobian.trees(&others.terms).next() {
                 self.islands[self.island_of[tree]].members.push(k);
             }
         }
@@ -79,9 +79,9 @@ impl Islands {
     }
 
     /// Numbers the islands in the order of their first trees, and gives every tree its slot.
-    fn number(&mut self, parts: Parts<'_>) {
+    fn number(&mut self, cliques: Cliques<'_>) {
         self.active = 0;
-        for tree in 0..parts.len() {
+        for tree in 0..cliques.len() {
             if self.island_of[tree] == NONE {
                 continue;
             }
@@ -90,10 +90,10 @@ impl Islands {
             let slots = &mut self.islands[self.island_of[tree]].slots;
             let slot = match slots.last() {
                 Some(last) => {
-                    let part = parts.get(last.tree);
-                    Slot { tree, dof: last.dof + part.nv(), node: last.node + part.len() }
+                    let clique = cliques.get(last.tree);
+                    CliqueSlot { tree, dof: last.dof + clique.nv(), node: last.node + clique.len() }
                 }
-                None => Slot { tree, dof: 0, node: 0 },
+                None => CliqueSlot { tree, dof: 0, node: 0 },
             };
             self.slot_of[tree] = slots.len();
             slots.push(slot);

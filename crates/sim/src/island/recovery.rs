@@ -1,4 +1,4 @@
-//! Recovery of what starts violated: it moves positions and leaves no velocity.
+//! Recovery of constraints that start violated: it moves positions and leaves no velocity.
 //!
 //! The island is solved twice. The first solution is the velocity at the end of the step; there a constraint that starts
 //! violated stops what approaches and pushes nothing out. The second one moves positions. It has the same constraints
@@ -21,7 +21,7 @@ const MOST_BUDGETS: usize = 4;
 
 /// The solver's options for an island with these constraints.
 pub(super) fn options(set: &ConstraintSet, options: &sap::Options) -> sap::Options {
-    let size = set.laws.len();
+    let size = set.constraints.len();
     let is_crowd = size > MAX_COULOMB && 2 * set.recoveries.len() > size;
     let budgets = (FULL_SIZE / size.max(1)).clamp(1, MOST_BUDGETS);
     sap::Options {
@@ -39,7 +39,7 @@ impl Island {
     ///
     /// No point of a body is moved faster by recovery than at the speed of recovery: where a contact's normal passes near a joint, a
     /// link would have to turn by radians to open the gap, and in a heap the outermost bodies would have to move at a multiple of the
-    /// speed at which each two part. They leave no energy behind, so that nothing depends on Coulomb's law: friction is bounded by
+    /// speed at which each two clique. They leave no energy behind, so that nothing depends on Coulomb's law: friction is bounded by
     /// the normal impulses that are known, of contacts that push.
     pub(super) fn recover(
         &mut self,
@@ -47,18 +47,18 @@ impl Island {
         report: Report,
         scratch: &mut Scratch,
     ) -> Result<Report, Error> {
-        let Context { parts, rule, extents, .. } = *problem.cx;
+        let Context { cliques, rule, extents, .. } = *problem.cx;
         scratch.release_friction();
-        let ConstraintSet { laws, recoveries, .. } = &mut scratch.set;
+        let ConstraintSet { constraints, recoveries, .. } = &mut scratch.set;
         for (k, v_hat) in &*recoveries {
-            laws[*k].law.set_normal_bias(*v_hat);
+            constraints[*k].law.set_normal_bias(*v_hat);
         }
         self.recovery_v.clone_from(&self.v);
         let options = budgeted(problem.options, report.iterations);
         let trees = (&self.slots[..], &mut self.cholesky);
         let spent = match solve_problem(problem, trees, &mut self.recovery_v, (Path::Again, &options), scratch) {
             Ok(spent) => spent.iterations,
-            // The last iterate moves positions apart as well, if not each contact at its speed.
+            // The last iterate recovers too, if not every contact at its speed.
             Err(Error::NotConverged { iterations, .. }) if options.max_iterations < problem.options.max_iterations => {
                 self.is_unfinished = true;
                 iterations
@@ -66,7 +66,7 @@ impl Island {
             Err(error) => return Err(error),
         };
         self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v -= v);
-        let speed = scratch.coupled.greatest_speed(parts, &self.slots, extents, &self.recovery_v);
+        let speed = scratch.coupled.greatest_speed(cliques, &self.slots, extents, &self.recovery_v);
         let share = if speed > rule.recovery_speed { rule.recovery_speed / speed } else { 1.0 };
         self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v = v + share * *recovery_v);
         Ok(Report { iterations: report.iterations + spent, ..report })

@@ -1,4 +1,4 @@
-//! What became of the contact points of a step, gathered from its islands in the order in which they were detected.
+//! Outcomes of a step's contact points, gathered from its islands in the order of detection.
 
 use crew::Crew;
 
@@ -65,8 +65,7 @@ impl Islands {
         })
     }
 
-    /// Adds what the islands found to `stats`; gathers what became of the contact points in the order in which they were
-    /// detected, and what the next step remembers.
+    /// Adds the islands' reports to `stats`; gathers the outcome of contact points in the order of their detection, and the warm start.
     pub fn collect(&mut self, crew: &mut Crew, stats: &mut Stats, touches: &mut Vec<Touch>, memory: &mut WarmStart) {
         let count = self.place_of.len();
         let entries = memory.entries_mut();

@@ -143,13 +143,12 @@ impl Parameters {
         let Some(ranges) = self.get(P::JointRanges) else { return Ok(()) };
         for (index, joint) in model.joints.iter_mut().enumerate() {
             let (low, high) = (ranges[2 * index], ranges[2 * index + 1]);
-            let has_limits = joint.kind.nv() == 1 || joint.kind == JointKind::Ball;
             if (low, high) == joint.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)) {
                 continue;
             }
             let expected = if low.is_nan() || high.is_nan() || low > high {
                 "a lower limit and an upper one that is not below it"
-            } else if !has_limits {
+            } else if !joint.kind.can_have_limits() {
                 "-inf and inf, as joints of this kind have no limits"
             } else if joint.kind == JointKind::Ball && !(low == 0.0 && high > 0.0) {
                 "0 and the greatest angle, above 0, of a ball"

@@ -28,9 +28,7 @@ impl Instruments<'_> {
             JointQuantity::LimitVelocity => out[0] = self.joint_violation(index).1,
             JointQuantity::LimitForce => {
                 // Limits are known by their place among those of joints with one coordinate and of balls.
-                let is_limit = |joint: &&multibody::Joint| {
-                    joint.range.is_some() && (joint.kind.nv() == 1 || joint.kind == JointKind::Ball)
-                };
+                let is_limit = |joint: &&multibody::Joint| joint.range.is_some() && joint.kind.can_have_limits();
                 let place = self.model().joints[..index].iter().filter(is_limit).count();
                 out[0] = if is_limit(&joint) { self.limit_force(|side| Key::limit(place, side)) } else { 0.0 };
             }
@@ -113,7 +111,13 @@ impl Instruments<'_> {
                         along(&Quat::new(q[0], q[1], q[2], q[3]).unit().rotation_vector().to_array())
                     }
                     // What moves freely has no length.
-                    _ => 0.0,
+                    JointKind::Free
+                    | JointKind::Revolute { .. }
+                    | JointKind::Prismatic { .. }
+                    | JointKind::Screw { .. }
+                    | JointKind::Universal { .. }
+                    | JointKind::Planar { .. }
+                    | JointKind::Weld => 0.0,
                 }
             }
             Transmission::Tendon { .. } | Transmission::Unsupported => 0.0,

@@ -6,16 +6,16 @@ use spatial::{Vec3, Wrench};
 
 use super::Instruments;
 use crate::Frame;
-use crate::constraint_jacobian::{ConstraintJacobian, ContactFrame, Motion};
-use crate::coupled::Slot;
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
+use crate::coupled::CliqueSlot;
 use crate::warm_start::Key;
 
 /// The impulse of a constraint between two bodies that is no contact point's: of what ties them, of friction that resists spinning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndLoad {
     pub key: Key,
-    /// The nodes of the two ends as [`ContactFrame`]s, their trees those of the model.
-    pub ends: [Option<ContactFrame>; 2],
+    /// The nodes of the two ends as [`ConstraintEnd`]s, their trees those of the model.
+    pub ends: [Option<ConstraintEnd>; 2],
     /// Impulse on the second end, world, N·s or N·m·s; the first has the opposite one.
     pub impulse: Vec3<f64>,
     pub motion: Motion,
@@ -24,15 +24,20 @@ pub(crate) struct EndLoad {
 impl EndLoad {
     /// Of a constraint between two ends; none of one on coordinates. `slots` are those of its island; beyond the model's `trees` are soft
     /// bodies, whose side is left out.
-    pub fn new(key: Key, link: &ConstraintJacobian, impulse: &[f64], (slots, trees): (&[Slot], usize)) -> Option<Self> {
-        let ConstraintJacobian::Ends { ends, basis, motion } = link else { return None };
+    pub fn new(
+        key: Key,
+        jacobian: &ConstraintJacobian,
+        impulse: &[f64],
+        (slots, trees): (&[CliqueSlot], usize),
+    ) -> Option<Self> {
+        let ConstraintJacobian::Ends { ends, basis, motion } = jacobian else { return None };
         let along = match *impulse {
             [x, y, z] => Vec3::new(x, y, z),
             // Of one row, which is along the third axis.
             [z] => Vec3::new(0.0, 0.0, z),
             _ => return None,
         };
-        let of_model = |end: ContactFrame| ContactFrame { tree: slots[end.tree].tree, ..end };
+        let of_model = |end: ConstraintEnd| ConstraintEnd { tree: slots[end.tree].tree, ..end };
         Some(Self {
             key,
             ends: ends.map(|end| end.map(of_model).filter(|end| end.tree < trees)),

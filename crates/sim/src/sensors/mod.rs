@@ -1,8 +1,8 @@
-//! What the sensors of a model show.
+//! Readings of a model's sensors.
 //!
-//! Sensors of position and velocity look at the present state. Those of accelerations and forces look at the last step: the mean over it,
-//! impulse over time step, with accelerations taken through the kinematics of the present state. They are zero before the first step, but
-//! for gravity. Of a step that was made in parts, and under error control, they are those of the last part.
+//! Sensors of position and velocity read the present state. Those of accelerations and forces read the last step: the mean over it (impulse
+//! over time step), with accelerations by the kinematics of the present state. Before the first step they read zero, except gravity. Of a
+//! step that was made in parts, and under error control, they read the last part.
 
 mod contacts;
 mod frames;

@@ -1,4 +1,4 @@
-//! What sensors need of a step that something else than a [`Simulation`](crate::Simulation) made, as worlds in lanes.
+//! What sensors need of a step that was not made by a [`Simulation`](crate::Simulation): of worlds in lanes.
 
 use lanes::{LaneContact, LaneLoad, LaneTie};
 use multibody::{Kinematics, Model, Sensor, SensorKind, Transmission, forward_kinematics};
@@ -6,7 +6,7 @@ use spatial::Vec3;
 
 use super::EndLoad;
 use crate::actuation::{ForceOfStep, force_law, force_of_step};
-use crate::constraint_jacobian::{ContactFrame, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, Motion};
 use crate::scheme::Discretization;
 use crate::step_forces::StepForces;
 use crate::warm_start::{Entry, Key};
@@ -142,7 +142,7 @@ impl StepTrace {
 
     /// Adds the impulse of a side of a limit.
     pub(crate) fn push_limit(&mut self, key: Key, normal: f64) {
-        self.limits.entries_mut().push(Entry { key, free: Vec3::ZERO, normal });
+        self.limits.entries_mut().push(Entry { key, free_velocity: Vec3::ZERO, normal });
     }
 
     /// Adds an impulse between two bodies of a step that began at `q`; `is_placed` says whether nodes are known to be there.
@@ -154,7 +154,7 @@ impl StepTrace {
         let end = |node: usize| {
             let tree = model.tree.trees.partition_point(|nodes| nodes.end <= node);
             let arm = load.point - kin.frames[node].pos;
-            ContactFrame { tree, node: node - model.tree.trees[tree].start, arm }
+            ConstraintEnd { tree, node: node - model.tree.trees[tree].start, arm }
         };
         let (key, motion) = match load.tie {
             LaneTie::Equality { is_torque: false } => (Key::equality(0, 0), Motion::Linear),

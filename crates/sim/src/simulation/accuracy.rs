@@ -1,18 +1,18 @@
-//! Steps whose size follows from the accuracy that is asked for.
+//! Step size control.
 //!
-//! Every step is made twice, whole and in two halves; the halves are kept, and their difference from the whole tells
-//! their error: of a scheme of order p it is (x₂ − x₁)/(2ᵖ − 1). The error may be `accuracy` per second, in metres and
+//! Every step is made twice, whole and in two halves. The halves are kept; their difference from the whole gives their
+//! error: in a scheme of order p it is (x₂ − x₁)/(2ᵖ − 1). The error may be `accuracy` per second, in metres and
 //! radians, and in velocities relative to 1 + |v|; of velocities per step while near-rigid contacts or loops hold them.
 //!
-//! Steps end where compliant contacts begin (`touches`). Where near-rigid ones make forces jump, or velocities (an impact),
-//! no step is short enough for an error in proportion to it: the error of that one step counts instead, and at an impact
-//! that of positions alone. How the difference falls with the step tells which it is.
+//! Steps end where compliant contacts begin (`touches`). Where near-rigid contacts make forces or velocities (an impact) jump,
+//! errors do not fall in proportion to the step: the error of that one step counts instead, at an impact that of positions
+//! alone. How the difference falls with the step tells the two apart.
 
 use std::ops::ControlFlow;
 
 use multibody::difference;
 
-use super::touches::{Touch, overshoot};
+use super::touches::{OverlapPoint, overshoot};
 use super::{HALVINGS, Simulation};
 use crate::{SimulationError, State, Stats};
 
@@ -48,8 +48,8 @@ pub(super) struct Doubling {
     soft_v: Vec<f64>,
     gap: Vec<f64>,
     /// What touches at the beginning and at the end.
-    before: Vec<Touch>,
-    after: Vec<Touch>,
+    before: Vec<OverlapPoint>,
+    after: Vec<OverlapPoint>,
     contact: Contact,
 }
 
@@ -125,7 +125,7 @@ impl Simulation {
             after(start, simulation)
         })?;
         if flow.is_continue() {
-            // The end, when rounding has left it over.
+            // A remainder that is round-off.
             left.for_each(|_| frame(&self.state.q, &self.state.v));
         }
         Ok(flow)
@@ -295,9 +295,9 @@ impl Simulation {
         doubling.gap.resize(self.state.v.len(), 0.0);
         difference(&self.model.tree, &doubling.q, &self.state.q, &mut doubling.gap);
         doubling.v.iter_mut().zip(&self.state.v).for_each(|(whole, v)| *whole = v - *whole);
-        for part in self.parts.iter_mut().filter(|part| !part.asleep) {
-            let kd = self.state.pd.kd.get(part.dofs.clone());
-            part.damp(&mut doubling.v[part.dofs.clone()], kd, SECOND);
+        for workspace in self.trees.iter_mut().filter(|workspace| !workspace.asleep) {
+            let kd = self.state.pd.kd.get(workspace.dofs.clone());
+            workspace.damp(&mut doubling.v[workspace.dofs.clone()], kd, SECOND);
         }
         let greatest = |sum: f64, x: f64| sum.max(x.abs());
         let velocities = self.state.v.iter().zip(&doubling.v).map(|(v, gap)| gap / (1.0 + v.abs()));
@@ -354,7 +354,7 @@ impl Limits {
             libm::log(gap.velocities / longer.velocities) / libm::log(h / span)
         });
         if contact == Contact::Rigid && (rate.is_nan() || rate >= 1.5) {
-            // What near-rigid contacts and loops hold forgets errors of its velocity.
+            // Errors of velocities that near-rigid contacts and loops hold do not grow.
             return smooth(1.0);
         }
         let velocities = if contact == Contact::Rigid && rate >= 0.5 { accuracy } else { f64::INFINITY };
@@ -363,8 +363,8 @@ impl Limits {
 
     /// The error over what is allowed.
     fn ratio(&self, gap: Difference, order: f64) -> f64 {
-        let part = if self.is_smooth { 1.0 / (libm::exp2(order) - 1.0) } else { 1.0 };
-        part * (gap.positions / self.positions).max(gap.velocities / self.velocities)
+        let workspace = if self.is_smooth { 1.0 / (libm::exp2(order) - 1.0) } else { 1.0 };
+        workspace * (gap.positions / self.positions).max(gap.velocities / self.velocities)
     }
 
     /// The power of the step by which the ratio changes.

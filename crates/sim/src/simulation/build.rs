@@ -47,15 +47,15 @@ impl Simulation {
         check_scene(&model, &scene)?;
         super::soft::check_holds(&model, &scene)?;
         crate::sensors::check(&model, &scene)?;
-        let trees = model.tree.trees.iter().enumerate();
-        let tree_of: Vec<usize> = trees.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
-        let parts = TreeWorkspace::of_model(&model, &tree_of, options.scheme);
+        let ranges = model.tree.trees.iter().enumerate();
+        let tree_of: Vec<usize> = ranges.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
+        let trees = TreeWorkspace::of_model(&model, &tree_of, options.scheme);
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let collider = Collider::new(scene.clone(), attachments.clone()).with_rest_depths(&rest_depths(&model, &scene));
         let soft = SoftBodies::new(&scene, &attachments, |body| model.bodies[body].rigid_group)?;
         let extents = collider.extents(model.tree.len());
-        let is_wide = parts.len() > 1 && model.nv() >= WIDE || !soft.is_empty();
+        let is_wide = trees.len() > 1 && model.nv() >= WIDE || !soft.is_empty();
         let crew = Crew::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
             name: "threads",
             value: options.threads as f64,
@@ -75,7 +75,7 @@ impl Simulation {
             tree_of_geom: attachments.iter().map(|a| a.frame.map_or(NONE, |node| tree_of[node])).collect(),
             tree_of,
             collider,
-            parts,
+            trees,
             soft,
             soft_contacts: Vec::new(),
             soft_iterations: 0,

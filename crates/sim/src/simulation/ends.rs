@@ -1,4 +1,4 @@
-//! The ends of a step: what goes from the state to the trees and back, shared among threads.
+//! From the state to the trees at the beginning of a step, and back at its end, shared among threads.
 
 use lanes::constants::FASTEST;
 use std::ops::Range;
@@ -25,7 +25,7 @@ fn share(k: usize, all: usize) -> Range<usize> {
 struct Trees<'a> {
     /// The index of the first.
     first: usize,
-    parts: &'a [TreeWorkspace],
+    workspaces: &'a [TreeWorkspace],
     v: &'a mut [f64],
     /// Empty where coordinates are of no interest.
     q: &'a mut [f64],
@@ -37,7 +37,7 @@ struct Trees<'a> {
 
 /// What there is of one of them.
 struct TreeEnd<'a> {
-    part: &'a TreeWorkspace,
+    workspace: &'a TreeWorkspace,
     v: &'a mut [f64],
     q: &'a mut [f64],
     accelerations: &'a mut [f64],
@@ -48,21 +48,21 @@ struct TreeEnd<'a> {
 impl<'a> Trees<'a> {
     /// All trees in shares.
     fn cut(self) -> [Self; SHARES] {
-        let Self { parts: all, mut v, mut q, mut accelerations, mut rates, mut marks, .. } = self;
+        let Self { workspaces: all, mut v, mut q, mut accelerations, mut rates, mut marks, .. } = self;
         std::array::from_fn(|k| {
             let Range { start: first, end } = share(k, all.len());
-            let parts = &all[first..end];
-            let ends = parts.first().zip(parts.last());
+            let workspaces = &all[first..end];
+            let ends = workspaces.first().zip(workspaces.last());
             let dofs = ends.map_or(0, |(first, last)| last.dofs.end - first.dofs.start);
             let qs = ends.map_or(0, |(first, last)| last.qs.end - first.qs.start);
             Self {
                 first,
-                parts,
+                workspaces,
                 v: v.split_off_mut(..dofs).unwrap_or_default(),
                 q: q.split_off_mut(..qs).unwrap_or_default(),
                 accelerations: accelerations.split_off_mut(..dofs).unwrap_or_default(),
                 rates: rates.split_off_mut(..dofs).unwrap_or_default(),
-                marks: marks.split_off_mut(..parts.len()).unwrap_or_default(),
+                marks: marks.split_off_mut(..workspaces.len()).unwrap_or_default(),
             }
         })
     }
@@ -72,10 +72,10 @@ impl<'a> Trees<'a> {
         let (mut v, mut q) = (&mut *self.v, &mut *self.q);
         let (mut accelerations, mut rates) = (&mut *self.accelerations, &mut *self.rates);
         let mut marks = self.marks.iter_mut();
-        for (k, part) in (self.first..).zip(self.parts) {
-            let (nv, nq) = (part.dofs.len(), part.qs.len());
+        for (k, workspace) in (self.first..).zip(self.workspaces) {
+            let (nv, nq) = (workspace.dofs.len(), workspace.qs.len());
             let end = TreeEnd {
-                part,
+                workspace,
                 v: v.split_off_mut(..nv).unwrap_or_default(),
                 q: q.split_off_mut(..nq).unwrap_or_default(),
                 accelerations: accelerations.split_off_mut(..nv).unwrap_or_default(),
@@ -91,7 +91,7 @@ impl Simulation {
     /// Checks the state and takes the velocities that the step starts from, or leaves to [`take_state_and`] what
     /// threads can share.
     pub(super) fn take_state(&mut self) -> Result<(), SimulationError> {
-        if self.is_shared() && !self.is_free() {
+        if self.is_shared() && !self.is_free_motion_only() {
             self.state.check_sizes(&self.model, &self.scene)?;
             self.soft.begin(&self.state);
             return Ok(());
@@ -112,22 +112,23 @@ impl Simulation {
 pub(super) fn take_state_and(
     crew: &mut Crew,
     (state, v_start): (&State, &mut [f64]),
-    parts: &mut [TreeWorkspace],
+    workspaces: &mut [TreeWorkspace],
     then: impl Fn(&mut TreeWorkspace) + Sync,
 ) -> bool {
-    let (are_bad, all) = (AtomicBool::new(false), parts.len());
-    let (mut parts, mut v_start) = (parts, v_start);
+    let (are_bad, all) = (AtomicBool::new(false), workspaces.len());
+    let (mut workspaces, mut v_start) = (workspaces, v_start);
     let mut shares: [_; SHARES] = std::array::from_fn(|k| {
-        let parts = parts.split_off_mut(..share(k, all).len()).unwrap_or_default();
-        let dofs = parts.first().zip(parts.last()).map_or(0..0, |(first, last)| first.dofs.start..last.dofs.end);
-        (k, parts, v_start.split_off_mut(..dofs.len()).unwrap_or_default(), dofs)
+        let workspaces = workspaces.split_off_mut(..share(k, all).len()).unwrap_or_default();
+        let dofs =
+            workspaces.first().zip(workspaces.last()).map_or(0..0, |(first, last)| first.dofs.start..last.dofs.end);
+        (k, workspaces, v_start.split_off_mut(..dofs.len()).unwrap_or_default(), dofs)
     });
-    crew.for_each(&mut shares, |_, (k, parts, v_start, dofs)| {
+    crew.for_each(&mut shares, |_, (k, workspaces, v_start, dofs)| {
         v_start.copy_from_slice(&state.v[dofs.clone()]);
         if !state.is_finite_in(|all| share(*k, all)) {
             are_bad.store(true, Ordering::Relaxed);
         }
-        parts.iter_mut().for_each(&then);
+        workspaces.iter_mut().for_each(&then);
     });
     !are_bad.into_inner()
 }
@@ -137,23 +138,30 @@ impl Simulation {
     pub(super) fn collect_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
         self.check_interrupt()?;
         if let Some(source) = self.islands.error() {
-            let v_star = self.parts.iter().flat_map(|part| &part.v_star).copied();
+            let v_star = self.trees.iter().flat_map(|workspace| &workspace.v_star).copied();
             let (step, time, source) = (self.state.step, self.state.time, source.clone());
             let error = SimulationError::Contact { step, time, timestep: dt, source };
             return Err(self.runaway(v_star, dt).unwrap_or(error));
         }
-        let Self { islands, parts, v_next, crew, .. } = self;
+        let Self { islands, trees, v_next, crew, .. } = self;
         let (islands, runs_away) = (&*islands, AtomicBool::new(false));
         let gather = |trees: &mut Trees<'_>| {
-            trees.each(|k, TreeEnd { part, v, .. }| {
-                v.copy_from_slice(islands.velocities_of(k).map_or(&part.v_star, |(v, _)| v));
+            trees.each(|k, TreeEnd { workspace, v, .. }| {
+                v.copy_from_slice(islands.velocities_of(k).map_or(&workspace.v_star, |(v, _)| v));
                 if !v.iter().all(|v| v.abs() <= FASTEST) {
                     runs_away.store(true, Ordering::Relaxed);
                 }
             });
         };
-        let mut all =
-            Trees { first: 0, parts, v: v_next, q: &mut [], accelerations: &mut [], rates: &mut [], marks: &mut [] };
+        let mut all = Trees {
+            first: 0,
+            workspaces: trees,
+            v: v_next,
+            q: &mut [],
+            accelerations: &mut [],
+            rates: &mut [],
+            marks: &mut [],
+        };
         if crew.count() == 1 {
             gather(&mut all);
         } else {
@@ -184,8 +192,8 @@ impl Simulation {
             advance_activations(model, &self.state.ctrl, &mut self.state.act, &step);
         }
         self.remember_accelerations(dt);
-        let follows = !self.is_free();
-        let Self { parts, state, v_start, v_next, constraint_force, islands, crew, .. } = self;
+        let follows = !self.is_free_motion_only();
+        let Self { trees, state, v_start, v_next, constraint_force, islands, crew, .. } = self;
         state.constraint_force.clone_from(constraint_force);
         let Discretization { theta, retraction, .. } =
             Discretization::new(self.options.scheme, dt, self.options.pd_law);
@@ -194,29 +202,29 @@ impl Simulation {
         }
         let (v_next, v_of_q) = (&v_next[..], if theta.vq < 1.0 { &v_start[..] } else { &v_next[..] });
         if follows {
-            state.extrapolation.resize(v_next.len(), parts.len());
+            state.extrapolation.resize(v_next.len(), trees.len());
         }
         let islands = &*islands;
         let move_on = |trees: &mut Trees<'_>| {
-            trees.each(|k, TreeEnd { part, v, q, accelerations, rates, mark }| {
-                v.copy_from_slice(&v_next[part.dofs.clone()]);
+            trees.each(|k, TreeEnd { workspace, v, q, accelerations, rates, mark }| {
+                v.copy_from_slice(&v_next[workspace.dofs.clone()]);
                 if let Some(mark) = mark {
                     let predicted = islands.velocities_of(k).and_then(|(_, predicted)| predicted);
                     mark.follow((accelerations, rates), predicted, v, dt);
                     mark.is_calm = islands.is_calm(k);
                 }
-                let v_of_q = &v_of_q[part.dofs.clone()];
+                let v_of_q = &v_of_q[workspace.dofs.clone()];
                 if let Some(recovery_v) = islands.recovery_velocities_of(k) {
-                    // What rights positions leaves nothing in the velocities.
+                    // Recovery moves positions and leaves no velocity.
                     for ((v, recovery_v), v_of_q) in v.iter_mut().zip(recovery_v).zip(v_of_q) {
                         *v = v_of_q + (recovery_v - *v);
                     }
-                    retraction.advance(&part.tree, q, v, dt, 1.0);
-                    v.copy_from_slice(&v_next[part.dofs.clone()]);
+                    retraction.advance(&workspace.tree, q, v, dt, 1.0);
+                    v.copy_from_slice(&v_next[workspace.dofs.clone()]);
                 } else {
-                    retraction.advance(&part.tree, q, v_of_q, dt, 1.0);
+                    retraction.advance(&workspace.tree, q, v_of_q, dt, 1.0);
                 }
-                if let Some(lack) = part.lack() {
+                if let Some(lack) = workspace.lack() {
                     v.iter_mut().zip(lack).for_each(|(v, lack)| *v += lack);
                 }
             });
@@ -224,7 +232,7 @@ impl Simulation {
         let State { v, q, extrapolation: VelocityExtrapolation { rates, marks }, .. } = state;
         let nv = rates.len() / 2;
         let (accelerations, rates) = rates.split_at_mut(nv);
-        let mut all = Trees { first: 0, parts, v, q, accelerations, rates, marks };
+        let mut all = Trees { first: 0, workspaces: trees, v, q, accelerations, rates, marks };
         if crew.count() == 1 {
             move_on(&mut all);
         } else {

@@ -1,8 +1,7 @@
 //! The forces of the last step by their origin, and its accelerations.
 //!
-//! A step does not gather them: most programs never ask. It keeps what it started from, a few vectors, and what it leaves in the
-//! workspaces of the trees is enough to find every force when someone asks. Whatever uses the workspaces for something else between steps
-//! calls [`Simulation::keep_forces`] before.
+//! A step does not gather them, as most programs never ask. It keeps a few vectors of its beginning: these and the workspaces of the trees
+//! give every force on request. Code that uses the workspaces for something else between steps calls [`Simulation::keep_forces`] before.
 
 use super::Simulation;
 use crate::actuation::{axis_force, force_of_step};
@@ -33,10 +32,10 @@ impl Simulation {
     fn find_forces(&mut self, last: &mut LastStep) {
         let step = self.discretization(last.dt);
         let mut forces = std::mem::take(&mut last.forces);
-        for part in self.parts.iter_mut().filter(|part| !part.asleep) {
-            part.add_step_forces(last, &step, &mut forces);
+        for workspace in self.trees.iter_mut().filter(|workspace| !workspace.asleep) {
+            workspace.add_step_forces(last, &step, &mut forces);
         }
-        self.sources.add_tendon_forces(last, &step, &self.parts, &mut forces);
+        self.sources.add_tendon_forces(last, &step, &self.trees, &mut forces);
         let StepForces { actuators, .. } = &mut forces;
         for (ctrl, (actuator, force)) in self.model.actuators.iter().zip(actuators).enumerate() {
             *force = match &actuator.transmission {
@@ -46,7 +45,7 @@ impl Simulation {
                     force_of_step(actuator, last.inputs[ctrl], gear * last.q[joint.q], rates, &step)
                 }
                 multibody::Transmission::Tendon { tendon, gear } => {
-                    let (length, [start, end], own) = self.sources.tendon_motion(*tendon, last, &step, &self.parts);
+                    let (length, [start, end], own) = self.sources.tendon_motion(*tendon, last, &step, &self.trees);
                     force_of_step(actuator, last.inputs[ctrl], gear * length, (gear * start, gear * end), &own)
                 }
                 multibody::Transmission::JointAxes { joint, gear } => {

@@ -15,19 +15,19 @@ impl Simulation {
     }
 
     /// Whether the step needs nothing of its beginning but where it is: the equation of free motion is all there is.
-    pub(super) fn is_free(&self) -> bool {
+    pub(super) fn is_free_motion_only(&self) -> bool {
         self.options.scheme.is_implicit() && self.collider.is_empty() && self.sources.are_none() && self.soft.is_empty()
     }
 
     /// Whether there is nothing to constrain in this step, and was nothing in the last.
     pub(super) fn is_idle(&self) -> bool {
-        let has_limit = |part: &TreeWorkspace| part.drives.iter().any(|drive| drive.apart);
-        self.is_free() && self.islands.active().is_empty() && !self.parts.iter().any(has_limit)
+        let has_limit = |workspace: &TreeWorkspace| workspace.drives.iter().any(|drive| drive.apart);
+        self.is_free_motion_only() && self.islands.active().is_empty() && !self.trees.iter().any(has_limit)
     }
 
     /// Free motion at the beginning of the step, with what [`take_state`](Self::take_state) left to do.
     pub(super) fn move_freely_from_state(&mut self, dt: f64) -> Result<(), SimulationError> {
-        if !self.is_shared() || self.is_free() {
+        if !self.is_shared() || self.is_free_motion_only() {
             self.move_freely(dt);
             return Ok(());
         }
@@ -39,7 +39,7 @@ impl Simulation {
 
     /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.
     pub(super) fn move_freely(&mut self, dt: f64) {
-        if self.is_free() {
+        if self.is_free_motion_only() {
             self.gather_drives(dt);
         } else {
             self.gather_forces_and(dt, false, fall);
@@ -55,15 +55,15 @@ impl Simulation {
             return true;
         }
         let (retraction, gravity) = (self.options.scheme.retraction(), self.model.gravity);
-        let Self { parts, state, v_next, crew, islands, tree_of, .. } = self;
+        let Self { trees, state, v_next, crew, islands, tree_of, .. } = self;
         let (islands, is_resolved) = (&*islands, AtomicBool::new(true));
-        crew.for_each(parts, |_, part| {
-            if part.asleep {
+        crew.for_each(trees, |_, workspace| {
+            if workspace.asleep {
                 return;
             }
-            let v = &v_next[part.dofs.clone()];
-            let v_of_q = islands.recovery_velocities_of(tree_of[part.nodes.start]).unwrap_or(v);
-            if !part.conserve(state, (v, v_of_q), gravity, retraction) {
+            let v = &v_next[workspace.dofs.clone()];
+            let v_of_q = islands.recovery_velocities_of(tree_of[workspace.nodes.start]).unwrap_or(v);
+            if !workspace.conserve(state, (v, v_of_q), gravity, retraction) {
                 is_resolved.store(false, Ordering::Relaxed);
             }
         });
@@ -76,10 +76,10 @@ impl Simulation {
             return;
         }
         let forces = &self.state.constraint_force;
-        for part in &mut self.parts {
-            match forces.get(part.dofs.clone()) {
-                Some(force) => part.predicted.iter_mut().zip(force).for_each(|(w, force)| *w = dt * force),
-                None => part.predicted.fill(0.0),
+        for workspace in &mut self.trees {
+            match forces.get(workspace.dofs.clone()) {
+                Some(force) => workspace.predicted.iter_mut().zip(force).for_each(|(w, force)| *w = dt * force),
+                None => workspace.predicted.fill(0.0),
             }
         }
     }
@@ -91,15 +91,15 @@ impl Simulation {
             return false;
         }
         let mut wrongly = false;
-        let Self { parts, v_next, constraint_force, .. } = self;
-        for part in parts.iter_mut() {
-            let force = &mut constraint_force[part.dofs.clone()];
-            let is_pushed = part.constraint_force(&v_next[part.dofs.clone()], dt, force);
-            if !is_pushed && part.has_prediction() {
-                part.predicted.fill(0.0);
+        let Self { trees, v_next, constraint_force, .. } = self;
+        for workspace in trees.iter_mut() {
+            let force = &mut constraint_force[workspace.dofs.clone()];
+            let is_pushed = workspace.constraint_force(&v_next[workspace.dofs.clone()], dt, force);
+            if !is_pushed && workspace.has_prediction() {
+                workspace.predicted.fill(0.0);
                 wrongly = true;
-            } else if is_pushed && *may_correct && part.mispredicts(force, dt) {
-                part.predicted.iter_mut().zip(force).for_each(|(w, force)| *w = dt * *force);
+            } else if is_pushed && *may_correct && workspace.mispredicts(force, dt) {
+                workspace.predicted.iter_mut().zip(force).for_each(|(w, force)| *w = dt * *force);
                 wrongly = true;
             }
         }
@@ -110,15 +110,15 @@ impl Simulation {
     /// Free motion of an implicit scheme; with `is_to_resolve` what the step does not resolve is an error too.
     pub(super) fn move_implicitly(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         let step = self.discretization(dt);
-        let (is_all, conserves) = (self.is_free(), self.options.conserve);
+        let (is_all, conserves) = (self.is_free_motion_only(), self.options.conserve);
         let is_regular = self.options.accuracy.is_none();
-        let Self { state, v_start, force, model, parts, q_at, .. } = self;
+        let Self { state, v_start, force, model, trees, q_at, .. } = self;
         let (v0, gravity) = (&v_start[..], model.gravity);
         let motion =
             FreeMotion { state, v0, force, gravity, step: &step, is_all, is_to_resolve, conserves, is_regular };
         self.free_iterations = 0;
-        for part in parts.iter_mut().filter(|part| !part.asleep) {
-            let found = part.move_implicitly(&motion);
+        for workspace in trees.iter_mut().filter(|workspace| !workspace.asleep) {
+            let found = workspace.move_implicitly(&motion);
             let (Ok(iterations) | Err(Stall { iterations, .. })) = found;
             self.free_iterations = self.free_iterations.max(iterations);
             if let Err(Stall { residual, .. }) = found {
@@ -128,13 +128,14 @@ impl Simulation {
             }
         }
         self.free_evaluations += self.free_iterations;
-        let needs_more = |part: &TreeWorkspace| part.has_prediction() || part.drives.iter().any(|drive| drive.apart);
-        if !self.is_near && self.sources.are_none() && self.soft.is_empty() && !parts.iter().any(needs_more) {
+        let needs_more =
+            |workspace: &TreeWorkspace| workspace.has_prediction() || workspace.drives.iter().any(|drive| drive.apart);
+        if !self.is_near && self.sources.are_none() && self.soft.is_empty() && !trees.iter().any(needs_more) {
             return Ok(());
         }
-        for part in parts.iter_mut().filter(|part| !part.asleep) {
-            part.linearize(&motion);
-            q_at[part.qs.clone()].copy_from_slice(part.positions(state));
+        for workspace in trees.iter_mut().filter(|workspace| !workspace.asleep) {
+            workspace.linearize(&motion);
+            q_at[workspace.qs.clone()].copy_from_slice(workspace.positions(state));
         }
         self.theta_at = step.theta.q;
         self.sources.place_tendons(&self.model, &self.tree_of, &self.q_at);
@@ -149,20 +150,20 @@ impl Simulation {
         let step = self.discretization(dt);
         self.force.copy_from_slice(&self.state.applied_force);
         self.has_drives = false;
-        for (k, part) in self.parts.iter_mut().enumerate() {
-            if part.asleep {
-                part.sleep();
+        for (k, workspace) in self.trees.iter_mut().enumerate() {
+            if workspace.asleep {
+                workspace.sleep();
                 continue;
             }
-            part.go_on(&self.state, &self.v_start, &step);
-            self.has_drives |= !part.drives.is_empty();
-            self.effective_mass.update(k, part.dofs.clone(), &part.impedance_all);
+            workspace.go_on(&self.state, &self.v_start, &step);
+            self.has_drives |= !workspace.drives.is_empty();
+            self.effective_mass.update(k, workspace.dofs.clone(), &workspace.impedance_all);
         }
     }
 
     /// Remembers the acceleration of the step for the next.
     pub(super) fn remember_accelerations(&mut self, dt: f64) {
-        if !self.is_free() {
+        if !self.is_free_motion_only() {
             self.state.accelerations.clear();
             return;
         }
@@ -185,7 +186,7 @@ impl Simulation {
         self.gather_forces_and(dt, false, |_, _| {});
     }
 
-    /// Places the trees and gathers the forces on them; `then(part, v₀)` is next. Where the step begins, its velocities are taken
+    /// Places the trees and gathers the forces on them; `then(workspace, v₀)` is next. Where the step begins, its velocities are taken
     /// from the state; whether this has only numbers.
     fn gather_forces_and(&mut self, dt: f64, begins: bool, then: impl Fn(&mut TreeWorkspace, &[f64]) + Sync) -> bool {
         let step = self.discretization(dt);
@@ -196,34 +197,34 @@ impl Simulation {
             self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
             self.sources.add_explicit_forces(&self.state, v_start, &step, &mut self.force);
         }
-        let Self { parts, state, v_start, force, model, effective_mass, crew, .. } = self;
+        let Self { trees, state, v_start, force, model, effective_mass, crew, .. } = self;
         let (state, mass) = (&*state, &*effective_mass);
         let force = if has_others { &force[..] } else { &state.applied_force };
         let (is_known, has_drives) = (AtomicBool::new(true), AtomicBool::new(false));
-        let each = |part: &mut TreeWorkspace, v_start: &[f64]| {
-            if part.asleep {
-                part.place(&state.q, v_start);
+        let each = |workspace: &mut TreeWorkspace, v_start: &[f64]| {
+            if workspace.asleep {
+                workspace.place(&state.q, v_start);
             } else {
-                part.gather_forces(state, v_start, force, model.gravity, &step);
-                if !mass.is_of(part.dofs.clone(), &part.impedance_all) {
+                workspace.gather_forces(state, v_start, force, model.gravity, &step);
+                if !mass.is_of(workspace.dofs.clone(), &workspace.impedance_all) {
                     is_known.store(false, Ordering::Relaxed);
                 }
-                if !part.drives.is_empty() {
+                if !workspace.drives.is_empty() {
                     has_drives.store(true, Ordering::Relaxed);
                 }
             }
-            then(part, v_start);
+            then(workspace, v_start);
         };
         let mut has_numbers = true;
         if begins {
-            has_numbers = take_state_and(crew, (state, v_start), parts, |part| each(part, &state.v));
+            has_numbers = take_state_and(crew, (state, v_start), trees, |workspace| each(workspace, &state.v));
         } else {
-            crew.for_each(parts, |_, part| each(part, v_start));
+            crew.for_each(trees, |_, workspace| each(workspace, v_start));
         }
         self.has_drives = has_drives.into_inner();
         if !is_known.into_inner() {
-            for (k, part) in parts.iter().enumerate().filter(|(_, part)| !part.asleep) {
-                effective_mass.update(k, part.dofs.clone(), &part.impedance_all);
+            for (k, workspace) in trees.iter().enumerate().filter(|(_, workspace)| !workspace.asleep) {
+                effective_mass.update(k, workspace.dofs.clone(), &workspace.impedance_all);
             }
         }
         has_numbers
@@ -235,10 +236,10 @@ impl Simulation {
         if !self.has_drives {
             return parted;
         }
-        for part in &mut self.parts {
-            let (v, v0) = (&self.v_next[part.dofs.clone()], &self.v_start[part.dofs.clone()]);
-            if part.set_drives_apart(v, v0) {
-                part.move_freely(&self.v_start);
+        for workspace in &mut self.trees {
+            let (v, v0) = (&self.v_next[workspace.dofs.clone()], &self.v_start[workspace.dofs.clone()]);
+            if workspace.set_drives_apart(v, v0) {
+                workspace.move_freely(&self.v_start);
                 parted = true;
             }
         }
@@ -259,6 +260,6 @@ impl Simulation {
 }
 
 /// Moves a tree freely that is awake; the others sleep.
-fn fall(part: &mut TreeWorkspace, v: &[f64]) {
-    if part.asleep { part.sleep() } else { part.move_freely(v) }
+fn fall(workspace: &mut TreeWorkspace, v: &[f64]) {
+    if workspace.asleep { workspace.sleep() } else { workspace.move_freely(v) }
 }

@@ -1,28 +1,28 @@
-//! What hits something in a step, stopped before the step begins.
+//! Impacts, resolved before the step begins.
 //!
 //! Where positions follow velocities of the beginning in part (the midpoint rule, explicit Euler), or constraints are
-//! taken where free motion leads, a body that arrives would be let through: half a step's way at 5 m/s is 25 mm. So what
-//! is about to be hit in the step is resolved first, as an impact: v₀⁺ = argmin ½‖v − v₀‖²_M + Σ ℓ_k(J_k v) over the
+//! taken where free motion leads, a body that arrives would pass through: half a step's way at 5 m/s is 25 mm. So bodies
+//! that hit something in the step are stopped first, by an impact: v₀⁺ = argmin ½‖v − v₀‖²_M + Σ ℓ_k(J_k v) over the
 //! near-rigid constraints, which leaves gaps φ₀ at approach speeds φ₀/dt. Constraints that the step resolves, drives and
 //! joint friction need time; they take no part.
 
 use super::Simulation;
-use crate::constraint_jacobian::{ContactFrame, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, Motion};
 use crate::report::Touch;
 use crate::warm_start::Key;
 use crate::{ContactPoint, SimulationError, Theta};
 
 impl Simulation {
     /// Resolves what would be hit in the step, from the constraints in reach at q₀; whether there was anything. The
-    /// velocities that the step starts from change, and the parts are as in no step: their forces are to be gathered
+    /// velocities that the step starts from change, and the trees are as in no step: their forces are to be gathered
     /// again.
     pub(super) fn resolve_impacts(&mut self, dt: f64) -> Result<bool, SimulationError> {
         self.impacts.clear();
         if !self.is_hit(dt) {
             return Ok(false);
         }
-        for part in self.parts.iter_mut().filter(|part| !part.asleep) {
-            part.stand_still(&self.v_start);
+        for workspace in self.trees.iter_mut().filter(|workspace| !workspace.asleep) {
+            workspace.stand_still(&self.v_start);
         }
         self.stop_soft()?;
         self.jacobian_drift.clear();
@@ -40,14 +40,15 @@ impl Simulation {
     /// Whether a contact point or joint limit in reach is approached so fast that the step would lead through it, and not
     /// by what forces do in the step.
     fn is_hit(&self, dt: f64) -> bool {
-        let is_fast = |gap: f64, start: f64, free: f64| start < -gap.max(0.0) / dt - (free - start).abs() - NEGLIGIBLE;
+        let is_fast =
+            |gap: f64, start: f64, free_rate: f64| start < -gap.max(0.0) / dt - (free_rate - start).abs() - NEGLIGIBLE;
         let motion = |body: usize, position| {
             let node = self.model.bodies[body].node?;
-            let part = &self.parts[self.tree_of[node]];
-            let node = node - part.nodes.start;
-            let end = ContactFrame { tree: 0, node, arm: position - part.kin.frames[node].pos };
-            let start = end.velocity(&part.kin.twists, Motion::Linear);
-            Some((start, start + end.velocity(&part.factor.motions, Motion::Linear)))
+            let workspace = &self.trees[self.tree_of[node]];
+            let node = node - workspace.nodes.start;
+            let end = ConstraintEnd { tree: 0, node, arm: position - workspace.kin.frames[node].pos };
+            let start = end.velocity(&workspace.kin.twists, Motion::Linear);
+            Some((start, start + end.velocity(&workspace.factor.motions, Motion::Linear)))
         };
         let is_hit = |contact: &geometry::Contact| {
             let bodies = contact.geoms.map(|geom| self.scene.geoms[geom].body);
@@ -58,8 +59,8 @@ impl Simulation {
             || self.is_soft_hit(dt, is_fast)
             || self
                 .sources
-                .limit_rates(&self.parts, &self.state.q, &self.v_start)
-                .any(|(gap, start, free)| is_fast(gap, start, free))
+                .limit_rates(&self.trees, &self.state.q, &self.v_start)
+                .any(|(gap, start, free_rate)| is_fast(gap, start, free_rate))
     }
 
     /// Keeps the impulses of the contact points for the report of the step.

@@ -17,11 +17,11 @@ use sap::{BlockCholesky, Constraint, LawData, Linearization, Structure};
 use spatial::{Mat3, Vec3};
 
 use super::Simulation;
+use crate::clique::Cliques;
 use crate::constrain::{Regularization, push_contacts};
 use crate::constraint_jacobian::ConstraintJacobian;
-use crate::coupled::{Coupled, CoupledScratch, Slot};
+use crate::coupled::{CliqueSlot, Coupled, CoupledScratch};
 use crate::jacobians::StepJacobians;
-use crate::part::Parts;
 use crate::warm_start::Key;
 use crate::{ContactLaw, Factorization, Options, Parameters, Scheme, SimulationError};
 use parameters::Numbers;
@@ -47,7 +47,7 @@ struct Reference {
     /// Which drives are constraints.
     apart: Vec<bool>,
     keys: Vec<Key>,
-    links: Vec<ConstraintJacobian>,
+    jacobians: Vec<ConstraintJacobian>,
     /// Where those between two bodies are.
     points: Vec<Option<Vec3<f64>>>,
     /// The first row of each.
@@ -67,7 +67,7 @@ struct Sample {
 /// Scratch of the recursions.
 #[derive(Default)]
 struct Scratch {
-    slots: Vec<Slot>,
+    slots: Vec<CliqueSlot>,
     coupled: CoupledScratch,
     cholesky: BlockCholesky,
     gamma: Vec<f64>,
@@ -212,9 +212,9 @@ impl Simulation {
                 self.v_next.iter_mut().zip(v.iter().zip(dv)).for_each(|(out, (v, dv))| *out = v + width * dv);
                 // What the step does not resolve is taken as it is.
                 let _ = self.conserve();
-                for part in &self.parts {
-                    let Some(lack) = part.lack() else { continue };
-                    let out = &mut end[part.dofs.clone()];
+                for workspace in &self.trees {
+                    let Some(lack) = workspace.lack() else { continue };
+                    let out = &mut end[workspace.dofs.clone()];
                     out.iter_mut().zip(lack).for_each(|(out, lack)| *out += lack * (0.5 / width));
                 }
                 self.restore(kept);
@@ -261,26 +261,26 @@ impl Simulation {
     /// The constraints as [`find_velocities`](Self::find_velocities) left them.
     fn reference(&self, scratch: &mut Scratch) -> Reference {
         let v = self.v_next.clone();
-        let (rows, count) = first_rows(&self.set.laws);
+        let (rows, count) = first_rows(&self.set.constraints);
         let (mut v_c, mut a_v) = (vec![0.0; count], vec![0.0; v.len()]);
         scratch.coupled(self).products(&v, &mut a_v, &mut v_c);
         let is_coulomb = self.options.contact == ContactLaw::Coulomb;
         Reference {
-            apart: self.parts.iter().flat_map(|part| part.drives.iter().map(|drive| drive.apart)).collect(),
+            apart: self.trees.iter().flat_map(|workspace| workspace.drives.iter().map(|drive| drive.apart)).collect(),
             keys: self.set.keys.clone(),
-            links: self.set.links.clone(),
+            jacobians: self.set.jacobians.clone(),
             points: (0..rows.len()).map(|k| self.point(k)).collect(),
             rows,
-            linear: Linearization::new(&self.set.laws, &v_c, is_coulomb),
+            linear: Linearization::new(&self.set.constraints, &v_c, is_coulomb),
             v,
         }
     }
 
     /// The point of a constraint between two bodies.
     fn point(&self, k: usize) -> Option<Vec3<f64>> {
-        let ConstraintJacobian::Ends { ends: [a, b], .. } = &self.set.links[k] else { return None };
+        let ConstraintJacobian::Ends { ends: [a, b], .. } = &self.set.jacobians[k] else { return None };
         let end = a.or(*b)?;
-        Some(self.parts[end.tree].kin.frames[end.node].pos + end.arm)
+        Some(self.trees[end.tree].kin.frames[end.node].pos + end.arm)
     }
 
     /// Free motion and constraints at the state, the same drives apart as in the reference.
@@ -289,9 +289,9 @@ impl Simulation {
         self.q_at.copy_from_slice(&self.state.q);
         self.gather_forces(dt);
         let mut apart = reference.apart.iter();
-        for part in &mut self.parts {
-            part.drives.iter_mut().zip(&mut apart).for_each(|(drive, apart)| drive.apart = *apart);
-            part.move_freely(&self.v_start);
+        for workspace in &mut self.trees {
+            workspace.drives.iter_mut().zip(&mut apart).for_each(|(drive, apart)| drive.apart = *apart);
+            workspace.move_freely(&self.v_start);
         }
         self.detect(dt, margin);
         self.constrain_all(self.rule(dt, margin));
@@ -315,7 +315,7 @@ impl Simulation {
 
     /// Brings the present constraints into the reference's order and bases.
     fn gather(&mut self, reference: &Reference, s: &mut Scratch, sample: &mut Sample) -> Result<(), SimulationError> {
-        let (rows, count) = first_rows(&self.set.laws);
+        let (rows, count) = first_rows(&self.set.constraints);
         s.gamma.clear();
         s.gamma.resize(count, 0.0);
         s.j_x.resize(count, 0.0);
@@ -328,17 +328,18 @@ impl Simulation {
             {
                 continue;
             }
-            let found = self.find(*key, reference.points[k], &mut next).filter(|&i| self.set.laws[i].rows() == width);
+            let found =
+                self.find(*key, reference.points[k], &mut next).filter(|&i| self.set.constraints[i].rows() == width);
             let Some(i) = found else {
                 return Err(self.no_jacobian("the contacts that push change next to this state".into()));
             };
-            sample.data[k] = self.set.laws[i].law.data();
+            sample.data[k] = self.set.constraints[i].law.data();
             if self.state.warm_start.of(*key, &mut known).is_some() {
                 // The bound is that of the last step.
                 sample.data[k].normal_impulse = 0.0;
             }
             if let (ConstraintJacobian::Ends { basis, .. }, ConstraintJacobian::Ends { basis: old, .. }) =
-                (&mut self.set.links[i], &reference.links[k])
+                (&mut self.set.jacobians[i], &reference.jacobians[k])
             {
                 let carried = carry(old, basis.z);
                 let v_hat = Vec3::from(sample.data[k].v_hat);
@@ -393,22 +394,22 @@ impl Sample {
 
 impl Scratch {
     fn new(simulation: &Simulation) -> Self {
-        let parts = simulation.parts.iter().enumerate();
-        let slot = |(tree, part): (usize, &crate::tree_workspace::TreeWorkspace)| Slot {
+        let trees = simulation.trees.iter().enumerate();
+        let slot = |(tree, workspace): (usize, &crate::tree_workspace::TreeWorkspace)| CliqueSlot {
             tree,
-            dof: part.dofs.start,
-            node: part.nodes.start,
+            dof: workspace.dofs.start,
+            node: workspace.nodes.start,
         };
-        Self { slots: parts.map(slot).collect(), ..Self::default() }
+        Self { slots: trees.map(slot).collect(), ..Self::default() }
     }
 
     /// All trees and constraints as one problem.
     fn coupled<'a>(&'a mut self, simulation: &'a Simulation) -> Coupled<'a> {
         let set = &simulation.set;
         Coupled::new(
-            (Parts { trees: &simulation.parts, soft: &[] }, &simulation.v_start),
+            (Cliques { trees: &simulation.trees, soft: &[] }, &simulation.v_start),
             &self.slots,
-            (&set.links, &set.terms),
+            (&set.jacobians, &set.terms),
             &mut self.coupled,
             &mut self.cholesky,
             Factorization::Coupled,
@@ -421,9 +422,9 @@ impl Scratch {
         let Self { slots, coupled, cholesky, gamma, j_x, x, unused } = self;
         let set = &simulation.set;
         let mut problem = Coupled::new(
-            (Parts { trees: &simulation.parts, soft: &[] }, &simulation.v_start),
+            (Cliques { trees: &simulation.trees, soft: &[] }, &simulation.v_start),
             slots,
-            (&set.links, &set.terms),
+            (&set.jacobians, &set.terms),
             coupled,
             cholesky,
             Factorization::Coupled,
@@ -433,7 +434,7 @@ impl Scratch {
         problem.products(v, &mut unused[..v.len()], j_x);
         x.clear();
         x.extend_from_slice(v);
-        let v_star = simulation.parts.iter().flat_map(|part| &part.v_star);
+        let v_star = simulation.trees.iter().flat_map(|workspace| &workspace.v_star);
         x.iter_mut().zip(v_star).for_each(|(x, v_star)| *x -= v_star);
         problem.products(x, balance, &mut unused[..j_x.len()]);
         gamma.iter_mut().for_each(|gamma| *gamma = -*gamma);
@@ -460,13 +461,13 @@ fn hessian(coupled: &mut Coupled<'_>, nv: usize, linear: &Linearization, rows: u
 }
 
 /// The first row of every constraint, and how many rows there are.
-fn first_rows(laws: &[Constraint]) -> (Vec<usize>, usize) {
+fn first_rows(constraints: &[Constraint]) -> (Vec<usize>, usize) {
     let mut end = 0;
     let next = |law: &Constraint| {
         end += law.rows();
         end - law.rows()
     };
-    let first = laws.iter().map(next).collect();
+    let first = constraints.iter().map(next).collect();
     (first, end)
 }
 

@@ -1,9 +1,9 @@
 //! Steps of models with few constraints, made in the one lane of a world by itself.
 //!
-//! Lanes know what a step of the model consists of before it begins ([`lanes::Plan`]), so that they spend half as long on one as the step
-//! for all models does, and make no reports before someone asks. They solve the same problem to the same tolerance. Steps that err by too much
-//! are made in halves and quarters. What lanes do not do is left to the step for all models: problems that do not settle, and worlds that
-//! hardly move, where that starts from where the last step came to and has little to do.
+//! Lanes take half the time of the step for all models, since a step is laid out before it begins ([`lanes::Plan`]) and reports are made on
+//! request alone. They solve the same problem to the same tolerance. Steps that err by too much are made in halves and quarters. The step for
+//! all models makes what lanes do not: problems that do not converge, and steps of worlds that hardly move, which it starts from the last
+//! solution.
 
 use std::sync::Arc;
 
@@ -162,7 +162,8 @@ impl Lane {
         (lanes.has_forces, lanes.has_wrenches) = (is_any(&state.applied_force), is_any(&state.applied_wrench));
         lanes.applied_force.copy_from_slice(&state.applied_force);
         lanes.applied_wrench.copy_from_slice(&state.applied_wrench);
-        let known = |&Entry { key, free, normal }: &Entry| Some(Known { name: key.in_lane()?, free, normal });
+        let known =
+            |&Entry { key, free_velocity, normal }: &Entry| Some(Known { name: key.in_lane()?, free_velocity, normal });
         lanes.set_known(state.warm_start.entries().iter().filter_map(known));
         lanes.stats = lanes::LaneStats::default();
     }
@@ -175,7 +176,7 @@ impl Lane {
         state.act.copy_from_slice(&lanes.act);
         let entries = state.warm_start.entries_mut();
         entries.clear();
-        let entry = |Known { name, free, normal }| Entry { key: Key::of_lane(name), free, normal };
+        let entry = |Known { name, free_velocity, normal }| Entry { key: Key::of_lane(name), free_velocity, normal };
         entries.extend(lanes.known(&lengths[length].plan).map(entry));
         state.warm_start.sort(0);
         state.extrapolation.clear();

@@ -1,4 +1,4 @@
-//! What lanes need to know to make the steps of a simulation.
+//! The plan of a simulation's steps in lanes.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! Trees that rest fall asleep, island by island, and wake when something comes near or is done to them.
+//! Trees at rest fall asleep, island by island, and wake when something comes near or acts on them.
 //!
-//! What sleeps is not moved, nothing is computed for it but its placement, and contacts among sleepers are not looked
-//! for. It wakes with all that fell asleep with it.
+//! Sleeping trees do not move, only their placement is computed, and contacts among them are not looked for. Trees that fell
+//! asleep together wake together.
 
 use multibody::{Model, Transmission};
 
@@ -42,7 +42,7 @@ pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
 }
 
 impl Simulation {
-    /// Notes in the parts who sleeps in this step: all that the state has asleep but those that something was done to
+    /// Notes in the workspaces which trees sleep in this step: all that the state has asleep but those that something was done to
     /// since the last step, and what fell asleep with them.
     pub(super) fn wake_the_disturbed(&mut self) {
         if self.options.sleep_after.is_none() {
@@ -50,13 +50,13 @@ impl Simulation {
             return;
         }
         let is_known = self.has_rests();
-        for (k, part) in self.parts.iter_mut().enumerate() {
-            part.asleep = is_known && self.state.rests[k].asleep_with.is_some();
+        for (k, workspace) in self.trees.iter_mut().enumerate() {
+            workspace.asleep = is_known && self.state.rests[k].asleep_with.is_some();
         }
         // A belt may start below anything.
         let is_moved = self.state.pd.is_active() || self.state.surface_velocity.iter().any(|v| *v != 0.0);
-        for k in 0..self.parts.len() {
-            if self.parts[k].asleep && (is_moved || self.is_disturbed(k)) {
+        for k in 0..self.trees.len() {
+            if self.trees[k].asleep && (is_moved || self.is_disturbed(k)) {
                 self.wake(k);
             }
         }
@@ -64,24 +64,24 @@ impl Simulation {
 
     /// Whether the state knows of every tree how long it has rested.
     fn has_rests(&self) -> bool {
-        self.state.rests.len() == self.parts.len() && self.state.rest_q.len() == self.state.q.len()
+        self.state.rests.len() == self.trees.len() && self.state.rest_q.len() == self.state.q.len()
     }
 
     fn is_disturbed(&self, k: usize) -> bool {
-        let (part, state) = (&self.parts[k], &self.state);
+        let (workspace, state) = (&self.trees[k], &self.state);
         let is_any = |x: &[f64]| x.iter().any(|x| *x != 0.0);
-        state.q[part.qs.clone()] != state.rest_q[part.qs.clone()]
-            || is_any(&state.v[part.dofs.clone()])
-            || is_any(&state.applied_force[part.dofs.clone()])
-            || part.is_loaded_by(&state.applied_wrench)
+        state.q[workspace.qs.clone()] != state.rest_q[workspace.qs.clone()]
+            || is_any(&state.v[workspace.dofs.clone()])
+            || is_any(&state.applied_force[workspace.dofs.clone()])
+            || workspace.is_loaded_by(&state.applied_wrench)
     }
 
     /// Wakes a sleeper and those that fell asleep with it. The state learns of it when the step has succeeded.
     fn wake(&mut self, k: usize) {
-        let Self { parts, state, .. } = self;
+        let Self { trees, state, .. } = self;
         let group = state.rests[k].asleep_with;
-        for (part, rest) in parts.iter_mut().zip(&state.rests) {
-            part.asleep &= rest.asleep_with != group;
+        for (workspace, rest) in trees.iter_mut().zip(&state.rests) {
+            workspace.asleep &= rest.asleep_with != group;
         }
     }
 
@@ -99,7 +99,7 @@ impl Simulation {
             for geom in self.detected[c].geoms {
                 let Some(node) = self.model.bodies[self.scene.geoms[geom].body].node else { continue };
                 let tree = self.tree_of[node];
-                if self.parts[tree].asleep {
+                if self.trees[tree].asleep {
                     self.wake(tree);
                     woken = true;
                 }
@@ -118,15 +118,15 @@ impl Simulation {
         };
         if !self.has_rests() {
             self.state.rests.clear();
-            self.state.rests.resize(self.parts.len(), Rest::default());
+            self.state.rests.resize(self.trees.len(), Rest::default());
             self.state.rest_q.clone_from(&self.state.q);
         }
         let is_held = self.state.pd.is_active() || self.state.surface_velocity.iter().any(|v| *v != 0.0);
-        for k in 0..self.parts.len() {
-            if self.parts[k].asleep {
-                // To the bit, so that it can be told from what is moved by others.
-                let Self { parts, state: State { q, rest_q, .. }, .. } = self;
-                q[parts[k].qs.clone()].copy_from_slice(&rest_q[parts[k].qs.clone()]);
+        for k in 0..self.trees.len() {
+            if self.trees[k].asleep {
+                // Bit for bit, so that changes by users are recognised.
+                let Self { trees, state: State { q, rest_q, .. }, .. } = self;
+                q[trees[k].qs.clone()].copy_from_slice(&rest_q[trees[k].qs.clone()]);
                 continue;
             }
             let rests = !is_held && self.may_sleep[k] && self.is_slow(k) && !self.is_driven(k);
@@ -135,10 +135,10 @@ impl Simulation {
             *rest = Rest { time: if rests { before + dt } else { 0.0 }, asleep_with: None };
         }
         self.group.clear();
-        self.group.extend(0..self.parts.len());
+        self.group.extend(0..self.trees.len());
         for island in self.islands.active() {
             let first = island.slots.first().map_or(0, |slot| slot.tree);
-            let trees = || island.slots.iter().map(|slot| slot.tree).filter(|tree| *tree < self.parts.len());
+            let trees = || island.slots.iter().map(|slot| slot.tree).filter(|tree| *tree < self.trees.len());
             for tree in trees() {
                 self.group[tree] = first;
             }
@@ -151,37 +151,37 @@ impl Simulation {
         }
         // The least time that any tree of a group has rested, at the group's first tree.
         self.least.clear();
-        self.least.resize(self.parts.len(), f64::INFINITY);
+        self.least.resize(self.trees.len(), f64::INFINITY);
         for (k, &first) in self.group.iter().enumerate() {
             self.least[first] = self.least[first].min(self.state.rests[k].time);
         }
         for (k, &first) in self.group.iter().enumerate() {
-            let part = &self.parts[k];
-            if part.asleep || self.least[first] < after {
+            let workspace = &self.trees[k];
+            if workspace.asleep || self.least[first] < after {
                 continue;
             }
             self.state.rests[k].asleep_with = Some(first as u32);
-            self.state.v[part.dofs.clone()].fill(0.0);
-            if let Some(force) = self.state.constraint_force.get_mut(part.dofs.clone()) {
+            self.state.v[workspace.dofs.clone()].fill(0.0);
+            if let Some(force) = self.state.constraint_force.get_mut(workspace.dofs.clone()) {
                 force.fill(0.0);
             }
-            self.state.rest_q[part.qs.clone()].copy_from_slice(&self.state.q[part.qs.clone()]);
+            self.state.rest_q[workspace.qs.clone()].copy_from_slice(&self.state.q[workspace.qs.clone()]);
         }
     }
 
     /// Whether no point of the tree moves faster than the options let it at rest.
     fn is_slow(&mut self, k: usize) -> bool {
-        let part: &mut TreeWorkspace = &mut self.parts[k];
-        let extents = &self.extents[part.nodes.clone()];
+        let workspace: &mut TreeWorkspace = &mut self.trees[k];
+        let extents = &self.extents[workspace.nodes.clone()];
         let speed = self.options.sleep_speed;
-        part.is_slower_than(speed, extents, &self.state.v[part.dofs.clone()])
-            && self.islands.recovery_velocities_of(k).is_none_or(|v| part.is_slower_than(speed, extents, v))
+        workspace.is_slower_than(speed, extents, &self.state.v[workspace.dofs.clone()])
+            && self.islands.recovery_velocities_of(k).is_none_or(|v| workspace.is_slower_than(speed, extents, v))
     }
 
     /// Whether forces are applied to the tree.
     fn is_driven(&self, k: usize) -> bool {
-        let part = &self.parts[k];
-        self.state.applied_force[part.dofs.clone()].iter().any(|f| *f != 0.0)
-            || part.is_loaded_by(&self.state.applied_wrench)
+        let workspace = &self.trees[k];
+        self.state.applied_force[workspace.dofs.clone()].iter().any(|f| *f != 0.0)
+            || workspace.is_loaded_by(&self.state.applied_wrench)
     }
 }

@@ -1,4 +1,4 @@
-//! Soft bodies in a step of the simulation, and what is known of them.
+//! Soft bodies in a step of the simulation, and queries of them.
 
 use deformable::{SoftBody, StepError, ThetaStep};
 use geometry::SoftPartner;
@@ -21,13 +21,13 @@ impl Simulation {
         }
         let rest = 1.0 - self.theta_at;
         let theta = (self.theta_at > 0.0).then(|| crate::soft::theta(self.options.scheme, &self.discretization(dt)));
-        let Self { soft, parts, extents, tree_of, state, model, .. } = self;
-        let movement = |node: usize| parts[tree_of[node]].movement(node, extents[node], (dt, rest));
+        let Self { soft, trees, extents, tree_of, state, model, .. } = self;
+        let movement = |node: usize| trees[tree_of[node]].movement(node, extents[node], (dt, rest));
         // Under the convex law what slides hovers.
         let hovering = if self.options.contact == ContactLaw::Sap {
             let speed = |(node, (tree, extent)): (usize, (&usize, &f64))| {
-                let part = &parts[*tree];
-                let twist = part.kin.twists[node - part.nodes.start];
+                let workspace = &trees[*tree];
+                let twist = workspace.kin.twists[node - workspace.nodes.start];
                 twist.lin.norm() + extent * twist.ang.norm()
             };
             dt * tree_of.iter().zip(&*extents).enumerate().map(speed).fold(soft.fastest(), f64::max)
@@ -50,7 +50,7 @@ impl Simulation {
         }
         let step = self.discretization(dt);
         let cx = self.context(self.rule(dt, 0.0), &step);
-        crate::constrain::soft_rates(&cx, &self.soft).any(|(gap, start, free)| is_fast(gap, start, free))
+        crate::constrain::soft_rates(&cx, &self.soft).any(|(gap, start, free_rate)| is_fast(gap, start, free_rate))
     }
 
     /// Free motion of soft bodies in a step of `dt`; what touches them is known.
@@ -85,12 +85,12 @@ impl Simulation {
         let step = self.soft_step(dt);
         let mut is_needed = false;
         for body in 0..self.soft.parts.len() {
-            let Self { soft, state, islands, parts, interrupt, crew, .. } = self;
+            let Self { soft, state, islands, trees, interrupt, crew, .. } = self;
             if soft.parts[body].touched.is_empty() {
                 // Its free motion is solved.
                 continue;
             }
-            let touched = islands.velocities_of(parts.len() + body).map(|(v, _)| v);
+            let touched = islands.velocities_of(trees.len() + body).map(|(v, _)| v);
             let refined = soft.refine(body, touched, (state, &step), interrupt, crew);
             let refinement = refined.map_err(|error| self.soft_error(body, error, dt))?;
             is_needed |= refinement.is_needed;
@@ -104,7 +104,7 @@ impl Simulation {
             let error = StepError::NotConverged { iterations: round, residual: self.soft_residual };
             return Err(self.soft_error(0, error, dt));
         }
-        // The best there is: statistics tell.
+        // The best that was found; statistics tell.
         Ok(false)
     }
 
@@ -130,9 +130,9 @@ impl Simulation {
 
     /// Finds the velocities of soft bodies at the end of the step from those of the nodes that constraints know of.
     pub(super) fn collect_soft_velocities(&mut self, dt: f64) -> Result<(), SimulationError> {
-        let Self { soft, islands, parts, .. } = self;
+        let Self { soft, islands, trees, .. } = self;
         for body in 0..soft.parts.len() {
-            let slot = parts.len() + body;
+            let slot = trees.len() + body;
             let v = soft.follow(body, islands.velocities_of(slot).map(|(v, _)| v), false);
             let is_fast = |v: f64| v.is_nan() || v.abs() > lanes::constants::FASTEST;
             let runs_away = v.iter().copied().enumerate().find(|(_, v)| is_fast(*v));
@@ -155,9 +155,9 @@ impl Simulation {
             return;
         }
         let vq = crate::soft::theta(self.options.scheme, &self.discretization(dt)).vq;
-        let Self { soft, islands, parts, state, .. } = self;
+        let Self { soft, islands, trees, state, .. } = self;
         for body in 0..soft.parts.len() {
-            let recovers = islands.recovery_velocities_of(parts.len() + body).is_some();
+            let recovers = islands.recovery_velocities_of(trees.len() + body).is_some();
             soft.advance(body, recovers, dt, vq, state);
         }
     }
@@ -166,7 +166,7 @@ impl Simulation {
     pub(super) fn soft_touches_sleeper(&self) -> Option<usize> {
         let tree = |geom: usize| {
             let node = self.model.bodies[self.scene.geoms[geom].body].node?;
-            Some(self.tree_of[node]).filter(|tree| self.parts[*tree].asleep)
+            Some(self.tree_of[node]).filter(|tree| self.trees[*tree].asleep)
         };
         let touched = self.soft.contacts.iter().find_map(|contact| match contact.partner {
             SoftPartner::Geom(geom) => tree(geom),
@@ -174,7 +174,7 @@ impl Simulation {
         });
         let held = || {
             let tree = |body: usize| Some(self.tree_of[self.model.bodies[body].node?]);
-            self.soft.holds.iter().filter_map(|hold| tree(hold.body)).find(|tree| self.parts[*tree].asleep)
+            self.soft.holds.iter().filter_map(|hold| tree(hold.body)).find(|tree| self.trees[*tree].asleep)
         };
         touched.or_else(held)
     }

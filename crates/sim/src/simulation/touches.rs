@@ -1,18 +1,18 @@
-//! When in a step bodies come to touch: what steps under error control must not step over.
+//! When in a step contacts begin, which steps under error control must not step over.
 //!
-//! A compliant contact that is met late in a step pushes at none of the places where the whole step and its halves take
-//! forces, so that they agree on what is wrong. So gaps at the end of a step are looked at, and it is made anew to end
-//! where the first of them closes.
+//! A compliant contact that begins late in a step pushes at none of the places where the whole step and its halves take
+//! forces: they agree, and both are wrong. So a step is repeated to end where the first gap closes, where its end shows
+//! a new overlap.
 
 use geometry::{Movement, Sweep};
 use spatial::Vec3;
 
 use super::Simulation;
-use crate::constraint_jacobian::{ContactFrame, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, Motion};
 
 /// A point where two geoms overlap.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Touch {
+pub(super) struct OverlapPoint {
     geoms: [usize; 2],
     position: Vec3<f64>,
     /// m
@@ -22,7 +22,7 @@ pub(super) struct Touch {
     speed: f64,
 }
 
-impl Touch {
+impl OverlapPoint {
     /// Whether it may be one of those at the beginning of a step of `h`: contact points wander no faster than surfaces.
     fn was_there(&self, before: &[Self], h: f64) -> bool {
         let may_be = |b: &Self| {
@@ -37,22 +37,22 @@ const WANDER: f64 = 1e-9;
 
 /// How much shorter a step of `h` should be to end where the first of the touches begins that were not there before and are
 /// deeper than `depth`, s; none when there is none.
-pub(super) fn overshoot(before: &[Touch], now: &[Touch], h: f64, depth: f64) -> Option<f64> {
+pub(super) fn overshoot(before: &[OverlapPoint], now: &[OverlapPoint], h: f64, depth: f64) -> Option<f64> {
     let new = now.iter().filter(|touch| touch.depth > depth && !touch.was_there(before, h));
-    // What has turned back within the step was met in the middle of it.
+    // A body that has turned back within the step touched in the middle of it.
     let late = new.map(|touch| if touch.closing > 0.0 { (touch.depth / touch.closing).min(0.5 * h) } else { 0.5 * h });
     late.reduce(f64::max)
 }
 
 impl Simulation {
     /// The touches in the present state.
-    pub(super) fn find_touches(&mut self, touches: &mut Vec<Touch>) {
+    pub(super) fn find_touches(&mut self, touches: &mut Vec<OverlapPoint>) {
         self.present.place_all(&self.model, (&self.state.q, &self.state.v));
-        let Self { parts, collider, tree_of, detected, crew, present, .. } = self;
+        let Self { trees, collider, tree_of, detected, crew, present, .. } = self;
         let movement = |node: usize| {
-            let part = &parts[tree_of[node]];
+            let workspace = &trees[tree_of[node]];
             let frame = &present.kin.frames[node];
-            Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { rests: part.asleep, ..Sweep::default() } }
+            Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { rests: workspace.asleep, ..Sweep::default() } }
         };
         collider.shared_contacts(crew, movement, detected);
         touches.clear();
@@ -61,12 +61,12 @@ impl Simulation {
             for (geom, sign) in contact.geoms.into_iter().zip([-1.0, 1.0]) {
                 let Some(node) = self.model.bodies[self.scene.geoms[geom].body].node else { continue };
                 let kin = &self.present.kin;
-                let end = ContactFrame { tree: 0, node, arm: contact.position - kin.frames[node].pos };
+                let end = ConstraintEnd { tree: 0, node, arm: contact.position - kin.frames[node].pos };
                 relative += end.velocity(&kin.twists, Motion::Linear) * sign;
                 speed += kin.twists[node].lin.norm() + self.extents[node] * kin.twists[node].ang.norm();
             }
             let closing = -relative.dot(contact.normal);
-            touches.push(Touch {
+            touches.push(OverlapPoint {
                 geoms: contact.geoms,
                 position: contact.position,
                 depth: -contact.gap,

@@ -1,6 +1,6 @@
 //! The default step's Coriolis and gyroscopic forces, and its energy.
 //!
-//! Taken at the velocity v₀ at the beginning of the step alone, these forces feed energy into whatever turns fast. They are quadratic in
+//! Taken at v₀, the velocity at the beginning of the step, these forces feed energy into bodies that turn fast. They are quadratic in
 //! the velocity; their polar form c(q₀; v₀, v), with c(q; v, v) = c(q, v), is linear in the velocity v at the end of the step and takes
 //! none (Kahan, *Unconventional Numerical Methods for Trajectory Calculations*, 1993):
 //!
@@ -8,18 +8,18 @@
 //! M (v − v₀) + dt c(q₀; v₀, v) = dt f + Jᵀγ
 //! ```
 //!
-//! Here v under c is predicted, by free motion with c(q₀, v₀), and not solved for: the matrix stays symmetric and is factored already, and
-//! the difference is of third order in the turn of a step.
+//! Here v in c is predicted by free motion with c(q₀, v₀), not solved for: the matrix stays symmetric and keeps its factor. The difference is
+//! of third order in the rotation of a step.
 //!
-//! The inertia is that at q₀ all along the step, so that energy still errs by the square of the turn. The error is known once the end of
-//! the step is:
+//! The inertia is that at q₀ throughout the step, so that energy still errs by the square of the rotation. At the end of the step the error
+//! is known:
 //!
 //! ```text
 //! δ = ½ vᵀ (M(q) − M(q₀)) v − dt ½ (v₀ + v) · c(q₀; v₀, v)
 //! ```
 //!
-//! is zero in exact motion. Velocities are scaled by it at the end of the step, but for that of the centre of mass of what hangs on nothing, so
-//! that kinetic energy changes by the work of forces and constraints alone, however far bodies turn. Positions stay as they are.
+//! is zero in exact motion. Velocities are scaled by it at the end of the step, except that of the centre of mass of a floating tree: kinetic
+//! energy then changes by the work of forces and constraints alone, however far bodies turn. Positions stay as they are.
 
 use lanes::constants::{LARGEST_ERROR, LEAST_TURN, LITTLE, SCALING};
 use multibody::{ImplicitFactor, JointType, Kinematics, Retraction, StepBalance, Tree, Whole, joint_axis};
@@ -46,10 +46,10 @@ pub(super) struct Coriolis {
 impl Coriolis {
     /// None where there are no such forces.
     pub fn new(tree: &Tree<f64>) -> Option<Self> {
-        let turns = |node: &multibody::Node<f64>| !matches!(node.joint, JointType::Prismatic);
+        let turns = |node: &multibody::Node<f64>| node.joint.turns_about_axis() || node.rotation().is_some();
         let is_single = tree.len() == 1;
         let first = &tree.nodes[0];
-        let spins = matches!(first.joint, JointType::Ball | JointType::Free);
+        let spins = first.rotation().is_some();
         if !tree.nodes.iter().any(turns) || (is_single && !spins) {
             return None;
         }
@@ -77,12 +77,12 @@ impl TreeWorkspace {
     /// on it.
     pub(super) fn load_coriolis(&mut self) {
         let Self { coriolis, tree, kin, impedance, impedance_all, impulse, change, .. } = self;
-        let Self { factor, free, dt, is_factored, .. } = self;
+        let Self { factor, free_step, dt, is_factored, .. } = self;
         *is_factored = false;
         if coriolis.as_ref().is_some_and(|coriolis| coriolis.is_active) {
             impedance.diagonal.copy_from_slice(impedance_all);
-            free.solve(tree, kin, impedance, impulse, change, factor);
-            free.load_coriolis(tree, kin, *dt);
+            free_step.solve(tree, kin, impedance, impulse, change, factor);
+            free_step.load_coriolis(tree, kin, *dt);
             *is_factored = true;
         }
     }
@@ -96,14 +96,14 @@ impl TreeWorkspace {
         gravity: Vec3<f64>,
         retraction: Retraction,
     ) -> bool {
-        let Self { coriolis, tree, kin, free, dt, armature, loads, qs, .. } = self;
+        let Self { coriolis, tree, kin, free_step, dt, armature, loads, qs, .. } = self;
         let Some(Coriolis { is_active: true, places, q, end, lack }) = coriolis.as_deref_mut() else {
             return true;
         };
-        let mut due = free.balance(tree, kin, v, gravity, *dt);
+        let mut due = free_step.balance(tree, kin, v, gravity, *dt);
         let origin = kin.frames[0].pos;
         for (node, wrench) in wrenches(loads, state, *dt, kin) {
-            due.kinetic += free.mean_motion(node).dot(wrench);
+            due.kinetic += free_step.mean_motion(node).dot(wrench);
             due.momentum += wrench.shifted_back(kin.frames[node].pos - origin);
         }
         if let Some(places) = places {
@@ -140,8 +140,8 @@ fn in_place(tree: &Tree<f64>, kin: &Kinematics<f64>, v: &[f64]) -> Whole {
     Whole { mass: frame.inertia.mass, momentum, kinetic: 0.5 * twist.dot(momentum), ..Whole::default() }
 }
 
-/// What velocities `v` lack where the root takes the momentum that is due, and the motion within, which has none, is scaled to the energy
-/// that is left. Whether there is such a motion, near `v`.
+/// The correction of velocities `v` with which the root has the momentum that is due, and the internal motion, which has none, the rest of
+/// the energy. Whether there is such a motion, near `v`.
 fn conserve_all(
     tree: &Tree<f64>,
     v: &[f64],
@@ -171,7 +171,7 @@ fn conserve_all(
     true
 }
 
-/// What velocities `v` lack where all motion is scaled to the energy that is due, but for that of the centre of mass of a tree that `floats`.
+/// The correction of velocities `v` that scales all motion to the energy that is due, except that of the centre of mass of a tree that `floats`.
 fn scale_motion(v: &[f64], floats: bool, end: &Whole, due: f64, geared: f64, lack: &mut [f64]) {
     let shift = if floats { end.momentum.lin * (1.0 / end.mass) } else { Vec3::ZERO };
     let own = end.kinetic + geared - 0.5 * end.mass * shift.norm_squared();

@@ -1,4 +1,4 @@
-//! What pushed a tree in the last step, by origin.
+//! Forces on a tree in the last step, by origin.
 
 use multibody::{add_generalized_forces, difference};
 use spatial::Wrench;

@@ -7,11 +7,10 @@
 //! with the whole derivative of m, inertial forces included, factored by recursion ([`multibody::ImplicitFactor`]). The
 //! second stage is linearised at what is found here.
 //!
-//! Seed 001 linearises at free motion v*. Where constraints push, the step ends O(dt) away from v*, and what A leaves out
-//! of ∂m/∂v makes that an error of first order; what rests on the ground would be seen g dt²/4 below it. So the equation
-//! solved is m(v̂) = ŵ with ŵ the generalised impulse of the constraints in the last step, and the second stage A (v −
-//! v̂) = Jᵀγ − ŵ: v − v̂ is O(dt²) while forces are smooth. A tree that nothing pushes any more is solved again with ŵ =
-//! 0.
+//! SAP linearises at free motion v* (Castro, Permenter, Han, 2022). Where constraints push, the step ends O(dt) away from v*, and the
+//! terms of ∂m/∂v that A leaves out make an error of first order: a body at rest on the ground would be g dt²/4 below it. So the equation
+//! solved is m(v̂) = ŵ, ŵ the generalised impulse of the constraints in the last step, and the second stage A (v − v̂) = Jᵀγ − ŵ:
+//! v − v̂ is O(dt²) while forces are smooth. A tree that nothing pushes any more is solved again with ŵ = 0.
 
 use multibody::{
     ImplicitFactor, JointDerivative, Rates, add_generalized_forces, difference, logarithm_tangent, propagate, vec3,
@@ -25,31 +24,30 @@ use crate::State;
 use crate::scheme::Discretization;
 use crate::warm_start::Key;
 
-/// Most Newton steps, shortened ones included. Where the step resolves the motion it takes one to five.
+/// Newton steps at most, shortened ones included. Motion that the step resolves takes one to five.
 const MOST: usize = 16;
-/// Where Newton's method has nothing left to do: ‖m‖ over momentum, in the kinetic norm.
+/// ‖m‖ over momentum, in the kinetic norm, that is round-off.
 const ROUND_OFF: f64 = 1e-15;
-/// It has arrived, too, where the step's energy is mended, with this part left of what steady accelerations missed: that is of third order in
-/// the step, as the rule's own error is, while forces change steadily,
+/// Where energy is corrected afterwards, Newton's method may leave this share of the error of extrapolated accelerations: of third order
+/// in the step, as the scheme's own error, while forces change steadily;
 const MISSED: f64 = 1e-3;
-/// but with no more than these, as parts of the momentum, should they not: the second times the third power of how far joints turn in
-/// the step, which the rule's own error is like however forces change from one step to the next.
+/// and no more than these shares of the momentum where they do not: the second times the third power of how far joints turn in the step,
+/// as the scheme's own error.
 const MOST_MISSED: f64 = 1e-4;
 const MOST_OF_TURN: f64 = 0.1;
 /// How far constraint impulses may be from what was predicted, relative, before the second stage is linearised anew.
 const POORLY: f64 = 0.5;
-/// The part of a Newton step's length that may be wrong, for every radian (metre) by which it moves joints in the step: inertia
-/// and inertial forces change by about as much of themselves.
+/// Relative error of a Newton step per radian (metre) that it moves joints: inertia changes by about as much.
 const CURVATURE: f64 = 10.0;
-/// How much accelerations may change from one step to the next, relative, to be expected to go on. Where they change by
-/// more, what they tell may lead to other solutions than the one that goes on from v₀.
+/// Relative change of accelerations from step to step up to which they are extrapolated. Beyond it the extrapolation may lead to another
+/// solution than the one that continues from v₀.
 const STEADY: f64 = 0.3;
 /// Where it must arrive.
 const TOLERANCE: f64 = 1e-12;
 
 /// Scratch of Newton's method on a tree.
 #[derive(Clone, Debug)]
-pub(super) struct Newton {
+pub(super) struct ImplicitNewton {
     pub factor: ImplicitFactor,
     /// Positions and velocities where forces are taken, and what moves positions.
     pub q: Vec<f64>,
@@ -77,7 +75,7 @@ pub(super) struct Newton {
     pub ends: Ends,
 }
 
-impl Newton {
+impl ImplicitNewton {
     pub fn new(tree: &multibody::Tree<f64>) -> Self {
         let zeros = vec![0.0; tree.nv];
         Self {
@@ -121,7 +119,7 @@ pub(crate) struct Stall {
     pub residual: f64,
 }
 
-/// What free motion is computed from.
+/// Inputs of free motion.
 #[derive(Clone, Copy)]
 pub(crate) struct FreeMotion<'a> {
     pub state: &'a State,
@@ -131,11 +129,11 @@ pub(crate) struct FreeMotion<'a> {
     pub force: &'a [f64],
     pub gravity: Vec3<f64>,
     pub step: &'a Discretization,
-    /// Whether it is all that there is: nothing constrains it.
+    /// Whether nothing constrains it.
     pub is_all: bool,
     /// Whether motion that the step does not resolve is refused.
     pub is_to_resolve: bool,
-    /// Whether energy and momentum are mended.
+    /// Whether energy and momentum are corrected.
     pub conserves: bool,
     /// Whether steps are of one size, but for those made in parts.
     pub is_regular: bool,
@@ -178,7 +176,12 @@ impl TreeWorkspace {
     }
 
     /// Starts the search where half the step leads, twice as far: on the solution that goes on from v₀.
-    fn start_from_half(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, scale: f64) -> Result<usize, Stall> {
+    fn start_from_half(
+        &mut self,
+        newton: &mut ImplicitNewton,
+        motion: &FreeMotion<'_>,
+        scale: f64,
+    ) -> Result<usize, Stall> {
         let half = Discretization { dt: 0.5 * motion.step.dt, ..*motion.step };
         self.stay(motion.state, motion.v0, &half);
         let iterations = self.iterate(newton, &FreeMotion { step: &half, ..*motion }, 0.5 * scale);
@@ -233,7 +236,7 @@ impl TreeWorkspace {
         iterations
     }
 
-    fn iterate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>, impulses: f64) -> Result<usize, Stall> {
+    fn iterate(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>, impulses: f64) -> Result<usize, Stall> {
         let (mut scale, mut last, mut next, mut fraction) = (0.0, f64::INFINITY, f64::INFINITY, 1.0);
         let (mut is_factored_near, mut may_miss) = (false, 0.0);
         for iteration in 1..=MOST {
@@ -287,13 +290,13 @@ impl TreeWorkspace {
     }
 
     /// How much of the error may be left, as a part of the momentum, whatever was expected: none where energy is not mended.
-    fn may_miss(&self, newton: &Newton, motion: &FreeMotion<'_>) -> f64 {
+    fn may_miss(&self, newton: &ImplicitNewton, motion: &FreeMotion<'_>) -> f64 {
         let turn = self.turn_of_mended(newton, motion);
         MOST_MISSED.min(MOST_OF_TURN * turn * turn * turn)
     }
 
     /// How much of the error may be left after the step that is to be tried, of length `error` in the kinetic norm: `may_miss` at most.
-    fn arrival(&self, newton: &Newton, error: f64, scale: f64, may_miss: f64) -> f64 {
+    fn arrival(&self, newton: &ImplicitNewton, error: f64, scale: f64, may_miss: f64) -> f64 {
         let round_off = ROUND_OFF * scale;
         if may_miss <= round_off {
             return round_off;
@@ -311,7 +314,7 @@ impl TreeWorkspace {
     }
 
     /// m(v) at v*, placements left at q^θq.
-    fn evaluate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+    fn evaluate(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let Discretization { dt, theta, .. } = *step;
         let n = self.tree.nv;
@@ -344,7 +347,7 @@ impl TreeWorkspace {
     }
 
     /// The impulses of drives and loads where [`evaluate`](Self::evaluate) is.
-    fn push(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+    fn push(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) {
         let FreeMotion { state, step, .. } = *motion;
         newton.impulses.copy_from_slice(&self.constant);
         for drive in &self.axis_drives {
@@ -365,7 +368,7 @@ impl TreeWorkspace {
     }
 
     /// Makes PD drives exact at v*: on rotations they are linear in no velocity.
-    fn relinearize(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+    fn relinearize(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) {
         let FreeMotion { state, step, .. } = *motion;
         if !self.turns || step.stable_pd || !state.pd.is_active() {
             return;
@@ -385,7 +388,7 @@ impl TreeWorkspace {
     }
 
     /// Factors ∂m/∂v over dt where [`evaluate`](Self::evaluate) was last, and solves for m.
-    fn differentiate(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) {
+    fn differentiate(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) {
         let Discretization { dt, theta, .. } = *motion.step;
         let position = dt * theta.q * theta.vq;
         for (d, lambda) in newton.diagonal.iter_mut().zip(&self.impedance_bare) {
@@ -398,13 +401,13 @@ impl TreeWorkspace {
             self.differentiate_turns(newton, motion, position);
         }
         let rates = Rates { position, velocity: theta.v, acceleration: 1.0 / dt };
-        let Newton { factor, diagonal, blocks, turns, residual, trial, .. } = newton;
+        let ImplicitNewton { factor, diagonal, blocks, turns, residual, trial, .. } = newton;
         factor.factor(rates, JointDerivative { diagonal, blocks, turns }, residual, trial);
     }
 
     /// How rotations follow v*, and what that changes in the springs and PD drives on them: of their stiffness k the
     /// diagonal has k c.
-    fn differentiate_turns(&self, newton: &mut Newton, motion: &FreeMotion<'_>, position: f64) {
+    fn differentiate_turns(&self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>, position: f64) {
         let FreeMotion { state, step, .. } = *motion;
         let Discretization { dt, theta, .. } = *step;
         let has_pd = state.pd.is_active() && !step.stable_pd;

@@ -1,20 +1,18 @@
-//! What a step of the midpoint rule keeps of energy and momentum.
+//! Energy and momentum in a step of the midpoint rule.
 //!
-//! Kinetic energy T changes by the work of forces, and momentum p that nothing in the world takes up (all of it, if the
-//! tree hangs on nothing; that about the first axis of an arm, if it is upright) by the forces there, whatever happens
-//! within. The rule takes inertia where the step is half way, and misses that by
+//! Kinetic energy T changes by the work of forces. Momentum p changes by external forces alone: all of it in a floating tree, that about
+//! the first axis of an arm that stands upright. The rule takes inertia in the middle of the step, and errs by
 //!
 //! ```text
 //! ε = T(q, v) − T(q₀, v₀) − dt Ṫ(q^½, v^½, (v − v₀)/dt),    p(q, v) − p(q₀, v₀) − dt ṗ(q^½, v^½, (v − v₀)/dt),
 //! ```
 //!
-//! of third order in how far bodies turn against each other, and zero where that changes no inertia (a wheel about its
-//! axis, a free body). While joints turn little, such errors come and go: the rule is symplectic. Where they turn far, they add up.
-//! So velocities are mended at the end of the step: the root takes the momentum, and the motion within, which has none,
-//! is scaled so that energy is what it should be (work of weights and springs taken exactly). That changes velocities by
-//! as much as they are wrong anyhow. (Where joints have dampers, or control that follows motion, which take energy, theirs is not mended: following
-//! them by the rule's own quadrature is as wrong, and measured worse.) Where ε is a good part of the energy, Newton's method may have found one of several
-//! solutions, and the step is refused.
+//! of third order in the relative rotation of bodies, and zero where that changes no inertia (a wheel about its axis, a free body). While
+//! joints turn little, such errors cancel over time: the rule is symplectic. Where they turn far, they add up. So velocities are corrected
+//! at the end of the step: the root gets the momentum, and the internal motion, which has none, is scaled to the energy (the work of
+//! weights and springs is exact). The correction is as large as the error of the velocities. With dampers or control that follows motion,
+//! energy is not corrected: their work by the rule's own quadrature errs as much, and measured worse. Where ε is a large share of the
+//! energy, Newton's method may have found one of several solutions, and the step is refused.
 //!
 //! This is a projection onto invariants (Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.4), which forces may
 //! change.
@@ -24,10 +22,10 @@ use multibody::{JointType, Node, NodeFrame, Whole, difference, vec3};
 use spatial::{Vec3, Wrench};
 
 use super::TreeWorkspace;
-use super::implicit::{FreeMotion, Newton};
+use super::implicit::{FreeMotion, ImplicitNewton};
 use super::whole::{Ends, Root, middle};
 
-/// The part of the energy of motion and springs that a step may make from nothing where that is mended,
+/// Share of the energy of motion and springs that a step may create where that is corrected,
 const MENDED: f64 = 0.03;
 /// and where it is not: with 0.1 % a double pendulum at 10 ms is refused, whose energy stays in bounds in equal steps and
 /// drifts in others; with 0.5 % the energy of a flung arm is not held.
@@ -59,7 +57,7 @@ struct Budget {
 
 impl TreeWorkspace {
     /// Finds what v*, where Newton's method arrived from v₀, lacks of energy and momentum; whether the step resolves the motion.
-    pub(super) fn keep_invariants(&mut self, newton: &mut Newton, motion: &FreeMotion<'_>) -> bool {
+    pub(super) fn keep_invariants(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) -> bool {
         newton.ends.is_lacking = false;
         // Schemes of first order make or take energy in every step; a body by itself keeps it.
         if !motion.step.is_midpoint() || self.tree.len() < 2 {
@@ -85,7 +83,7 @@ impl TreeWorkspace {
     }
 
     /// How far joints turn in a step whose energy is mended and that Newton's method is looking for; zero where it is not.
-    pub(super) fn turn_of_mended(&self, newton: &Newton, motion: &FreeMotion<'_>) -> f64 {
+    pub(super) fn turn_of_mended(&self, newton: &ImplicitNewton, motion: &FreeMotion<'_>) -> f64 {
         let FreeMotion { step, conserves, is_regular, .. } = *motion;
         let may_be = step.is_midpoint() && conserves && is_regular && self.tree.len() > 1 && !self.takes_energy();
         let turn = if may_be { step.dt * self.turning_speed(&newton.v_theta) } else { 0.0 };
@@ -99,17 +97,17 @@ impl TreeWorkspace {
         greatest(&self.predicted[..self.tree.nodes[0].joint.nv()]) > PUSHED * greatest(&self.predicted)
     }
 
-    /// What velocities lack at the end of the step, of the tree.
+    /// The correction of the tree's velocities at the end of the step.
     pub fn lack(&self) -> Option<&[f64]> {
         let Some(newton) = &self.newton else { return self.energy_lack() };
         (newton.ends.is_lacking && !self.asleep).then_some(&newton.ends.lack)
     }
 
-    /// What the step should leave: what there was, and what forces add to it, as they were half way.
-    fn budget(&self, newton: &mut Newton, motion: &FreeMotion<'_>) -> Budget {
+    /// Energy and momentum that the step should end with: those at its beginning, and what forces in the middle of it add.
+    fn budget(&self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) -> Budget {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
-        let Newton { factor, ends: Ends { whole: first, bend, .. }, q: half, impulses, v_theta, .. } = newton;
+        let ImplicitNewton { factor, ends: Ends { whole: first, bend, .. }, q: half, impulses, v_theta, .. } = newton;
         factor.whole(&self.tree, (q0, v0), None, first);
         let origin = first.root.pos;
 
@@ -122,7 +120,7 @@ impl TreeWorkspace {
             energy += impulses[i] * 0.5 * (v0 + v);
         }
         if self.has_springs {
-            // Their work is in what they hold; what they push at the root is not.
+            // Their work is part of the elastic energy; their push at the root is not.
             difference(&self.tree, &self.spring_reference, half, bend);
             let springs = self.stiffness.iter().zip(bend);
             impulses.iter_mut().zip(springs).for_each(|(impulse, (k, bend))| *impulse -= step.dt * k * *bend);
@@ -140,13 +138,13 @@ impl TreeWorkspace {
         Budget { energy, own, momentum, spin, origin, apart: 0, keeps_momentum: false, keeps_energy: false }
     }
 
-    /// Finds the velocities that have at the end of the step what the budget says, and leaves what v* lacks of them if it is
-    /// little; returns what the step makes of energy from nothing, or what there is in the momentum that it makes, relative to the energy
-    /// there is: as seen from the centre of mass of a tree that hangs on nothing.
-    fn spend(&self, newton: &mut Newton, motion: &FreeMotion<'_>, budget: &Budget) -> f64 {
+    /// Finds the velocities with the budget's energy and momentum at the end of the step, and keeps their difference from v* if it is small.
+    /// Returns the energy that the step creates, or that of the momentum that it creates, relative to the present energy: in a floating tree as
+    /// seen from its centre of mass.
+    fn spend(&self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>, budget: &Budget) -> f64 {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
-        let Newton { factor, ends: Ends { whole: last, q, v, bend, lack, is_lacking }, .. } = newton;
+        let ImplicitNewton { factor, ends: Ends { whole: last, q, v, bend, lack, is_lacking }, .. } = newton;
         for (half, (v0, v)) in v.iter_mut().zip(v0.iter().zip(&self.v_star)) {
             // To the bit as the state moves.
             *half = v0 + step.theta.vq * (v - v0);
@@ -175,7 +173,7 @@ impl TreeWorkspace {
             if budget.keeps_momentum { (rigid_due, rigid_energy_due) } else { (rigid, rigid_energy) };
         let is_told = within > LITTLE * kinetic;
         let scale = if budget.keeps_energy && is_told { ((left - rigid_energy_due) / within).sqrt() } else { 1.0 };
-        // As much before as behind: of the motion run backwards it is the same.
+        // Half before and half after, so that the motion can be reversed.
         let own = 0.5 * (budget.own + kinetic - self.carried(last) + elastic);
         *is_lacking = (1.0 / SCALING..=SCALING).contains(&scale) && change.is_finite();
         for (lack, v) in lack.iter_mut().zip(&self.v_star) {
@@ -203,7 +201,7 @@ impl TreeWorkspace {
         if is_held || damping.iter().chain(stiffness).any(|k| *k != 0.0) {
             return 0;
         }
-        // The momentum of armature about axes that turn in the step is kept by nothing.
+        // Nothing keeps the momentum of armature about axes that turn in the step.
         let is_geared = self.armature[dofs.clone()].iter().any(|armature| *armature != 0.0);
         let least = UPRIGHT * gravity.norm();
         let is_kept = match root.joint {

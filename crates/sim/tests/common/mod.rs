@@ -13,6 +13,11 @@ pub fn simulation(mjcf: &str, options: Options) -> Simulation {
     Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), options).unwrap()
 }
 
+/// The greatest difference between the velocities of two simulations of one model.
+pub fn difference(a: &Simulation, b: &Simulation) -> f64 {
+    a.state().v.iter().zip(&b.state().v).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
 /// Gravity, m/s².
 pub const G: f64 = 9.81;
 

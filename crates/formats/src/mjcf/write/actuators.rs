@@ -91,13 +91,27 @@ impl Writer<'_> {
                 JointKind::Universal { .. } | JointKind::Planar { .. } => {
                     fail("acts on a joint of several axes, which MJCF has not: expected single axes")
                 }
-                _ => Ok([("joint", self.joints[joint].clone())].into_iter().chain(geared(&[gear])).collect()),
+                JointKind::Revolute { .. }
+                | JointKind::Prismatic { .. }
+                | JointKind::Screw { .. }
+                | JointKind::Ball
+                | JointKind::Free
+                | JointKind::Weld => {
+                    Ok([("joint", self.joints[joint].clone())].into_iter().chain(geared(&[gear])).collect())
+                }
             },
             Transmission::JointAxes { joint, gear } => match self.model.joints[joint].kind {
                 JointKind::Ball | JointKind::Free => {
                     Ok(vec![("joint", self.joints[joint].clone()), ("gear", list(&gear))])
                 }
-                _ => fail("acts along axes of a joint that MJCF has not: expected a ball or free joint"),
+                JointKind::Revolute { .. }
+                | JointKind::Prismatic { .. }
+                | JointKind::Screw { .. }
+                | JointKind::Universal { .. }
+                | JointKind::Planar { .. }
+                | JointKind::Weld => {
+                    fail("acts along axes of a joint that MJCF has not: expected a ball or free joint")
+                }
             },
             Transmission::Tendon { tendon, gear } => {
                 Ok([("tendon", self.tendons[tendon].clone())].into_iter().chain(geared(&[gear])).collect())

@@ -251,12 +251,7 @@ impl<'m> Writer<'m> {
     /// A configuration whose quaternions keep their bits when they are read.
     fn printed_configuration(&self, q: &[f64]) -> Vec<f64> {
         let mut q = q.to_vec();
-        for joint in &self.model.joints {
-            let first = match joint.kind {
-                JointKind::Ball => joint.q,
-                JointKind::Free => joint.q + 3,
-                _ => continue,
-            };
+        for first in self.model.tree.nodes.iter().filter_map(multibody::Node::quaternion) {
             let rot = spatial::Quat::new(q[first], q[first + 1], q[first + 2], q[first + 3]);
             q[first..first + 4].copy_from_slice(&numbers::quaternion(rot, 1));
         }

@@ -319,7 +319,12 @@ fn motion(joint: &Joint, by: f64) -> Pose<f64> {
             let rot = Quat::from_axis_angle(axis, by);
             Pose::new(joint.anchor - rot * joint.anchor, rot)
         }
-        _ => Pose::IDENTITY,
+        JointKind::Screw { .. }
+        | JointKind::Universal { .. }
+        | JointKind::Planar { .. }
+        | JointKind::Ball
+        | JointKind::Free
+        | JointKind::Weld => Pose::IDENTITY,
     }
 }
 

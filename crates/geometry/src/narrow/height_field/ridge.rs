@@ -2,8 +2,9 @@
 
 use spatial::Vec3;
 
-use super::{Facet, Facets, MAX_SEEN, Query, TILT};
+use super::{Query, TILT};
 use crate::narrow::convex::Nearest;
+use crate::narrow::facets::{Facet, Facets, MAX_SEEN};
 use crate::narrow::placed::Placed;
 use crate::narrow::point::signed_distance;
 use crate::narrow::{Convex, Point};

@@ -164,7 +164,9 @@ fn velocity<T: Real>(joint: JointType, v: TransposedRows<'_, T::Scalar>) -> [T; 
             [x, y, z, T::ZERO, T::ZERO, T::ZERO]
         }
         JointType::Free => v.read(),
-        _ => [v.read1(), T::ZERO, T::ZERO, T::ZERO, T::ZERO, T::ZERO],
+        JointType::Revolute | JointType::Prismatic | JointType::Screw => {
+            [v.read1(), T::ZERO, T::ZERO, T::ZERO, T::ZERO, T::ZERO]
+        }
     }
 }
 

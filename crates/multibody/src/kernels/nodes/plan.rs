@@ -28,7 +28,7 @@ pub(super) struct Row {
 impl Row {
     /// Whether the joints have one degree of freedom.
     pub fn has_axis(&self) -> bool {
-        !matches!(self.joint, JointType::Ball | JointType::Free)
+        self.joint.nv() == 1
     }
 }
 
@@ -125,8 +125,7 @@ fn places(tree: &Tree<f64>, slots: &[Slot], rows: usize) -> (Vec<Place>, usize) 
             continue;
         }
         let parent = first(slots[node.parent], NUMBERS);
-        let slides = matches!(node.joint, JointType::Prismatic | JointType::Screw);
-        if slides || std::mem::replace(&mut has_first[node.parent], true) {
+        if node.joint.slides() || std::mem::replace(&mut has_first[node.parent], true) {
             let slot = (rows + apart / Wide::LANES, apart % Wide::LANES);
             places.push(Place { node: own, parent, reach: first(slot, REACH), apart: true, ..nothing });
             apart += 1;
@@ -148,7 +147,7 @@ fn places(tree: &Tree<f64>, slots: &[Slot], rows: usize) -> (Vec<Place>, usize) 
 
 fn row(tree: &Tree<f64>, group: &[usize], places: &[Place]) -> Row {
     let first = &tree.nodes[group[0]];
-    let rotation = |i: usize| tree.nodes[i].v + if tree.nodes[i].joint == JointType::Free { 3 } else { 0 };
+    let rotation = |i: usize| tree.nodes[i].rotation().unwrap_or(tree.nodes[i].v);
     let mut row = Row {
         joint: first.joint,
         turned: false,

@@ -104,7 +104,7 @@ fn reach_apart(
     (q, v): (&[f64], &[f64]),
 ) -> [Wide; REACH] {
     let (joint, constants) = (node.joint, &node.constants);
-    if !matches!(joint, JointType::Prismatic | JointType::Screw) {
+    if !joint.slides() {
         let lin = centripetal(swing, offset);
         return [offset.x, offset.y, offset.z, lin.x, lin.y, lin.z];
     }
@@ -209,7 +209,7 @@ impl Recursion {
                     behind.whole().eliminate_ball_impeded(tau, rot, (offset, swing), drive, out, left);
                 }
                 JointType::Free => behind.whole().eliminate_free::<IMPEDANCE>(seat.rot(), drive, gravity, out),
-                _ => {
+                JointType::Revolute | JointType::Prismatic | JointType::Screw => {
                     let axis = seat.vector(LEVER);
                     behind.whole().eliminate_single::<IMPEDANCE>(node, axis, (offset, swing), drive, out, left);
                 }
@@ -267,7 +267,7 @@ impl Recursion {
                     acceleration[node.v..node.v + 3].copy_from_slice(&lin.map(|x| x.lane(0)).to_array());
                     Twist { ang, lin: lin - gravity }
                 }
-                _ => {
+                JointType::Revolute | JointType::Prismatic | JointType::Screw => {
                     let x = reduced.rate(Twist { ang: base.ang, lin });
                     acceleration[node.v] = x.lane(0);
                     carried + reduced.motion(node) * x

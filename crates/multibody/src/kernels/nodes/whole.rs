@@ -300,7 +300,9 @@ impl Whole {
                 let whole = Wrench { ang: h.0, lin: spread(h.1) };
                 (h, motion.dot(whole), motion.dot(Wrench { ang: n, lin: spread(f) }))
             }
-            _ => ((a * axis, times_rows(axis, &b)), axis.dot(a * axis), axis.dot(n)),
+            JointType::Revolute | JointType::Ball | JointType::Free => {
+                ((a * axis, times_rows(axis, &b)), axis.dot(a * axis), axis.dot(n))
+            }
         };
         let d = if IMPEDANCE { d + Wide::splat(drive.lambda[0]) } else { d };
         let d_inv = d.recip();

@@ -189,9 +189,9 @@ impl Simulation {
             moved.gather_forces(dt);
             moved.v_next.iter_mut().zip(v.iter().zip(dv)).for_each(|(out, (v, dv))| *out = v + by * dv);
             let _ = moved.conserve();
-            for part in &moved.parts {
-                let Some(lack) = part.lack() else { continue };
-                let out = &mut end[part.dofs.clone()];
+            for workspace in &moved.trees {
+                let Some(lack) = workspace.lack() else { continue };
+                let out = &mut end[workspace.dofs.clone()];
                 out.iter_mut().zip(lack).for_each(|(out, lack)| *out += sign * lack / (up - down));
             }
         }

@@ -1,4 +1,4 @@
-//! What can have a slot in an island: a tree of rigid bodies, or what constraints see of a soft body.
+//! Cliques, the generalised velocities that A couples: those of a tree of rigid bodies, or those that constraints see of a soft body.
 
 use multibody::{CrbaWorkspace, Loads, NO_PARENT, add_generalized_forces, joint_axis, mass_matrix};
 use sap::BlockMut;
@@ -10,39 +10,39 @@ use crate::tree_workspace::{KnownMotion, TreeWorkspace};
 
 /// All that may move: trees first, then soft bodies. An index of one of them is called a tree's throughout.
 #[derive(Clone, Copy)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct Cliques<'a> {
     pub trees: &'a [TreeWorkspace],
     pub soft: &'a [SoftPart],
 }
 
-impl<'a> Parts<'a> {
+impl<'a> Cliques<'a> {
     pub fn len(self) -> usize {
         self.trees.len() + self.soft.len()
     }
 
     #[inline(always)]
-    pub fn get(self, k: usize) -> Part<'a> {
+    pub fn get(self, k: usize) -> Clique<'a> {
         match self.trees.get(k) {
-            Some(tree) => Part::Tree(tree),
-            None => Part::Soft(&self.soft[k - self.trees.len()]),
+            Some(tree) => Clique::Tree(tree),
+            None => Clique::Soft(&self.soft[k - self.trees.len()]),
         }
     }
 }
 
 /// One of them. Nodes are those of a tree, or the points of a soft body that constraints refer to.
 #[derive(Clone, Copy)]
-pub(crate) enum Part<'a> {
+pub(crate) enum Clique<'a> {
     Tree(&'a TreeWorkspace),
     Soft(&'a SoftPart),
 }
 
-impl<'a> Part<'a> {
+impl<'a> Clique<'a> {
     /// Its degrees of freedom.
     #[inline(always)]
     pub fn nv(self) -> usize {
         match self {
-            Self::Tree(part) => part.tree.nv,
-            Self::Soft(part) => part.nv(),
+            Self::Tree(workspace) => workspace.tree.nv,
+            Self::Soft(soft) => soft.nv(),
         }
     }
 
@@ -50,8 +50,8 @@ impl<'a> Part<'a> {
     #[inline(always)]
     pub fn len(self) -> usize {
         match self {
-            Self::Tree(part) => part.tree.len(),
-            Self::Soft(part) => part.points.len(),
+            Self::Tree(workspace) => workspace.tree.len(),
+            Self::Soft(soft) => soft.points.len(),
         }
     }
 
@@ -63,7 +63,7 @@ impl<'a> Part<'a> {
     /// Whether it is one rigid body that hangs on nothing.
     pub fn is_free_body(self) -> bool {
         match self {
-            Self::Tree(part) => is_free_body(&part.tree),
+            Self::Tree(workspace) => is_free_body(&workspace.tree),
             Self::Soft(_) => false,
         }
     }
@@ -72,8 +72,8 @@ impl<'a> Part<'a> {
     #[inline(always)]
     pub fn origin(self, node: usize) -> Vec3<f64> {
         match self {
-            Self::Tree(part) => part.kin.frames[node].pos,
-            Self::Soft(part) => part.points[node].position,
+            Self::Tree(workspace) => workspace.kin.frames[node].pos,
+            Self::Soft(soft) => soft.points[node].position,
         }
     }
 
@@ -81,8 +81,8 @@ impl<'a> Part<'a> {
     #[inline(always)]
     pub fn twists(self) -> &'a [Twist<f64>] {
         match self {
-            Self::Tree(part) => &part.kin.twists,
-            Self::Soft(part) => &part.twists,
+            Self::Tree(workspace) => &workspace.kin.twists,
+            Self::Soft(soft) => &soft.twists,
         }
     }
 
@@ -90,32 +90,34 @@ impl<'a> Part<'a> {
     #[inline(always)]
     pub fn changes(self) -> &'a [Twist<f64>] {
         match self {
-            Self::Tree(part) => &part.factor.motions,
-            Self::Soft(part) => &part.changes,
+            Self::Tree(workspace) => &workspace.factor.motions,
+            Self::Soft(soft) => &soft.changes,
         }
     }
 
     /// Free motion.
     pub fn v_star(self) -> &'a [f64] {
         match self {
-            Self::Tree(part) => &part.v_star,
-            Self::Soft(part) => &part.v_star,
+            Self::Tree(workspace) => &workspace.v_star,
+            Self::Soft(soft) => &soft.v_star,
         }
     }
 
     /// The velocities that the step starts from; `v0` are the model's.
     pub fn v_start(self, v0: &'a [f64]) -> &'a [f64] {
         match self {
-            Self::Tree(part) => &v0[part.dofs.clone()],
-            Self::Soft(part) => &part.v_start,
+            Self::Tree(workspace) => &v0[workspace.dofs.clone()],
+            Self::Soft(soft) => &soft.v_start,
         }
     }
 
     /// The motions of the nodes under velocities `x`.
     pub fn propagate(self, x: &[f64], motions: &mut [Twist<f64>]) {
         match self {
-            Self::Tree(part) => multibody::propagate(&part.tree, part.tree.all(), &part.kin.frames, x, motions),
-            Self::Soft(part) => part.propagate(x, motions),
+            Self::Tree(workspace) => {
+                multibody::propagate(&workspace.tree, workspace.tree.all(), &workspace.kin.frames, x, motions)
+            }
+            Self::Soft(soft) => soft.propagate(x, motions),
         }
     }
 
@@ -125,9 +127,9 @@ impl<'a> Part<'a> {
             Self::Tree(TreeWorkspace { tree, kin, impedance, .. }) => {
                 multibody::apply(tree, tree.all(), kin, impedance, x, motions, wrenches, a_x);
             }
-            Self::Soft(part) => {
-                part.propagate(x, motions);
-                part.momentum(x, a_x);
+            Self::Soft(soft) => {
+                soft.propagate(x, motions);
+                soft.momentum(x, a_x);
             }
         }
     }
@@ -135,7 +137,7 @@ impl<'a> Part<'a> {
     /// What is known of how the nodes move under the velocities `v`; `v0` are the model's that the step starts from.
     pub fn known_motions_of(self, v: &[f64], v0: &[f64]) -> Option<KnownMotion> {
         match self {
-            Self::Tree(part) => part.known_motions_of(v, v0),
+            Self::Tree(workspace) => workspace.known_motions_of(v, v0),
             Self::Soft(_) => None,
         }
     }
@@ -143,8 +145,8 @@ impl<'a> Part<'a> {
     /// A (v₀ − v*); `wrenches` is scratch, one for each node.
     pub fn momentum_to_start(self, wrenches: &mut [Wrench<f64>], out: &mut [f64]) {
         match self {
-            Self::Tree(part) => part.momentum_to_start(wrenches, out),
-            Self::Soft(part) => part.momentum_to_start(out),
+            Self::Tree(workspace) => workspace.momentum_to_start(wrenches, out),
+            Self::Soft(soft) => soft.momentum_to_start(out),
         }
     }
 
@@ -154,28 +156,28 @@ impl<'a> Part<'a> {
             Self::Tree(TreeWorkspace { tree, kin, .. }) => {
                 add_generalized_forces(tree, tree.all(), kin, wrenches, out);
             }
-            Self::Soft(part) => part.add_forces(wrenches, out),
+            Self::Soft(soft) => soft.add_forces(wrenches, out),
         }
     }
 
     /// The diagonal of A, or an estimate of it.
     pub fn diagonal(self, d: &mut [f64]) {
         match self {
-            Self::Tree(part) => part.factor.diagonal(&part.tree, part.tree.all(), d),
-            Self::Soft(part) => part.diagonal(d),
+            Self::Tree(workspace) => workspace.factor.diagonal(&workspace.tree, workspace.tree.all(), d),
+            Self::Soft(soft) => soft.diagonal(d),
         }
     }
 
     /// The node of a degree of freedom.
     pub fn node_of_dof(self, dof: usize) -> usize {
         match self {
-            Self::Tree(part) => part.tree.nodes.partition_point(|node| node.v <= dof) - 1,
+            Self::Tree(workspace) => workspace.tree.nodes.partition_point(|node| node.v <= dof) - 1,
             Self::Soft(_) => 0,
         }
     }
 
-    /// Sends loads on a node to the roots: `f(node, dof, u, D⁻¹u)` with the degrees of freedom of the part on the way, those of the row in
-    /// lane k being u_k, such that the sum of u D⁻¹u over all of them is the loads' part in the Delassus operator.
+    /// Sends loads on a node to the roots: `f(node, dof, u, D⁻¹u)` with the degrees of freedom of the workspace on the way, those of the row in
+    /// lane k being u_k, such that the sum of u D⁻¹u over all of them is the loads' workspace in the Delassus operator.
     #[inline(always)]
     pub fn carry(
         self,
@@ -185,11 +187,12 @@ impl<'a> Part<'a> {
         mut f: impl FnMut(usize, usize, F64x4, F64x4),
     ) {
         match self {
-            Self::Tree(part) => {
-                part.factor
-                    .carry(&part.tree, &part.kin, node, loads, |i, k, u, d| f(i, part.tree.nodes[i].v + k, u, d));
+            Self::Tree(workspace) => {
+                workspace.factor.carry(&workspace.tree, &workspace.kin, node, loads, |i, k, u, d| {
+                    f(i, workspace.tree.nodes[i].v + k, u, d)
+                });
             }
-            Self::Soft(part) => part.carry(node, loads, scratch, |dof, u| f(0, dof, u, u)),
+            Self::Soft(soft) => soft.carry(node, loads, scratch, |dof, u| f(0, dof, u, u)),
         }
     }
 
@@ -197,9 +200,9 @@ impl<'a> Part<'a> {
     pub fn respond(self, x: &mut [f64], motions: &mut [Twist<f64>]) {
         match self {
             Self::Tree(TreeWorkspace { tree, kin, factor, .. }) => factor.respond(tree, kin, x, motions),
-            Self::Soft(part) => {
-                part.respond(x);
-                part.propagate(x, motions);
+            Self::Soft(soft) => {
+                soft.respond(x);
+                soft.propagate(x, motions);
             }
         }
     }
@@ -208,10 +211,10 @@ impl<'a> Part<'a> {
     #[inline(always)]
     pub fn each_carried(self, mut f: impl FnMut(usize, std::ops::Range<usize>)) {
         match self {
-            Self::Tree(part) => {
-                part.tree.nodes.iter().enumerate().for_each(|(i, node)| f(i, node.v..node.v + node.joint.nv()));
+            Self::Tree(workspace) => {
+                workspace.tree.nodes.iter().enumerate().for_each(|(i, node)| f(i, node.v..node.v + node.joint.nv()));
             }
-            Self::Soft(part) => f(0, 0..part.nv()),
+            Self::Soft(soft) => f(0, 0..soft.nv()),
         }
     }
 
@@ -223,8 +226,8 @@ impl<'a> Part<'a> {
         block: &mut BlockMut<'_>,
     ) {
         let TreeWorkspace { tree, kin, impedance: joints, .. } = match self {
-            Self::Tree(part) => part,
-            Self::Soft(part) => return part.assemble(impedance, block.values, block.stride),
+            Self::Tree(workspace) => workspace,
+            Self::Soft(soft) => return soft.assemble(impedance, block.values, block.stride),
         };
         if is_free_body(tree) {
             let mut own = kin.frames[0].inertia.articulated();
@@ -245,7 +248,7 @@ impl<'a> Part<'a> {
                 mass_matrix(tree, tree.all(), kin, None, crba, a, tree.nv, 0);
                 impedance.add_to_matrix(tree, a, tree.nv);
             }
-            Self::Soft(part) => part.assemble(&[], a, part.nv()),
+            Self::Soft(soft) => soft.assemble(&[], a, soft.nv()),
         }
     }
 
@@ -254,11 +257,11 @@ impl<'a> Part<'a> {
         self.propagate(v, motions);
         let most = |most: f64, speed: f64| f64::max(most, speed);
         match self {
-            Self::Tree(part) => {
-                let of_nodes = motions.iter().zip(&extents[part.nodes.clone()]);
+            Self::Tree(workspace) => {
+                let of_nodes = motions.iter().zip(&extents[workspace.nodes.clone()]);
                 of_nodes.map(|(twist, extent)| twist.lin.norm() + extent * twist.ang.norm()).fold(0.0, most)
             }
-            Self::Soft(part) => motions[..part.points.len()].iter().map(|twist| twist.lin.norm()).fold(0.0, most),
+            Self::Soft(soft) => motions[..soft.points.len()].iter().map(|twist| twist.lin.norm()).fold(0.0, most),
         }
     }
 
@@ -272,7 +275,7 @@ impl<'a> Part<'a> {
                     i = self.each_column_of(i, origin, &mut push);
                 }
             }
-            Self::Soft(part) => part.each_column(node, push),
+            Self::Soft(soft) => soft.each_column(node, push),
         }
     }
 
@@ -288,8 +291,8 @@ impl<'a> Part<'a> {
 
     /// The columns that move two of its nodes relative to each other, from the last to the first: what moves both alike is left out.
     pub fn each_relative_column(self, [a, b]: [usize; 2], origin: Vec3<f64>, mut push: impl FnMut(usize, Twist<f64>)) {
-        if let Self::Soft(part) = self {
-            return part.each_relative_column([a, b], push);
+        if let Self::Soft(soft) = self {
+            return soft.each_relative_column([a, b], push);
         }
         let (mut i, mut j) = (a, b);
         while i != j {
