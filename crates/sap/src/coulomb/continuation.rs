@@ -19,12 +19,12 @@
 //! z = z₀ + Δt dz/dt        ⟨ż, z − z_last⟩ + ṫ (t − t_last) = length        (ż, ṫ) the unit tangent
 //! ```
 //!
-//! so that the path may turn back in `t`, as it does where contacts jam. It has corners, where contacts begin to slide, stick or part:
+//! so that the path may turn back in `t`, as it does where contacts jam. It has branch points, where contacts begin to slide, stick or part:
 //!
 //! * The orientation of a path does not change along it, and it starts towards greater `t` with `det K > 0`, `K` the factored matrix.
 //!   So `ṫ` has the sign of `det K`, where the angle to the last tangent would mislead.
-//! * Where corrections alternate between both sides of a corner, they are damped. They do so where a contact is about to slide.
-//! * Where no step is short enough, the path has turned: its direction is that beyond the corner.
+//! * Where corrections alternate between both sides of a branch point, they are damped. They do so where a contact is about to slide.
+//! * Where no step is short enough, the path has turned: its direction is that beyond the branch point.
 //!
 //! Where that fails too, a new path begins from the bounds `b(t)`:
 //!
