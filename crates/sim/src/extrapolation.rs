@@ -40,11 +40,6 @@ impl VelocityExtrapolation {
         self.marks.clear();
     }
 
-    /// Whether there was no step that tells anything.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.marks.is_empty()
-    }
-
     /// Makes room for a model.
     pub(crate) fn resize(&mut self, nv: usize, trees: usize) {
         self.rates.resize(2 * nv, 0.0);

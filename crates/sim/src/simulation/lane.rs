@@ -32,10 +32,6 @@ const LEAST_BUDGET: usize = 50;
 /// How often a step is halved in the lane at most; what asks for less is for the step for all models.
 const MOST_HALVINGS: usize = 2;
 
-/// A world whose last step was left is tried again in one of so many steps: where a step is too long for the motion, or a contact problem does
-/// not settle, the next ones mostly are as well. Of robots in motion 1 % is left by chance.
-const PATIENCE: u64 = 8;
-
 /// The lane of a simulation.
 #[derive(Debug)]
 pub(crate) struct Lane {
@@ -139,11 +135,8 @@ impl Lane {
     }
 
     /// Whether it can make the next step from this state.
-    fn takes(&self, state: &State, in_halves: bool) -> bool {
-        // Steps in lanes leave no extrapolation.
-        let was_left = !state.extrapolation.is_empty();
-        let is_tried = in_halves || !was_left || state.step.is_multiple_of(PATIENCE);
-        is_tried && !state.extrapolation.is_calm() && state.surface_velocity.iter().all(|v| *v == 0.0)
+    fn takes(&self, state: &State) -> bool {
+        !state.extrapolation.is_calm() && state.surface_velocity.iter().all(|v| *v == 0.0)
     }
 
     /// Takes what a step starts from.
@@ -217,7 +210,7 @@ impl Simulation {
     /// `unresolved` is made in halves.
     pub(super) fn step_in_lane(&mut self, dt: f64, unresolved: bool) -> Result<bool, SimulationError> {
         self.forget_lane();
-        if !self.may_step_in_lane(unresolved) {
+        if !self.may_step_in_lane() {
             return Ok(false);
         }
         self.check_interrupt()?;
@@ -294,10 +287,10 @@ impl Simulation {
         Trial::Made
     }
 
-    /// Whether there is a lane that can make the next step, or its halves.
-    fn may_step_in_lane(&mut self, in_halves: bool) -> bool {
+    /// Whether there is a lane that can make the next step.
+    fn may_step_in_lane(&mut self) -> bool {
         let Self { lane: Some(lane), state, model, scene, options, extents, .. } = self else { return false };
-        if !lane.takes(state, in_halves) {
+        if !lane.takes(state) {
             return false;
         }
         if state.pd.is_active() && !lane.is_controlled() && state.pd.check(&model.tree).is_ok() {
