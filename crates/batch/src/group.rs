@@ -1,5 +1,8 @@
 //! Groups of worlds: one in each lane.
 
+mod left;
+mod width;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use geometry::Scene;
@@ -10,6 +13,8 @@ use sim::{Options, Pd, Simulation, SimulationError, State, StepTrace, TraceNeeds
 use spatial::{F32x8, F32x16, F64x4, F64x8};
 
 use crate::batch::Precision;
+use left::{Left, Past, Why, contacts_of_simulation, forget, step_one};
+pub(crate) use width::{fastest, widest};
 
 /// The arrays of some worlds, (worlds, nq) and so on.
 pub(crate) struct WorldArrays<'a> {
@@ -33,22 +38,6 @@ pub(crate) struct WorldArrays<'a> {
     pub errors: &'a mut [Option<SimulationError>],
     /// Contact points of the last step, or empty where they are not recorded.
     pub contacts: &'a mut [Vec<LaneContact>],
-}
-
-/// What a simulation did for a group.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Left {
-    pub steps: u64,
-    pub unsettled: u64,
-    pub iterations: u64,
-}
-
-impl Left {
-    /// Counts the last step of a simulation.
-    fn add(&mut self, stats: &sim::Stats) {
-        self.unsettled += u64::from(stats.unsettled > 0);
-        self.iterations += stats.iterations as u64;
-    }
 }
 
 /// Some worlds that are stepped together.
@@ -100,37 +89,6 @@ struct Group<T: Bundle> {
     left: Left,
 }
 
-/// Steps in a row that a world is left to a simulation at most, before lanes are tried again.
-const MAX_WAIT: u32 = 16;
-
-/// A world that lanes have left to a simulation.
-struct Past {
-    /// What the simulation starts its next step from, with its memory of the last one.
-    state: State,
-    /// Steps in a row that the world was left.
-    in_a_row: u32,
-    /// Steps that it will be left without a trial in lanes.
-    wait: u32,
-}
-
-impl Past {
-    fn new(model: &Model) -> Self {
-        Self { state: State::new(model), in_a_row: 0, wait: 0 }
-    }
-
-    /// Notes that the world was left once more. Once is chance: lanes are tried again. Where it was left n times in a row and lanes fail
-    /// again, the next n steps do without them.
-    fn note_left(&mut self, why: Why) {
-        // Halves are made in a lane of their own: nothing is gained by waiting.
-        self.wait = match self.wait {
-            _ if why == Why::Unresolved => 0,
-            0 => self.in_a_row.min(MAX_WAIT),
-            wait => wait - 1,
-        };
-        self.in_a_row = self.in_a_row.saturating_add(1);
-    }
-}
-
 impl<T: Bundle> Pool<T> {
     /// Scratch that no other thread uses.
     fn take(&self) -> Box<Lanes<T>> {
@@ -166,17 +124,6 @@ struct Alone {
     /// Where the world has a model of its own.
     own: Option<OwnWorld>,
     left: Left,
-}
-
-/// Why the step of a lane is made by a simulation.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Why {
-    /// Lanes cannot step the world's own model.
-    Alone,
-    /// It is to be made in halves.
-    Unresolved,
-    /// Its contacts are not solved, or not tried.
-    Unsolved,
 }
 
 /// The model of a world that is not the batch's.
@@ -429,28 +376,6 @@ impl<T: Bundle> Group<T> {
     }
 }
 
-/// What the step of a simulation led to beside its state.
-fn report(one: &mut Simulation, lane: usize, rows: &mut WorldArrays<'_>) {
-    if let Some(contacts) = rows.contacts.get_mut(lane) {
-        contacts.clear();
-        contacts_of_simulation(one.contacts(), one.timestep(), contacts);
-    }
-    if let Some(trace) = rows.traces.get_mut(lane) {
-        one.trace(TraceNeeds::of(one.model()), trace);
-    }
-}
-
-/// Contact points of a step of one world, as those of lanes.
-fn contacts_of_simulation(points: &[sim::ContactPoint], dt: f64, contacts: &mut Vec<LaneContact>) {
-    contacts.extend(points.iter().map(|point| LaneContact {
-        geoms: point.geoms,
-        position: point.position,
-        normal: point.normal,
-        gap: point.gap,
-        force: point.impulse_world() * (1.0 / dt),
-    }));
-}
-
 /// Takes the worlds' states; lanes without a world repeat the last one.
 fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &WorldArrays<'_>) {
     let (nq, nv, nu, na) = (lanes.q.len(), lanes.v.len(), lanes.ctrl.len(), lanes.act.len());
@@ -492,76 +417,6 @@ fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut WorldArrays<'_>) {
     act.zip(&lanes.act).for_each(|(act, lanes)| *act = get(lanes, lane));
 }
 
-/// Makes the step of one lane by a simulation; of the last one it reports what it led to beside the state.
-fn step_one<T: Bundle>(
-    lanes: &mut Lanes<T>,
-    (lane, why): (usize, Why),
-    (rows, is_last): (&mut WorldArrays<'_>, bool),
-    one: &mut Simulation,
-    (past, count): (&mut Past, &mut Left),
-) -> Result<(), SimulationError> {
-    std::mem::swap(one.state_mut(), &mut past.state);
-    let made = step_alone(lanes, (lane, why), rows, one, past.in_a_row > 0);
-    if made.is_ok() {
-        count.add(one.stats());
-        if is_last {
-            // While the simulation has the state of this world.
-            report(one, lane, rows);
-        }
-        past.note_left(why);
-    }
-    std::mem::swap(one.state_mut(), &mut past.state);
-    made
-}
-
-/// Makes the step of one lane from what the simulation's state remembers, if that `is_known`, and takes it over.
-fn step_alone<T: Bundle>(
-    lanes: &mut Lanes<T>,
-    (lane, why): (usize, Why),
-    rows: &WorldArrays<'_>,
-    one: &mut Simulation,
-    is_known: bool,
-) -> Result<(), SimulationError> {
-    let (nu, state) = (lanes.ctrl.len(), one.state_mut());
-    if !is_known {
-        forget(state);
-    }
-    (state.time, state.step) = (rows.time[lane], rows.count[lane]);
-    state.ctrl.copy_from_slice(&rows.ctrl[lane * nu..(lane + 1) * nu]);
-    state.q.iter_mut().zip(&lanes.q).for_each(|(q, lanes)| *q = get(lanes, lane));
-    state.v.iter_mut().zip(&lanes.v).for_each(|(v, lanes)| *v = get(lanes, lane));
-    state.act.iter_mut().zip(&lanes.act).for_each(|(act, lanes)| *act = get(lanes, lane));
-    let n = lanes.pd_target.len();
-    copy_pd(&mut state.pd, rows.pd, &rows.pd_target[lane * n..(lane + 1) * n]);
-    let part = |all: &'_ [f64], n: usize| -> std::ops::Range<usize> {
-        if all.is_empty() { 0..0 } else { lane * n..(lane + 1) * n }
-    };
-    let (forces, wrenches) = (rows.applied_force, rows.applied_wrench);
-    let (of_force, of_wrench) = (part(forces, lanes.v.len()), part(wrenches, lanes.applied_wrench.len()));
-    copy_forces(state, &forces[of_force], &wrenches[of_wrench]);
-    match why {
-        Why::Alone => one.step()?,
-        Why::Unresolved | Why::Unsolved => one.step_left(why == Why::Unresolved)?,
-    }
-    let state = one.state();
-    lanes.q.iter_mut().zip(&state.q).for_each(|(lanes, q)| put(lanes, lane, *q));
-    lanes.v.iter_mut().zip(&state.v).for_each(|(lanes, v)| put(lanes, lane, *v));
-    lanes.act.iter_mut().zip(&state.act).for_each(|(lanes, act)| put(lanes, lane, *act));
-    lanes.disturb();
-    Ok(())
-}
-
-/// Forgets what a state remembers of its past; memory stays.
-fn forget(state: &mut State) {
-    state.step_size = 0.0;
-    state.warm_start.clear();
-    state.extrapolation.clear();
-    state.constraint_force.clear();
-    state.accelerations.clear();
-    state.rests.clear();
-    state.rest_q.clear();
-}
-
 /// Sets the applied forces of a state; none where nobody set any.
 pub(crate) fn copy_forces(state: &mut State, force: &[f64], wrench: &[f64]) {
     for (to, from) in [(&mut state.applied_force, force), (&mut state.applied_wrench, wrench)] {
@@ -588,40 +443,4 @@ pub(crate) fn copy_pd(to: &mut Pd, from: Option<&Pd>, target: &[f64]) {
     to.target.extend_from_slice(target);
     to.target_velocity.clone_from(&from.target_velocity);
     to.effort_limit.clone_from(&from.effort_limit);
-}
-
-/// The widths of groups that this processor has registers for, and what a step of one costs in such of a single world: gymnasium's humanoid
-/// and dm_control's in motion, in the mean, on Zen 5.
-fn widths(precision: Precision) -> &'static [(usize, f64)] {
-    let all: &[_] = match precision {
-        Precision::F64 => &[(1, 1.0), (4, 2.4), (8, 4.4)],
-        Precision::F32 => &[(1, 1.0), (8, 3.2), (16, 5.4)],
-    };
-    if spatial::cpu::has_avx512() { all } else { &all[..2] }
-}
-
-/// The widest groups that this processor has registers for.
-pub(crate) fn widest(precision: Precision) -> usize {
-    widths(precision).last().map_or(1, |(width, _)| *width)
-}
-
-/// The width of groups in which so many worlds take the least time on so many threads; what a world does is the same in all.
-pub(crate) fn fastest(precision: Precision, worlds: usize, threads: usize) -> usize {
-    let time = |&(width, cost): &(usize, f64)| worlds.div_ceil(width).div_ceil(threads) as f64 * cost;
-    let best = widths(precision).iter().rev().min_by(|a, b| time(a).total_cmp(&time(b)));
-    best.map_or(1, |(width, _)| *width)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn few_worlds_are_in_narrow_groups() {
-        for precision in [Precision::F64, Precision::F32] {
-            assert_eq!(fastest(precision, 1, 1), 1, "one world has nobody to share registers with");
-            assert_eq!(fastest(precision, 4096, 2), widest(precision));
-            assert_eq!(fastest(precision, 4, 4), 1, "a thread for each");
-        }
-    }
 }
