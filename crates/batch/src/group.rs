@@ -13,7 +13,7 @@ use sim::{Options, Pd, Simulation, SimulationError, State, StepTrace, TraceNeeds
 use spatial::{F32x8, F32x16, F64x4, F64x8};
 
 use crate::batch::Precision;
-use left::{Left, Past, Why, contacts_of_simulation, forget, step_one};
+use left::{Left, Past, Why, contacts_of_simulation, step_one};
 pub(crate) use width::{fastest, widest};
 
 /// The arrays of some worlds, (worlds, nq) and so on.
@@ -49,7 +49,7 @@ pub(crate) trait Steps: Send + Sync {
     fn forget(&mut self, world: usize);
     /// Writes what is remembered of a world to a state.
     fn recall(&self, _world: usize, state: &mut State) {
-        forget(state);
+        state.forget_past();
     }
     /// Takes over what a state remembers of its past, as far as a group can.
     fn remember(&mut self, _world: usize, _state: &State) {}
@@ -101,7 +101,7 @@ impl<T: Bundle> Pool<T> {
         of.get_or_insert_with(|| {
             let spare = self.pasts.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut past = spare.unwrap_or_else(|| Box::new(Past::new(model)));
-            (past.in_a_row, past.wait) = (0, 0);
+            (past.is_known, past.in_a_row, past.wait) = (false, 0, 0);
             past
         })
     }
@@ -208,7 +208,7 @@ impl<T: Bundle> Steps for Group<T> {
     fn recall(&self, lane: usize, state: &mut State) {
         match &self.pasts[lane] {
             Some(past) if self.alone >> lane & 1 != 0 => state.clone_from(&past.state),
-            _ => forget(state),
+            _ => state.forget_past(),
         }
     }
 
@@ -216,7 +216,7 @@ impl<T: Bundle> Steps for Group<T> {
         if let (Some(Some(own)), true) = (self.own.get(lane), self.alone >> lane & 1 != 0) {
             let past = self.pool.past(&mut self.pasts[lane], &own.model);
             past.state.clone_from(state);
-            past.in_a_row = 1;
+            past.is_known = true;
         }
     }
 
@@ -241,7 +241,7 @@ impl<T: Bundle> Steps for Group<T> {
             }
             of_lanes
         });
-        // Bits do not depend on it.
+        // One flag for all lanes: even models get the same bits with it.
         numbers.is_uneven |= of_lane.is_some_and(|numbers| numbers.is_uneven);
         self.numbers = Some(Arc::new(numbers));
     }
@@ -293,7 +293,7 @@ impl Steps for Alone {
     }
 
     fn forget(&mut self, _: usize) {
-        forget(&mut self.state);
+        self.state.forget_past();
     }
 
     fn recall(&self, _: usize, state: &mut State) {

@@ -306,7 +306,7 @@ fn compare(case: &Case, precision: Precision, lanes: [usize; 2]) -> Outcome {
             if step % HOLD == 0 {
                 run.state_mut().ctrl.iter_mut().for_each(|u| *u = random.symmetric());
             }
-            forget(run.state_mut());
+            run.state_mut().forget_past();
             let state = run.state();
             for batch in &mut batches {
                 batch.forget(world);
@@ -365,11 +365,6 @@ impl Outcome {
 }
 
 /// Leaves out what a simulation remembers of its last step.
-fn forget(state: &mut State) {
-    state.warm_start.clear();
-    state.extrapolation.clear();
-}
-
 /// How many worlds have other bits.
 fn differing((a, b, of_world): (&[f64], &[f64], usize)) -> usize {
     let differ = |(a, b): (&f64, &f64)| a.to_bits() != b.to_bits();

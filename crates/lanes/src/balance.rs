@@ -1,4 +1,4 @@
-//! Energy and momentum at the end of a step, as in a step of one world under the default scheme: velocities are corrected so that both
+//! Energy and momentum at the end of a step, as in `sim` under the default scheme: velocities are corrected so that both
 //! change by what forces and constraints do, however far bodies turn in the step.
 
 use crate::constants::{LARGEST_ERROR, LITTLE, SCALING};

@@ -10,12 +10,11 @@ use spatial::masks::{all_lanes, positive};
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
 const MAX_ROUNDS: usize = 4;
 
-/// How far beyond a bound, relative to the distance of both, a constraint alone has to be to be expected there, as in a step of one world.
+/// How far beyond a bound, relative to the distance of both, a constraint alone has to be to be expected there, as in `sim`.
 const EXPECTED_BEYOND: f64 = 0.25;
 
 /// What W says of the normal velocities of contacts may differ from how bodies move by this much, relative to the velocities; a lane that
-/// has lost more digits is left to one world.
-const AGREEMENT: f64 = 1e-6;
+/// has lost more digits is left to a simulation. In 64 bits it is the solver's tolerance.
 const SINGLE_AGREEMENT: f64 = 1e-2;
 
 impl<T: Bundle> Lanes<T> {
@@ -287,7 +286,7 @@ impl<T: Bundle> Lanes<T> {
                 news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery) * is_unbounded);
             }
         }
-        let tolerance = wide::<T>(by_precision::<T>(AGREEMENT, SINGLE_AGREEMENT).powi(2));
+        let tolerance = wide::<T>(by_precision::<T>(plan.solver_options.tolerance, SINGLE_AGREEMENT).powi(2));
         let disagrees = positive(error - tolerance * (size + self.free_speed())) & self.space.open;
         self.left |= disagrees & !self.recovering;
         self.space.open = news & !self.left;
@@ -323,7 +322,7 @@ impl<T: Bundle> Lanes<T> {
     fn choose(&mut self, plan: &Plan, k: usize, pushes: T) -> u32 {
         let chosen = lanes_of(pushes * self.slots[k].is_present) & self.space.open & !self.space.chosen[k];
         if chosen != 0 {
-            // What cannot be moved at all is for one world. Other lanes may have asked for the law: it leaves none.
+            // What cannot be moved at all is for a simulation. Other lanes may have asked for the law: it leaves none.
             self.left |= chosen & !positive(self.slots[k].w);
             self.list(k);
             self.space.chosen[k] |= chosen;

@@ -1,8 +1,8 @@
-//! Contact points: the same as in a step of one world. Positions are where the bodies are pushed: midway between two that move; normals
+//! Contact points: the same as in `sim`. Positions are where the bodies are pushed: midway between two that move; normals
 //! point from the first geom to the second.
 //!
 //! Which pairs are near is found for all lanes side by side, and so are points in closed form. All others are found lane by lane, by the
-//! narrow phase of one world.
+//! narrow phase of `sim`.
 
 mod narrow;
 
@@ -85,7 +85,7 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// As in a step of one world.
+    /// As in `sim`.
     #[inline(always)]
     fn sweep(&mut self, plan: &Plan) {
         let Self { nodes, sweeps, .. } = self;

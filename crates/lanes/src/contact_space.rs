@@ -14,7 +14,7 @@ use super::dynamics::{motion_of, moved};
 use super::{Bundle, Lanes, dofs_of, select, select3, wide};
 use crate::plan::{Plan, PlanJacobian, Source};
 
-/// Rows of a lane at most; a step of more is left to one world.
+/// Rows of a lane at most; a step of more is left to a simulation.
 pub(super) const MAX_ROWS: usize = 96;
 
 /// Blocks of a lane at most, and beyond those of other lanes: torsional friction of 24 contacts, or rolling friction of 16.

@@ -25,7 +25,8 @@
 //! Everything of a tree is about one point, the origin of its root at the beginning of the step, in world axes: twists, wrenches and
 //! inertias of nodes are then sums, without shifts from node to node. A joint with several degrees of freedom is eliminated one by one.
 //!
-//! No function here branches on a number of a lane, but to skip what no lane needs: a world's bits do not depend on its neighbours.
+//! A world's bits do not depend on its neighbours: what is computed for a lane never depends on the numbers of another. Code branches on the
+//! numbers of lanes only to skip what no lane needs, or where it goes lane by lane.
 
 mod balance;
 mod choose;
@@ -118,9 +119,9 @@ pub struct Lanes<T: Real> {
     before: Vec<Known>,
     /// How far the impulses of the last step are from what the laws ask for, of a lone world.
     residual: f64,
-    /// Lanes whose next step is left to one world without a trial, a bit each.
+    /// Lanes whose next step is left to a simulation without a trial, a bit each.
     pub untried: u32,
-    /// Lanes whose step is left to one world, a bit each, and those of them that ask for smaller steps.
+    /// Lanes whose step is left to a simulation, a bit each, and those of them that ask for smaller steps.
     left: u32,
     unresolved: u32,
     /// Lanes whose problem is that of recovery, a bit each.
@@ -152,13 +153,13 @@ pub struct Lanes<T: Real> {
     sweeps: Vec<Sweep<T>>,
     slots: Vec<ConstraintSlot<T>>,
     narrow: NarrowPhase,
-    /// The slots in reach of any lane in this step, and limits likewise.
+    /// The slots of contact points in reach of any lane in this step.
     near: Vec<usize>,
     space: ContactSpace<T>,
     solver: Solver,
-    /// Those of the terms of rows of joints.
+    /// Coefficients of the terms of `plan.constraints`; those of ball limits are set in each step.
     coefficients: Vec<T>,
-    /// Of the heaviest tree in the island of each tree, where trees differ much in mass; scratch to find it.
+    /// How easily the heaviest tree in the island of each tree is moved, where trees differ much in mass.
     heaviest: Vec<T>,
     /// Whether anything in its island recovers, 1 or 0, and how fast recovery moves it at most, m/s, by trees.
     recovers: Vec<T>,
@@ -172,7 +173,7 @@ pub struct Lanes<T: Real> {
     pub stats: LaneStats,
 }
 
-/// What the steps of a group did.
+/// What steps did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneStats {
     /// Iterations of the contact solver of all lanes.
@@ -447,7 +448,7 @@ impl<T: Bundle> Lanes<T> {
         of_group.constraints.extend(known.map(|k| (k, std::mem::replace(&mut self.memory[k], Memory::NONE))));
     }
 
-    /// Lanes of the last step that are left to one world, a bit each: their states are as before.
+    /// Lanes of the last step that are left to a simulation, a bit each: their states are as before.
     pub fn left(&self) -> u32 {
         self.left
     }
@@ -457,7 +458,7 @@ impl<T: Bundle> Lanes<T> {
         self.unresolved
     }
 
-    /// Leaves the next step of all lanes to one world.
+    /// Leaves all lanes, which are [`untried`](Self::untried) if they have a world, instead of a step.
     pub fn leave_all(&mut self) {
         (self.left, self.unresolved) = (self.untried, 0);
     }

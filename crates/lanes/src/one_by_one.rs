@@ -1,4 +1,4 @@
-//! Problems of single lanes by [`sap::ContactSpace`], as in a step of one world: of what does not settle in lanes, and of cones.
+//! Problems of single lanes by [`sap::ContactSpace`], as in `sim`: of what does not settle in lanes, and of cones.
 
 use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit, SpinFriction};
 use spatial::{Mat3, Three, Vec3};

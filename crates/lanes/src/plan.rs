@@ -130,7 +130,7 @@ pub(crate) struct Limit {
     pub compliance: Compliance,
 }
 
-/// How compliance becomes regularisation, as in a step of one world at the end of which all constraints are taken.
+/// How compliance becomes regularisation, as in `sim` where all constraints are taken at the end of the step.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     pub dt: f64,

@@ -9,7 +9,7 @@ use spatial::masks::all_lanes;
 /// How often a step is made again because drives exceed their limits.
 const MAX_DRIVE_ROUNDS: usize = 8;
 
-/// Bodies that turn farther in a step than this, rad, are for one world.
+/// Bodies that turn farther in a step than this, rad, are for a simulation.
 const LARGEST_TURN: f64 = 3.0;
 
 impl<T: Bundle> Lanes<T> {
@@ -66,6 +66,7 @@ impl<T: Bundle> Lanes<T> {
             }
         }
         self.left |= pending;
+        // Lanes that are left from here on keep what constraints met in the step that is taken back: halves of it meet much the same.
         self.remember();
         self.check_velocities(plan);
         self.v_solved.copy_from_slice(&self.v);
@@ -81,7 +82,7 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Leaves lanes to one world that diverge or turn far.
+    /// Leaves the lanes that diverge or turn far to a simulation.
     #[inline(always)]
     fn check_velocities(&mut self, plan: &Plan) {
         let mut is_fine = T::ONE;

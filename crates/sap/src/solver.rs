@@ -27,13 +27,17 @@ pub fn solve<S: Structure>(
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
     resize(structure, constraints, v_star, v, ws)?;
-    let looks = options.expects_guess && v != v_star;
-    let guess =
-        if looks { initial_guess::check(structure, constraints, (v_star, v), options, &mut ws.convex) } else { None };
+    let checks_guess = options.expects_guess && v != v_star;
+    let guess = if checks_guess {
+        initial_guess::check(structure, constraints, (v_star, v), options, &mut ws.convex)
+    } else {
+        None
+    };
     if let Some(guess) = &guess {
         if guess.is_solution {
             return Ok(guess.report(coulomb::violation(constraints, options, ws)));
         }
+        structure.row_velocities(v_star, &mut ws.convex.v_c_star);
     } else {
         let ws = &mut ws.convex;
         if start_free(structure, constraints, v_star, ws)? {
@@ -41,7 +45,7 @@ pub fn solve<S: Structure>(
             return Ok(Report::unconstrained());
         }
         ws.v_c_star.copy_from_slice(&ws.current.v_c);
-        start_guess(structure, constraints, (v_star, v), looks, ws)?;
+        start_guess(structure, constraints, (v_star, v), checks_guess, ws)?;
         structure.scale(&mut ws.scale);
         ws.start_predictions(constraints);
     }
@@ -93,18 +97,19 @@ fn start_free<S: Structure>(
     Ok(ws.current.is_unconstrained())
 }
 
-/// Moves to the guess in `v` if the cost is lower there, else sets `v = v*`. With `has_looked` the products are there already.
+/// Moves to the guess in `v` if the cost is lower there, else sets `v = v*`. With `has_products`, `A (v − v*)` and `J v` are in the
+/// workspace already.
 fn start_guess<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
     (v_star, v): (&[f64], &mut [f64]),
-    has_looked: bool,
+    has_products: bool,
     ws: &mut ConvexWorkspace,
 ) -> Result<(), Error> {
     if v == v_star {
         return Ok(());
     }
-    if !has_looked {
+    if !has_products {
         ws.set_difference(v, v_star);
         structure.products(&ws.difference, &mut ws.dp, &mut ws.trial.v_c);
         axpy(1.0, &ws.current.v_c, &mut ws.trial.v_c);

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Problem, random_within, tower};
+use random::SplitMix64;
 use sapwood_sap::{BoundedFrictionContact, Constraint, Criterion, Law, Options, Report, Workspace, solve};
 
 /// What is left of the balance of momentum when every bound is the contact's own normal impulse at `v`.
@@ -117,4 +118,30 @@ fn an_expected_guess_is_looked_at() {
         }
     }
     assert!(solved > 30 && near > 10, "{solved} {near}");
+}
+
+/// What a workspace was used for before changes no bit of a solution, wherever the guess is.
+#[test]
+fn a_used_workspace_is_as_good_as_a_new_one() {
+    let ranges =
+        common::Ranges { max_nv: 40, max_contacts: 12, limits: true, mass: (-1.0, 1.0), mu: 0.8, r: (-5.0, -2.0) };
+    let mut used = Workspace::new();
+    for seed in 0..200 {
+        let mut problem = random_within(seed, &ranges).lagged(|k| 0.01 * (k % 3) as f64);
+        problem.set_delassus();
+        let solve_from = |guess: &[f64], expects_guess: bool, ws: &mut Workspace| {
+            let mut v = guess.to_vec();
+            let options = Options { max_friction_iterations: 40, expects_guess, ..Options::default() };
+            let report =
+                solve(&mut problem.dense(), &problem.constraints, &problem.v_star, &mut v, &options, ws).unwrap();
+            (report.iterations, v)
+        };
+        let (_, solution) = solve_from(&problem.v_star, false, &mut Workspace::new());
+        for error in [1e-4, 1e-2, 0.1] {
+            let mut rng = SplitMix64(seed);
+            let guess: Vec<f64> = solution.iter().map(|v| v + error * rng.symmetric()).collect();
+            let new = solve_from(&guess, true, &mut Workspace::new());
+            assert_eq!(solve_from(&guess, true, &mut used), new, "{seed}, {error}");
+        }
+    }
 }

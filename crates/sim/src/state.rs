@@ -151,6 +151,17 @@ impl State {
         }
     }
 
+    /// Forgets what is remembered of past steps, so that the next one depends on positions, velocities and inputs alone. Memory stays.
+    pub fn forget_past(&mut self) {
+        self.step_size = 0.0;
+        self.warm_start.clear();
+        self.extrapolation.clear();
+        for of_past in [&mut self.constraint_force, &mut self.accelerations, &mut self.rest_q] {
+            of_past.clear();
+        }
+        self.rests.clear();
+    }
+
     /// Becomes `other`, with the memory that there is.
     pub fn copy_from(&mut self, other: &Self) {
         (self.time, self.step, self.step_size) = (other.time, other.step, other.step_size);

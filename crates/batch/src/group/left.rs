@@ -29,6 +29,8 @@ const MAX_WAIT: u32 = 16;
 pub(crate) struct Past {
     /// What the simulation starts its next step from, with its memory of the last one.
     pub state: State,
+    /// Whether the state is one that a simulation led to, and tells what the last step met.
+    pub is_known: bool,
     /// Steps in a row that the world was left.
     pub in_a_row: u32,
     /// Steps that it will be left without a trial in lanes.
@@ -37,7 +39,7 @@ pub(crate) struct Past {
 
 impl Past {
     pub fn new(model: &Model) -> Self {
-        Self { state: State::new(model), in_a_row: 0, wait: 0 }
+        Self { state: State::new(model), is_known: false, in_a_row: 0, wait: 0 }
     }
 
     /// Notes that the world was left once more. Once is chance: lanes are tried again. Where it was left n times in a row and lanes fail
@@ -50,6 +52,7 @@ impl Past {
             wait => wait - 1,
         };
         self.in_a_row = self.in_a_row.saturating_add(1);
+        self.is_known = true;
     }
 }
 
@@ -60,7 +63,7 @@ pub(crate) enum Why {
     Alone,
     /// It is to be made in halves.
     Unresolved,
-    /// Its contacts are not solved, or not tried.
+    /// Lanes did not make it for another reason: contacts that are not solved, too many of them, bodies that are too fast, or no trial.
     Unsolved,
 }
 
@@ -95,7 +98,7 @@ pub(crate) fn step_one<T: Bundle>(
     (past, count): (&mut Past, &mut Left),
 ) -> Result<(), SimulationError> {
     std::mem::swap(one.state_mut(), &mut past.state);
-    let made = step_alone(lanes, (lane, why), rows, one, past.in_a_row > 0);
+    let made = step_alone(lanes, (lane, why), rows, one, past.is_known);
     if made.is_ok() {
         count.add(one.stats());
         if is_last {
@@ -118,7 +121,7 @@ fn step_alone<T: Bundle>(
 ) -> Result<(), SimulationError> {
     let (nu, state) = (lanes.ctrl.len(), one.state_mut());
     if !is_known {
-        forget(state);
+        state.forget_past();
     }
     (state.time, state.step) = (rows.time[lane], rows.count[lane]);
     state.ctrl.copy_from_slice(&rows.ctrl[lane * nu..(lane + 1) * nu]);
@@ -143,15 +146,4 @@ fn step_alone<T: Bundle>(
     lanes.act.iter_mut().zip(&state.act).for_each(|(lanes, act)| put(lanes, lane, *act));
     lanes.disturb();
     Ok(())
-}
-
-/// Forgets what a state remembers of its past; memory stays.
-pub(crate) fn forget(state: &mut State) {
-    state.step_size = 0.0;
-    state.warm_start.clear();
-    state.extrapolation.clear();
-    state.constraint_force.clear();
-    state.accelerations.clear();
-    state.rests.clear();
-    state.rest_q.clear();
 }

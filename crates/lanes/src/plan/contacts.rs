@@ -120,7 +120,7 @@ pub(crate) struct Contacts {
     /// By pairs.
     pub bounds: Vec<Bounds>,
     pub slots: usize,
-    /// The pairs in the order of their geoms, the higher one first: that of contact points of a step of one world.
+    /// The pairs in the order of their geoms, the higher one first: that of contact points in `sim`.
     pub in_order: Vec<usize>,
     /// What is at the ends of each slot.
     pub ends: Vec<Ends>,
@@ -306,7 +306,7 @@ pub(super) fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> (Materia
     (material, spin)
 }
 
-/// As in a step of one world.
+/// As in `sim`.
 fn spring_depth(model: &Model, attachments: &[Attachment], pair: &GeomPair, radii: [f64; 2]) -> f64 {
     let least = if radii.iter().all(|r| r.is_finite()) { radii[0].min(radii[1]) } else { f64::INFINITY };
     let tree_of = |node: usize| model.tree.trees.partition_point(|nodes| nodes.end <= node);

@@ -144,7 +144,7 @@ impl<T: Real> BlockRows<T> {
         self.is_active = positive(follows) & lanes != 0;
     }
 
-    /// λ and T of a constraint of one row; 1 where it is beyond a bound.
+    /// λ and T of a constraint of one row.
     #[inline(always)]
     fn localise_row(&mut self, row: usize, [low, high]: [T; 2]) {
         let k = self.stiffness[row];

@@ -20,7 +20,7 @@ pub struct Limits {
     pub round_off: f64,
     /// ‖λ − γ(v_c)‖_W relative to momentum at which what the iteration starts from is a solution.
     pub at_start: f64,
-    /// The same from the fifth step on: where contacts are redundant, F need not vanish.
+    /// The same once some steps were made: where contacts are redundant, F need not vanish.
     pub late: f64,
     /// The same of every solution, but for round-off. Infinite: it is not looked at where |F| is small enough, nor kept.
     pub residual: f64,
@@ -31,7 +31,7 @@ pub struct Limits {
 pub struct Outcome {
     /// The lanes in which the iteration converged, a bit each.
     pub solved: u32,
-    /// The steps that these took together.
+    /// The steps that these took together, without those of lanes that did not converge.
     pub steps: u64,
     /// Those of the slowest lane, solved or not.
     pub slowest: u64,
@@ -46,8 +46,9 @@ type Entries<T> = [[T; 3]; 3];
 /// Scratch of solutions.
 #[derive(Clone, Debug)]
 pub struct SemismoothNewton<T: Real> {
-    /// 1 + T (W − w) of the blocks that are active, by rows of blocks, and −T F, then the step.
+    /// 1 + T (W − w) of the blocks that are active, by rows of blocks.
     system: Vec<Block3<T>>,
+    /// −T F, then the step.
     step: Vec<[T; 3]>,
     active: Vec<usize>,
     pushing: Vec<usize>,
@@ -152,8 +153,8 @@ impl<T: Real> SemismoothNewton<T> {
     }
 }
 
-/// Lists the blocks that are active, and those that push in some of the lanes `left`, with their impulses in `scratch`: what no lane needs
-/// that is still on its way costs nothing. Velocities are those without impulses then.
+/// Lists the blocks that are active, and those with an impulse in some of the lanes `left`, whose impulses go to `scratch`; blocks that only
+/// solved lanes need are skipped. Velocities become those without impulses.
 #[inline(always)]
 fn find_active<T: Real>(
     rows: &mut [BlockRows<T>],

@@ -35,7 +35,7 @@ pub(crate) fn push_contacts(
         let mut ends = [pair.end(0, contact.position - apart), pair.end(1, contact.position + apart)];
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
         if let [Some(a), Some(b)] = &mut ends {
-            // Two ends are one point.
+            // Each is as mobile as its own surface; both are pushed at the point midway.
             (a.arm, b.arm) = (a.arm + apart, b.arm - apart);
         }
         gaps.push(if w > 0.0 {
@@ -58,7 +58,7 @@ struct BodyPair {
     /// A spring that starts deeper would throw them apart, and its normal turns round where their middles pass each other.
     spring_depth: f64,
     /// The velocity of the second geom's surface on its body, less that of the first's.
-    slip: Vec3<f64>,
+    surface_velocity: Vec3<f64>,
 }
 
 impl BodyPair {
@@ -81,7 +81,7 @@ impl BodyPair {
             homes,
             surface: surface(cx, contact),
             spring_depth: if is_within { SPRING_WITHIN * least } else { least },
-            slip: cx.surface_velocity(contact.geoms),
+            surface_velocity: cx.surface_velocity(contact.geoms),
         }
     }
 
@@ -113,7 +113,7 @@ pub(super) struct Touching<'a> {
     pub surface: &'a Material,
     /// See [`BodyPair`].
     pub spring_depth: f64,
-    pub slip: Vec3<f64>,
+    pub surface_velocity: Vec3<f64>,
     pub normal: Vec3<f64>,
     pub gap: f64,
     pub key: Key,
@@ -139,7 +139,7 @@ fn push_contact(
     let touching = Touching {
         surface: &pair.surface,
         spring_depth: pair.spring_depth,
-        slip: pair.slip,
+        surface_velocity: pair.surface_velocity,
         normal: contact.normal,
         gap: contact.gap,
         key: Key::contact(contact.geoms, ordinal),
@@ -163,14 +163,14 @@ pub(super) fn push_touching(
     (ends, w): ([Option<ConstraintEnd>; 2], f64),
     drift: impl FnOnce() -> (Vec3<f64>, f64),
 ) -> f64 {
-    let &Touching { surface, slip, normal, gap, key, report, .. } = touching;
+    let &Touching { surface, surface_velocity, normal, gap, key, report, .. } = touching;
     let (t1, t2) = normal.tangents();
     let basis = Mat3::from_columns(t1, t2, normal);
-    let (compliance, stop) = compliance(cx, touching, &ends);
+    let (spring_or_stop, stop) = compliance(cx, touching, &ends);
     let stiff = cx.stiff_mobility(&ends, w);
     let start = cx.rule.start(gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal)));
     let start = Start { violation: start.violation + stop, ..start };
-    let mut one_sided = cx.rule.normal(compliance, start, stiff);
+    let mut one_sided = cx.rule.normal(spring_or_stop, start, stiff);
     if one_sided.is_rigid && one_sided.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
         one_sided.v_hat = one_sided.v_hat.min(cx.recovery_speed(&ends, normal));
     }
@@ -188,8 +188,8 @@ pub(super) fn push_touching(
     let normal_impulse = if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { known.unwrap_or_else(alone) };
     let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() { drift() } else { (Vec3::ZERO, 0.0) };
     let turned = |vn_hat: f64| if is_midway { vn_hat } else { vn_hat - normal_turning };
-    let slip = slip + jacobian_drift;
-    let belt = (slip != Vec3::ZERO).then(|| [-t1.dot(slip), -t2.dot(slip)]);
+    let surface_velocity = surface_velocity + jacobian_drift;
+    let belt = (surface_velocity != Vec3::ZERO).then(|| [-t1.dot(surface_velocity), -t2.dot(surface_velocity)]);
     let law = friction_law(cx.law, (mu, normal_impulse), [r_t, r_n], turned(vn_hat), belt);
     let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
     set.push_recalled(law, w, ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear }, key, memory, report);

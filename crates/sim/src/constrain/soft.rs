@@ -58,11 +58,11 @@ fn push_contact(
     set: &mut ConstraintSet,
 ) -> f64 {
     let own = soft_surface(soft.body(point.0).friction);
-    let mut slip = Vec3::ZERO;
+    let mut surface_velocity = Vec3::ZERO;
     let first = cx.soft_end(point);
     let (surface, second) = match contact.partner {
         SoftPartner::Geom(geom) => {
-            slip = cx.surface_velocity_of(geom);
+            surface_velocity = cx.surface_velocity_of(geom);
             let geom = &cx.scene.geoms[geom];
             let material = &cx.model.materials[geom.material];
             let compliance = match material.compliance {
@@ -83,7 +83,7 @@ fn push_contact(
     let touching = Touching {
         surface: &surface,
         spring_depth: f64::INFINITY,
-        slip,
+        surface_velocity,
         normal: contact.normal,
         gap: contact.gap,
         key,

@@ -1,9 +1,8 @@
 //! Steps of models with few constraints, made in the one lane of a world by itself.
 //!
-//! Lanes take half the time of the step for all models, since a step is laid out before it begins ([`lanes::Plan`]) and reports are made on
-//! request alone. They solve the same problem to the same tolerance. Steps that err by too much are made in halves and quarters. The step for
-//! all models makes what lanes do not: problems that do not converge, and steps of worlds that hardly move, which it starts from the last
-//! solution.
+//! Lanes take half the time of the step for all models, since a step is laid out before it begins ([`lanes::Plan`]) and much is gathered
+//! on request alone. They solve the same problem to the same tolerance. Steps that err by too much are made in halves and quarters. The step for
+//! all models makes the rest: models that [`Lane::new`] refuses, states that [`takes`] refuses, problems that do not converge.
 
 use std::sync::Arc;
 
@@ -26,11 +25,11 @@ const MOST_TREES: usize = 4;
 /// Constraints at most that may ever push: lanes look at most of them in every step.
 const MOST_CONSTRAINTS: usize = 2000;
 
-/// Factorisations that an island may spend from which on lanes, which spend a few dozen at most, stay within the budget.
+/// The least budget of factorisations with which lanes are used: they spend a few dozen at most.
 const LEAST_BUDGET: usize = 50;
 
 /// How often a step is halved in the lane at most; what asks for less is for the step for all models.
-const MOST_HALVINGS: usize = 2;
+const MOST_HALVINGS_IN_LANE: usize = 2;
 
 /// The lane of a simulation.
 #[derive(Debug)]
@@ -134,11 +133,6 @@ impl Lane {
         }
     }
 
-    /// Whether it can make the next step from this state.
-    fn takes(&self, state: &State) -> bool {
-        !state.extrapolation.is_calm() && state.surface_velocity.iter().all(|v| *v == 0.0)
-    }
-
     /// Takes what a step starts from.
     fn load(&mut self, model: &Model, state: &State, length: usize) {
         self.exchange_numbers(length);
@@ -176,7 +170,7 @@ impl Lane {
     }
 
     /// Writes what became of the contact points in reach, and the statistics of the last step.
-    fn report(&self, length: usize, reports: &mut Reports, stats: &mut Stats) {
+    fn report(&self, length: usize, is_coulomb: bool, (reports, stats): (&mut Reports, &mut Stats)) {
         let plan = &self.lengths[length].plan;
         reports.clear();
         self.lanes.each_contact(plan, 0, |contact, impulse, velocity| {
@@ -197,7 +191,8 @@ impl Lane {
             iterations,
             residual,
             penetration,
-            friction_residual: residual,
+            // Laws in blocks bound friction by their own impulses, so that the residual holds what misses the law.
+            friction_residual: if is_coulomb { residual } else { 0.0 },
             substeps: 1,
             force_evaluations: 1,
             ..Stats::default()
@@ -205,12 +200,18 @@ impl Lane {
     }
 }
 
+/// Whether lanes can make the next step from this state. Of worlds that hardly move the step for all models knows the solution of the last
+/// step, and has little to do.
+fn takes(state: &State) -> bool {
+    !state.extrapolation.is_calm() && state.surface_velocity.iter().all(|v| *v == 0.0)
+}
+
 impl Simulation {
     /// Makes the step in the lane; false where it is for the step of all models, the state being as it was. What is known to be
     /// `unresolved` is made in halves.
     pub(super) fn step_in_lane(&mut self, dt: f64, unresolved: bool) -> Result<bool, SimulationError> {
         self.forget_lane();
-        if !self.may_step_in_lane() {
+        if !self.prepare_lane() {
             return Ok(false);
         }
         self.check_interrupt()?;
@@ -231,7 +232,7 @@ impl Simulation {
 
     /// Makes a step of `dt` that was halved so often in halves; false where lanes do not make a part of it.
     fn halve_in_lane(&mut self, dt: f64, halvings: usize, spent: Stats) -> bool {
-        if halvings == MOST_HALVINGS || !self.has_length(halvings + 1, 0.5 * dt) {
+        if halvings == MOST_HALVINGS_IN_LANE || !self.prepare_length(halvings + 1, 0.5 * dt) {
             return false;
         }
         let mut sum = spent;
@@ -251,7 +252,7 @@ impl Simulation {
     }
 
     /// Makes ready for steps of `dt`, which were halved so often, if that was not done before; false where it cannot be.
-    fn has_length(&mut self, halvings: usize, dt: f64) -> bool {
+    fn prepare_length(&mut self, halvings: usize, dt: f64) -> bool {
         let Self { lane: Some(lane), state, model, scene, options, extents, .. } = self else { return false };
         if lane.lengths.len() == halvings {
             let is_controlled = lane.is_controlled();
@@ -269,7 +270,9 @@ impl Simulation {
 
     /// Makes a step of `dt` in the lane, which was halved so often; unless it is made, the state is as it was.
     fn try_in_lane(&mut self, dt: f64, halvings: usize) -> Trial {
-        let Self { lane: Some(lane), state, last_step, reports, stats, model, .. } = self else { return Trial::Left };
+        let Self { lane: Some(lane), state, last_step, reports, stats, model, options, .. } = self else {
+            return Trial::Left;
+        };
         lane.load(model, state, halvings);
         Bundle::step(&mut *lane.lanes, &lane.lengths[halvings].plan);
         if lane.lanes.left() != 0 {
@@ -283,14 +286,14 @@ impl Simulation {
         lane.store(state, halvings);
         last_step.end(&state.v);
         lane.last = Some(halvings);
-        lane.report(halvings, reports, stats);
+        lane.report(halvings, options.contact == crate::ContactLaw::Coulomb, (reports, stats));
         Trial::Made
     }
 
-    /// Whether there is a lane that can make the next step.
-    fn may_step_in_lane(&mut self) -> bool {
+    /// Makes the lane ready for the next step, under PD control if there is any; false where it cannot make it.
+    fn prepare_lane(&mut self) -> bool {
         let Self { lane: Some(lane), state, model, scene, options, extents, .. } = self else { return false };
-        if !lane.takes(state) {
+        if !takes(state) {
             return false;
         }
         if state.pd.is_active() && !lane.is_controlled() && state.pd.check(&model.tree).is_ok() {
