@@ -134,8 +134,6 @@ pub(crate) struct OwnWorld {
     pub interrupt: Interrupt,
     /// What lanes step it with; none where they cannot.
     pub numbers: Option<Numbers<f64>>,
-    /// Whether they can.
-    pub is_in_lanes: bool,
     /// Makes the steps that lanes do not, from the first of them on.
     pub simulation: Option<Box<Simulation>>,
 }
@@ -147,8 +145,7 @@ impl OwnWorld {
             Some(simulation) => simulation,
             None => {
                 let (model, scene) = (self.model.clone(), self.scene.clone());
-                let new = if self.is_in_lanes { Simulation::without_lane } else { Simulation::new };
-                let mut simulation = new(model, scene, self.options.clone())?;
+                let mut simulation = Simulation::new(model, scene, self.options.clone())?;
                 simulation.set_interrupt(self.interrupt.clone());
                 Box::new(simulation)
             }

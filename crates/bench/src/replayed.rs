@@ -60,11 +60,7 @@ impl Replay {
         }
         let is_embedded = tracker.controller().control == Control::Embedded;
         let model = if is_embedded { with_damping(&subject.model, &tracker.pd().kd) } else { subject.model.clone() };
-        let mut simulation = simulation(&model, &subject.scene, dt)?;
-        if is_embedded {
-            // Embedded control is stepped without a lane: so are the frames without it.
-            simulation = Simulation::without_lane(model, subject.scene.clone(), simulation.options().clone())?;
-        }
+        let simulation = simulation(&model, &subject.scene, dt)?;
         let start = simulation.state().to_bytes();
         Ok(Self { simulation, start, nv, forces })
     }

@@ -161,7 +161,6 @@ impl Batch {
             scene: own.scene.clone(),
             options: self.options.clone(),
             interrupt: self.interrupt.clone(),
-            is_in_lanes: numbers.is_some(),
             numbers,
             simulation: None,
         };
