@@ -12,7 +12,7 @@ TITLE = "Many worlds"
 REFERENCE = "mujoco-pyramidal"
 NOTE = (
     "`sapwood bench batch`: 64 worlds out of step with each other, under random controls over their full range, held "
-    "for 25 steps / at rest after 20 s of settling. Time of a step of one world by `mujoco.rollout` (Newton, Euler, "
+    "for 25 steps / at rest after settling. Time of a step of one world by `mujoco.rollout` (Newton, Euler, "
     "pyramidal cones), ns, and how many times as fast the others are, in turns of one process; medians. `left` is the "
     "share of steps that f64 lanes left to the solver of one world. More, and what worlds, lanes, threads, resets and "
     "divergence cost: [benchmarks/batch.md](benchmarks/batch.md)."
@@ -82,26 +82,15 @@ SECTIONS: tuple[tuple[str, str, str, Maker], ...] = (
     (
         "batch",
         "Time of a step of one world, ns",
-        "`sapwood bench batch`. Medians of turns, of 64 worlds; `sapwood alone` is a `Simulation`.",
+        "`sapwood bench batch`. Medians of turns, of 64 worlds; `sapwood alone` is a `Simulation`; ratios are on "
+        "[the page of benchmarks](../benchmarks.md).",
         lambda rows: by_engine(rows, "batch", "time"),
-    ),
-    (
-        "batch",
-        "How many times as fast as mujoco.rollout with pyramidal cones",
-        "The median time of it over that of the engine.",
-        lambda rows: by_engine(rows, "batch", "speed-up"),
     ),
     (
         "batch",
         "Steps left to the solver of one world, %",
         "They meet the same tolerance.",
         lambda rows: by_engine(rows, "batch", "left", 100.0),
-    ),
-    (
-        "batch",
-        "Iterations of the solver in a step",
-        "Of a rollout those of sampled steps.",
-        lambda rows: by_engine(rows, "batch", "iterations"),
     ),
     (
         "batch",
