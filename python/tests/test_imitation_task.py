@@ -313,3 +313,14 @@ def test_clips_of_deepmimic(clip: str) -> None:
     for _ in range(20):
         _, reward, *_ = env.step(np.zeros((8, env.model.nv - 6)))
         assert np.isfinite(reward).all()
+
+
+def test_worlds_that_lanes_leave_take_no_more_and_more_memory() -> None:
+    """Buffers that a lane under PD control and the step for all models take in turns once doubled in every step."""
+    options: dict[str, Any] = {"character": "humanoid", "clip": "walk", "action": "lead", "observe_root": True}
+    for seed in range(4):
+        envs = gymnasium.make_vec("sapwood/Imitation-v0", num_envs=256, **options)
+        envs.action_space.seed(seed)
+        envs.reset(seed=0)
+        _, rewards, *_ = envs.step(envs.action_space.sample())
+        assert np.isfinite(rewards).all()

@@ -468,9 +468,10 @@ impl Simulation {
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
         std::mem::swap(&mut self.reports.touches, &mut self.touches);
         std::mem::swap(&mut self.reports.detected, &mut self.detected);
-        // The buffers take turns: each gets the largest size yet, so that later steps do not allocate.
+        // The buffers take turns: each gets the largest size yet, so that later steps do not allocate, and exactly that: what grows by
+        // more than it is asked for would double in every step.
         self.detected.clear();
-        self.detected.reserve(self.reports.detected.capacity());
+        self.detected.reserve_exact(self.reports.detected.capacity());
         self.reports.renew();
         self.report_impacts();
         self.report_soft();

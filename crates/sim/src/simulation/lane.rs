@@ -200,6 +200,11 @@ impl Lane {
     }
 }
 
+/// Makes room for so many entries, whatever is there now.
+fn make_room<T>(all: &mut Vec<T>, most: usize) {
+    all.reserve_exact(most.saturating_sub(all.len()));
+}
+
 /// Whether lanes can make the next step from this state. Of worlds that hardly move the step for all models knows the solution of the last
 /// step, and has little to do.
 fn takes(state: &State) -> bool {
@@ -310,13 +315,13 @@ impl Simulation {
         let Self { lane: Some(lane), state, remembered, before, reports, detected, touches, .. } = self else { return };
         let most = lane.lengths[0].plan.constraint_count();
         for warm_start in [&mut state.warm_start, remembered, &mut before.warm_start] {
-            warm_start.entries_mut().reserve(most);
+            make_room(warm_start.entries_mut(), most);
         }
         for touches in [&mut reports.touches, touches] {
-            touches.reserve(most);
+            make_room(touches, most);
         }
         for detected in [&mut reports.detected, detected] {
-            detected.reserve(most);
+            make_room(detected, most);
         }
     }
 
