@@ -291,7 +291,7 @@ impl TreeWorkspace {
 
     /// How much of the error may be left, as a part of the momentum, whatever was expected: none where energy is not mended.
     fn may_miss(&self, newton: &ImplicitNewton, motion: &FreeMotion<'_>) -> f64 {
-        let turn = self.turn_of_mended(newton, motion);
+        let turn = self.turn_of_corrected_step(newton, motion);
         MOST_MISSED.min(MOST_OF_TURN * turn * turn * turn)
     }
 

@@ -82,8 +82,8 @@ impl TreeWorkspace {
         turn <= RESOLVED || made <= LEFT
     }
 
-    /// How far joints turn in a step whose energy is mended and that Newton's method is looking for; zero where it is not.
-    pub(super) fn turn_of_mended(&self, newton: &ImplicitNewton, motion: &FreeMotion<'_>) -> f64 {
+    /// How far joints turn in a step whose energy is corrected at its end, rad; zero where it is not, or where they hardly turn.
+    pub(super) fn turn_of_corrected_step(&self, newton: &ImplicitNewton, motion: &FreeMotion<'_>) -> f64 {
         let FreeMotion { step, conserves, is_regular, .. } = *motion;
         let may_be = step.is_midpoint() && conserves && is_regular && self.tree.len() > 1 && !self.takes_energy();
         let turn = if may_be { step.dt * self.turning_speed(&newton.v_theta) } else { 0.0 };
