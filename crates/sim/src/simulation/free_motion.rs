@@ -22,7 +22,11 @@ impl Simulation {
     /// Whether there is nothing to constrain in this step, and was nothing in the last.
     pub(super) fn is_idle(&self) -> bool {
         let has_limit = |workspace: &TreeWorkspace| workspace.drives.iter().any(|drive| drive.apart);
-        self.is_free_motion_only() && self.islands.active().is_empty() && !self.trees.iter().any(has_limit)
+        self.detected.is_empty()
+            && self.sources.are_none()
+            && self.soft.is_empty()
+            && self.islands.active().is_empty()
+            && !self.trees.iter().any(has_limit)
     }
 
     /// Free motion at the beginning of the step, with what [`take_state`](Self::take_state) left to do.
