@@ -10,16 +10,17 @@ thread_local! {
     static IN_THREAD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Allocations so far, of all threads: for a test that is alone in its file.
+/// Allocations of this thread so far. Other tests may run beside it.
 #[allow(dead_code, reason = "a test needs one of the two")]
 pub fn allocations() -> usize {
-    IN_PROCESS.load(Ordering::Relaxed)
+    IN_THREAD.with(Cell::get)
 }
 
-/// Those of this thread: tests may run side by side.
+/// Allocations of all threads so far, for what a thread pool does. Only for a test with `harness = false`: the test harness allocates in
+/// threads of its own while a test runs.
 #[allow(dead_code, reason = "a test needs one of the two")]
-pub fn allocations_of_thread() -> usize {
-    IN_THREAD.with(Cell::get)
+pub fn allocations_of_process() -> usize {
+    IN_PROCESS.load(Ordering::Relaxed)
 }
 
 fn count() {

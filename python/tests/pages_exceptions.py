@@ -23,7 +23,10 @@ OPTIONAL = {"ray", "rerun", "stable_baselines3", "torch"}
 
 PAGES_ELSEWHERE = {
     "docs/controllers.md": "excerpts: test_pages finds them in python/examples, which test_controllers runs",
-    "docs/first-week.md": "test_first_week.py runs each of its programs by itself and reads the results",
+    **{
+        f"docs/first-week/{page}.md": "test_first_week.py runs each of its programs by itself and reads the results"
+        for page in ("index", "models", "robots", "pictures", "learning")
+    },
 }
 """Pages whose Python other tests run; their commands are typed."""
 

@@ -7,8 +7,30 @@ use std::path::Path;
 /// A path of modules within a crate, `["narrow", "sphere"]`; its root is empty.
 type Module = Vec<String>;
 
-/// The crates that are free of circles: of the others some are mutual by nature, as a trait and the registers that it names in `spatial`.
-const CRATES: [&str; 8] = ["geometry", "lanes", "motion", "replay", "sap", "sim", "spd", "tracking"];
+/// Crates with modules that import each other, these modules, and why they do.
+const MUTUAL: [(&str, &[&str], &str); 5] = [
+    (
+        "cli",
+        &["arguments", "completions", "scene"],
+        "clap completes an argument by a function named at it, which reads the arguments",
+    ),
+    (
+        "deformable",
+        &["elements", "isotropic", "mesh", "shape"],
+        "a law is over elements' lanes, which choose it; a mesh checks its shape functions",
+    ),
+    (
+        "multibody",
+        &["builder", "checks", "model", "tendon"],
+        "a model has tendons, whose length is one of a model's configuration",
+    ),
+    (
+        "python",
+        &["model", "names", "quantities", "render", "replay", "simulation", "views"],
+        "classes of Python return each other",
+    ),
+    ("spatial", &["lanes", "real", "three"], "the scalar trait names the registers that implement it"),
+];
 
 /// The modules of a crate and what each says, without comments and tests.
 fn read(folder: &Path, at: &Module, modules: &mut BTreeMap<Module, String>) {
@@ -100,8 +122,8 @@ fn resolve(path: &str, from: &Module, modules: &BTreeMap<Module, String>, depth:
     handed_on.and_then(|path| resolve(&path, &at, modules, depth - 1)).or(Some(at))
 }
 
-/// Circles of modules that lie beside each other, each by one of its members and what leads back to it.
-fn circles(source: &Path) -> Vec<String> {
+/// The modules in circles of modules that lie beside each other, each with those that lead back to it.
+fn circles(source: &Path) -> Vec<(Module, Vec<Module>)> {
     let mut modules = BTreeMap::new();
     read(source, &Module::new(), &mut modules);
     // Of two modules the parts of their paths where these part.
@@ -124,8 +146,8 @@ fn circles(source: &Path) -> Vec<String> {
     let in_circles = edges.keys().filter(|module| reachable(module).contains(*module));
     in_circles
         .map(|module| {
-            let back: Vec<_> = edges[module].iter().filter(|next| reachable(next).contains(module)).collect();
-            format!("{module:?} imports {back:?}")
+            let back = edges[module].iter().filter(|next| reachable(next).contains(module));
+            (module.clone(), back.cloned().collect())
         })
         .collect()
 }
@@ -133,9 +155,16 @@ fn circles(source: &Path) -> Vec<String> {
 #[test]
 fn no_modules_import_each_other() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
-    for name in CRATES {
-        let found = circles(&crates.join(name).join("src"));
-        assert!(found.is_empty(), "{name}: a circle; move what both need into a file of its own: {found:#?}");
+    for folder in fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let (known, why) =
+            MUTUAL.iter().find(|(mutual, ..)| *mutual == name).map_or((&[][..], ""), |(_, known, why)| (*known, *why));
+        let found = circles(&folder.join("src"));
+        let modules: Vec<_> = found.iter().map(|(module, _)| module.join("::")).collect();
+        assert_eq!(
+            modules, known,
+            "{name}: modules that import each other, and those that may ({why}); move what both need into a file of its own: {found:#?}"
+        );
     }
 }
 

@@ -8,7 +8,7 @@ mod options;
 mod rollout;
 mod sensors;
 mod state;
-mod worlds;
+mod stepping;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,14 +20,15 @@ use lanes::{NotInLanes, Plan};
 use multibody::Model;
 use sim::{Options, Pd, Simulation, SimulationError, StepTrace, TraceNeeds};
 
-use crate::BatchContact;
+use crate::arrays::{Arrays, Owned, Worlds};
 use crate::group::{Steps, alone, fastest, groups, widest};
+use crate::{BatchContact, Precision};
 
 pub use jacobians::{BatchJacobians, Cotangents, StepGradients};
 use models::Own;
 pub use observed::{Moment, World};
-pub use options::{BatchError, BatchOptions, BatchStats, Precision};
-use worlds::{Sizes, Stepper, Worlds};
+pub use options::{BatchError, BatchOptions, BatchStats};
+use stepping::{Rows, Stepper};
 
 /// Tangential regularisation of worlds of 32 bits at least. A contact that sticks pushes by its velocity over σ w, and rounding of that
 /// velocity, 1e-7 of what the contact takes up in a step, must not be more than 1e-3 of the push.
@@ -47,26 +48,9 @@ pub struct Batch {
     options: Options,
     /// Worlds with models of their own.
     own: BTreeMap<usize, Own>,
-    /// Positions, velocities and controls, (worlds, nq) and so on.
-    q: Vec<f64>,
-    v: Vec<f64>,
-    ctrl: Vec<f64>,
-    act: Vec<f64>,
-    /// Time, s, and steps since the last reset.
-    time: Vec<f64>,
-    count: Vec<u64>,
-    /// Why worlds failed in the last call.
-    errors: Vec<Option<SimulationError>>,
-    /// Contact points of the last step of each world; empty where they are not recorded.
-    contacts: Vec<Vec<BatchContact>>,
-    /// PD control: gains of all worlds, and targets, (worlds, nq); empty without.
+    arrays: Arrays<Owned>,
+    /// PD control: gains of all worlds.
     pd: Option<Pd>,
-    pd_target: Vec<f64>,
-    /// Applied forces, (worlds, nv), and wrenches, (worlds, nbody, 6); empty until somebody asks for them.
-    applied_force: Vec<f64>,
-    applied_wrench: Vec<f64>,
-    /// What sensors look at of the last step of each world; empty where they look at none.
-    traces: Vec<StepTrace>,
     /// The plan of steps in lanes, or why there is none; and worlds in a group that has one.
     plan: Result<Plan, NotInLanes>,
     precision: Precision,
@@ -116,19 +100,21 @@ impl Batch {
             expected: "no more threads than the system grants",
         })?;
         let mut batch = Self {
-            q: model.q0.repeat(worlds),
-            v: vec![0.0; model.nv() * worlds],
-            ctrl: vec![0.0; model.nu() * worlds],
-            act: vec![0.0; model.na() * worlds],
-            time: vec![0.0; worlds],
-            count: vec![0; worlds],
-            errors: vec![None; worlds],
-            contacts: vec![Vec::new(); if contacts { worlds } else { 0 }],
+            arrays: Arrays {
+                q: model.q0.repeat(worlds),
+                v: vec![0.0; model.nv() * worlds],
+                ctrl: vec![0.0; model.nu() * worlds],
+                act: vec![0.0; model.na() * worlds],
+                time: vec![0.0; worlds],
+                count: vec![0; worlds],
+                pd_target: Vec::new(),
+                applied_force: Vec::new(),
+                applied_wrench: Vec::new(),
+                errors: vec![None; worlds],
+                contacts: vec![Vec::new(); if contacts { worlds } else { 0 }],
+                traces: vec![StepTrace::default(); if TraceNeeds::of(&model).anything { worlds } else { 0 }],
+            },
             pd: None,
-            pd_target: Vec::new(),
-            applied_force: Vec::new(),
-            applied_wrench: Vec::new(),
-            traces: vec![StepTrace::default(); if TraceNeeds::of(&model).anything { worlds } else { 0 }],
             plan: sim::plan(&model, &scene, &options, None),
             precision,
             widest: lanes,
@@ -168,7 +154,7 @@ impl Batch {
 
     /// The number of worlds.
     pub fn worlds(&self) -> usize {
-        self.time.len()
+        self.arrays.worlds()
     }
 
     /// Worlds side by side in a register; 1 where they are stepped [one by one](Self::alone).
@@ -193,52 +179,52 @@ impl Batch {
 
     /// Positions, (worlds, nq).
     pub fn q(&self) -> &[f64] {
-        &self.q
+        &self.arrays.q
     }
 
     /// Positions, (worlds, nq), to be changed between steps.
     pub fn q_mut(&mut self) -> &mut [f64] {
-        &mut self.q
+        &mut self.arrays.q
     }
 
     /// Velocities, (worlds, nv).
     pub fn v(&self) -> &[f64] {
-        &self.v
+        &self.arrays.v
     }
 
     /// Velocities, (worlds, nv), to be changed between steps.
     pub fn v_mut(&mut self) -> &mut [f64] {
-        &mut self.v
+        &mut self.arrays.v
     }
 
     /// Controls, (worlds, nu).
     pub fn ctrl(&self) -> &[f64] {
-        &self.ctrl
+        &self.arrays.ctrl
     }
 
     /// Controls, (worlds, nu), to be changed between steps.
     pub fn ctrl_mut(&mut self) -> &mut [f64] {
-        &mut self.ctrl
+        &mut self.arrays.ctrl
     }
 
     /// Activations, (worlds, na).
     pub fn act(&self) -> &[f64] {
-        &self.act
+        &self.arrays.act
     }
 
     /// Activations, (worlds, na), to be changed between steps.
     pub fn act_mut(&mut self) -> &mut [f64] {
-        &mut self.act
+        &mut self.arrays.act
     }
 
     /// Times, (worlds), s.
     pub fn time(&self) -> &[f64] {
-        &self.time
+        &self.arrays.time
     }
 
     /// Times, (worlds), s, to be changed between steps; nothing but reports depends on them.
     pub fn time_mut(&mut self) -> &mut [f64] {
-        &mut self.time
+        &mut self.arrays.time
     }
 
     /// Controls all worlds by stable PD of the same gains, from the next step on; `target` of `pd` is every world's until
@@ -251,7 +237,7 @@ impl Batch {
         if let Some(pd) = &pd {
             pd.check(&self.model.tree).map_err(SimulationError::from)?;
         }
-        self.pd_target = pd.as_ref().map_or_else(Vec::new, |pd| pd.target.repeat(self.worlds()));
+        self.arrays.pd_target = pd.as_ref().map_or_else(Vec::new, |pd| pd.target.repeat(self.worlds()));
         self.pd = pd;
         self.plan = sim::plan(&self.model, &self.scene, &self.options, self.pd.as_ref());
         self.arrange();
@@ -265,17 +251,17 @@ impl Batch {
 
     /// Targets of PD control, (worlds, nq); empty without.
     pub fn pd_target(&self) -> &[f64] {
-        &self.pd_target
+        &self.arrays.pd_target
     }
 
     /// Targets of PD control, (worlds, nq), to be changed between steps; empty without.
     pub fn pd_target_mut(&mut self) -> &mut [f64] {
-        &mut self.pd_target
+        &mut self.arrays.pd_target
     }
 
     /// The worlds that failed in the last step, rollout or derivative, and why; a reset world is no longer among them.
     pub fn errors(&self) -> impl Iterator<Item = (usize, &SimulationError)> {
-        self.errors.iter().enumerate().filter_map(|(world, error)| Some((world, error.as_ref()?)))
+        self.arrays.errors.iter().enumerate().filter_map(|(world, error)| Some((world, error.as_ref()?)))
     }
 
     /// The contact points of a world in its last step; none after a reset or a failure. They are not in the order of
@@ -286,12 +272,12 @@ impl Batch {
     pub fn contacts(&self, world: usize) -> &[BatchContact] {
         assert!(world < self.worlds(), "world {world} of {}", self.worlds());
         assert!(self.records_contacts(), "contacts are not recorded: set BatchOptions::contacts");
-        &self.contacts[world]
+        &self.arrays.contacts[world]
     }
 
     /// Whether contact points are recorded: [`BatchOptions::contacts`].
     pub fn records_contacts(&self) -> bool {
-        !self.contacts.is_empty()
+        !self.arrays.contacts.is_empty()
     }
 
     /// Options that worlds are stepped with.
@@ -325,8 +311,7 @@ impl Batch {
     /// # Errors
     /// When worlds diverge or have states that are not finite; these stay as they were, all others move on.
     pub fn step(&mut self, steps: usize) -> Result<(), BatchError> {
-        let nothing = (&[][..], &mut [][..], &mut [][..]);
-        self.drive(0, nothing, |stepper, group, worlds, one| stepper.step(steps, group, worlds, one))?;
+        self.drive((), |stepper, ()| stepper.step(steps))?;
         self.check_worlds()
     }
 
@@ -339,88 +324,32 @@ impl Batch {
         }
     }
 
-    /// Does something with every group and its worlds, on all threads. Arrays of a rollout are (worlds, horizon, …).
-    fn drive(
+    /// Does something with every group and its worlds, on all threads. Work gets the rows of its worlds.
+    fn drive<R: Rows>(
         &mut self,
-        horizon: usize,
-        arrays: (&[f64], &mut [f64], &mut [f64]),
-        work: impl Fn(&Stepper<'_>, &mut dyn Steps, &mut Worlds<'_>, &mut Simulation) + Sync,
+        mut rows: R,
+        work: impl Fn(&mut Stepper<'_>, &mut R) + Sync,
     ) -> Result<(), BatchError> {
-        self.drive_with(horizon, arrays, (&mut [], 0), |stepper, group, worlds, one, _| {
-            work(stepper, group, worlds, one);
-        })
-    }
-
-    /// [`drive`](Self::drive), with rows of the caller's own: `width` numbers for every world. Work gets those of its worlds, and the
-    /// number of its thread.
-    fn drive_with(
-        &mut self,
-        horizon: usize,
-        (controls, out_q, out_v): (&[f64], &mut [f64], &mut [f64]),
-        (mut rows, row): (&mut [f64], usize),
-        work: impl Fn(&Stepper<'_>, &mut dyn Steps, &mut Worlds<'_>, &mut Simulation, (usize, &mut [f64])) + Sync,
-    ) -> Result<(), BatchError> {
-        self.errors.fill(None);
-        let before: u64 = self.count.iter().sum();
-        let Self {
-            q,
-            v,
-            ctrl,
-            act,
-            time,
-            count,
-            errors,
-            contacts,
-            pd,
-            pd_target,
-            applied_force,
-            applied_wrench,
-            traces,
-            model,
-            groups,
-            width,
-            ones,
-            crew,
-            interrupt,
-            ..
-        } = self;
-        let (nq, nv, nu, na) = (model.nq(), model.nv(), model.nu(), model.na());
-        let pd = pd.as_ref();
-        let target = pd.map_or(0, |_| nq);
-        let [force, wrench] = [&applied_force, &applied_wrench].map(|all| all.len() / errors.len());
-        let sizes = Sizes { nq, nv, nu, na, target, force, wrench, horizon };
-        let (all, width) = (groups.len(), *width);
+        self.arrays.errors.fill(None);
+        let before: u64 = self.arrays.count.iter().sum();
+        let widths = self.arrays.widths();
+        let Self { arrays, pd, groups, width, ones, crew, interrupt, .. } = self;
+        let mut worlds = Worlds { arrays: arrays.borrow(), widths: &widths, pd: pd.as_ref() };
+        let (all, width, interrupt) = (groups.len(), *width, &*interrupt);
         let mut groups = &mut groups[..];
-        let mut worlds = Worlds {
-            q,
-            v,
-            ctrl,
-            act,
-            time,
-            count,
-            errors,
-            contacts,
-            pd_target,
-            applied_force,
-            applied_wrench,
-            traces,
-            controls,
-            out_q,
-            out_v,
-        };
         let mut shares: [_; SHARES] = std::array::from_fn(|k| {
             let count = all * (k + 1) / SHARES - all * k / SHARES;
-            let worlds = worlds.split_off(count * width, &sizes);
-            let rows = rows.split_off_mut(..worlds.len() * row).unwrap_or_default();
+            let worlds = worlds.split_off(count * width);
+            let rows = rows.split_off(worlds.len());
             (groups.split_off_mut(..count).unwrap_or_default(), worlds, rows)
         });
-        let stepper = Stepper { sizes, pd, interrupt };
         crew.for_each(&mut shares, |thread, (groups, worlds, rows)| {
             let mut one = ones[thread].lock().unwrap_or_else(PoisonError::into_inner);
-            for group in groups.iter_mut().take_while(|_| !stepper.interrupt.is_raised()) {
-                let mut worlds = worlds.split_off(width, &sizes);
-                let rows = rows.split_off_mut(..worlds.len() * row).unwrap_or_default();
-                work(&stepper, &mut **group, &mut worlds, &mut one, (thread, rows));
+            for group in groups.iter_mut().take_while(|_| !interrupt.is_raised()) {
+                let mut worlds = worlds.split_off(width);
+                let mut rows = rows.split_off(worlds.len());
+                let worlds = worlds.reborrow();
+                work(&mut Stepper { group: &mut **group, worlds, one: &mut one, thread, interrupt }, &mut rows);
             }
         });
         self.count_steps(before);
@@ -432,7 +361,7 @@ impl Batch {
         if !self.interrupt.is_raised() {
             return Ok(());
         }
-        let errors = self.errors.iter_mut();
+        let errors = self.arrays.errors.iter_mut();
         errors
             .filter(|error| matches!(error, Some(SimulationError::Interrupted { .. })))
             .for_each(|error| *error = None);
@@ -442,7 +371,7 @@ impl Batch {
     /// Sums up; worlds had made so many steps `before`.
     fn count_steps(&mut self, before: u64) {
         let stats = &mut self.stats;
-        stats.steps += self.count.iter().sum::<u64>().wrapping_sub(before);
+        stats.steps += self.arrays.count.iter().sum::<u64>().wrapping_sub(before);
         for group in &mut self.groups {
             let (lanes, left) = group.take_stats();
             stats.left += left.steps;

@@ -7,44 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use geometry::Scene;
 use interrupt::Interrupt;
-use lanes::{Bundle, GroupMemory, LaneContact, LaneStats, Lanes, Numbers, Plan, get, put};
+use lanes::{Bundle, GroupMemory, LaneStats, Lanes, Numbers, Plan, put};
 use multibody::Model;
-use sim::{Options, Pd, Simulation, SimulationError, State, StepTrace, TraceNeeds};
+use sim::{Options, Simulation, SimulationError, State};
 use spatial::{F32x8, F32x16, F64x4, F64x8};
 
-use crate::batch::Precision;
-use left::{Left, Past, Why, contacts_of_simulation, step_one};
+use crate::Precision;
+use crate::arrays::{Arrays, Worlds};
+use left::{Left, Past, Why, report, step_one};
 pub(crate) use width::{fastest, widest};
-
-/// The arrays of some worlds, (worlds, nq) and so on.
-pub(crate) struct WorldArrays<'a> {
-    pub q: &'a mut [f64],
-    pub v: &'a mut [f64],
-    pub ctrl: &'a [f64],
-    /// Activations, (worlds, na).
-    pub act: &'a mut [f64],
-    /// Time and count of steps, which every step moves on.
-    pub time: &'a mut [f64],
-    pub count: &'a mut [u64],
-    /// PD control: gains of all, targets (worlds, nq).
-    pub pd: Option<&'a Pd>,
-    pub pd_target: &'a [f64],
-    /// (worlds, nv) and (worlds, nbody, 6), or empty where nobody set any.
-    pub applied_force: &'a [f64],
-    pub applied_wrench: &'a [f64],
-    /// What sensors need of the last step, or empty where they need nothing.
-    pub traces: &'a mut [StepTrace],
-    /// Why a world could not be stepped.
-    pub errors: &'a mut [Option<SimulationError>],
-    /// Contact points of the last step, or empty where they are not recorded.
-    pub contacts: &'a mut [Vec<LaneContact>],
-}
 
 /// Some worlds that are stepped together.
 pub(crate) trait Steps: Send + Sync {
-    /// Makes `steps` steps of the worlds in `rows` that have no error; `one` does what lanes leave. Worlds that fail stay as they were before
-    /// the step that failed.
-    fn run(&mut self, steps: usize, rows: WorldArrays<'_>, one: &mut Simulation);
+    /// Makes `steps` steps of the worlds that have no error; `one` does what lanes leave. Worlds that fail stay as they were before the step
+    /// that failed.
+    fn run(&mut self, steps: usize, worlds: Worlds<'_>, one: &mut Simulation);
     /// Forgets what is remembered of a world.
     fn forget(&mut self, world: usize);
     /// Writes what is remembered of a world to a state.
@@ -187,11 +164,11 @@ pub(crate) fn alone(model: &Model, scene: &Scene, n: usize) -> Vec<Box<dyn Steps
 }
 
 impl<T: Bundle> Steps for Group<T> {
-    fn run(&mut self, steps: usize, rows: WorldArrays<'_>, one: &mut Simulation) {
+    fn run(&mut self, steps: usize, worlds: Worlds<'_>, one: &mut Simulation) {
         let mut lanes = self.pool.take();
         lanes.take_memory(&self.memory);
         lanes.numbers = self.numbers.as_ref().unwrap_or(&self.pool.numbers).clone();
-        self.step(&mut lanes, steps, rows, one);
+        self.step(&mut lanes, steps, worlds, one);
         lanes.give_memory(&mut self.memory);
         self.stats.add(&std::mem::take(&mut lanes.stats));
         self.pool.give_back(lanes);
@@ -249,43 +226,32 @@ impl<T: Bundle> Steps for Group<T> {
 }
 
 impl Steps for Alone {
-    fn run(&mut self, steps: usize, rows: WorldArrays<'_>, one: &mut Simulation) {
-        if rows.errors[0].is_some() {
+    fn run(&mut self, steps: usize, mut worlds: Worlds<'_>, one: &mut Simulation) {
+        let Arrays { errors, .. } = &mut worlds.arrays;
+        if errors[0].is_some() {
             return;
         }
         let one = match self.own.as_mut().map(OwnWorld::simulation).transpose() {
             Ok(own) => own.unwrap_or(one),
-            Err(error) => return rows.errors[0] = Some(error),
+            Err(error) => return errors[0] = Some(error),
         };
         std::mem::swap(one.state_mut(), &mut self.state);
-        let state = one.state_mut();
-        state.q.copy_from_slice(rows.q);
-        state.v.copy_from_slice(rows.v);
-        state.ctrl.copy_from_slice(rows.ctrl);
-        state.act.copy_from_slice(rows.act);
-        (state.time, state.step) = (rows.time[0], rows.count[0]);
-        copy_pd(&mut state.pd, rows.pd, rows.pd_target);
-        copy_forces(state, rows.applied_force, rows.applied_wrench);
+        worlds.world(0).write_state(one.state_mut(), worlds.pd);
+        let mut world = worlds.world_mut(0);
         for _ in 0..steps {
             self.left.steps += 1;
             if let Err(error) = one.step() {
-                rows.errors[0] = Some(error);
+                world.errors[0] = Some(error);
                 break;
             }
             self.left.add(one.stats());
         }
-        if let ([contacts], None, true) = (rows.contacts, &rows.errors[0], steps > 0) {
-            contacts.clear();
-            contacts_of_simulation(one.contacts(), one.timestep(), contacts);
-        }
-        if let ([trace], None, true) = (rows.traces, &rows.errors[0], steps > 0) {
-            one.trace(TraceNeeds::of(one.model()), trace);
+        if world.errors[0].is_none() && steps > 0 {
+            report(one, &mut world);
         }
         let state = one.state();
-        rows.q.copy_from_slice(&state.q);
-        rows.v.copy_from_slice(&state.v);
-        rows.act.copy_from_slice(&state.act);
-        (rows.time[0], rows.count[0]) = (state.time, state.step);
+        world.read_state(state);
+        (world.time[0], world.count[0]) = (state.time, state.step);
         std::mem::swap(one.state_mut(), &mut self.state);
     }
 
@@ -311,25 +277,25 @@ impl Steps for Alone {
 }
 
 impl<T: Bundle> Group<T> {
-    /// Makes `steps` steps of the worlds in `rows` that have no error.
-    fn step(&mut self, lanes: &mut Lanes<T>, steps: usize, mut rows: WorldArrays<'_>, one: &mut Simulation) {
+    /// Makes `steps` steps of the worlds that have no error.
+    fn step(&mut self, lanes: &mut Lanes<T>, steps: usize, mut worlds: Worlds<'_>, one: &mut Simulation) {
         let plan = &self.pool.plan;
-        let worlds = rows.errors.len();
-        load(lanes, worlds, &rows);
+        let count = worlds.len();
+        load(lanes, &worlds);
         for step in 1..=steps {
             let waits = |past: &Option<Box<Past>>| past.as_ref().is_some_and(|past| past.wait > 0);
             let untried = self.pasts.iter().enumerate().map(|(lane, past)| u32::from(waits(past)) << lane);
             lanes.untried = untried.fold(self.alone, |all, lane| all | lane);
-            if self.alone.count_ones() as usize == worlds {
+            if self.alone.count_ones() as usize == count {
                 lanes.leave_all();
             } else {
                 T::step(lanes, plan);
             }
             let left = lanes.left();
-            for lane in 0..worlds {
+            for lane in 0..count {
                 if left >> lane & 1 == 0 {
                     self.pool.end(&mut self.pasts[lane]);
-                } else if rows.errors[lane].is_none() {
+                } else if worlds.arrays.errors[lane].is_none() {
                     self.left.steps += 1;
                     let past = self.pool.past(&mut self.pasts[lane], one.model());
                     let own = self.own.get_mut(lane).and_then(Option::as_mut).map(OwnWorld::simulation).transpose();
@@ -340,32 +306,32 @@ impl<T: Bundle> Group<T> {
                             () if lanes.unresolved() >> lane & 1 != 0 => Why::Unresolved,
                             () => Why::Unsolved,
                         };
-                        step_one(lanes, (lane, why), (&mut rows, step == steps), one, (past, &mut self.left))
+                        step_one(lanes, (lane, why), (&mut worlds, step == steps), one, (past, &mut self.left))
                     });
                     if let Err(error) = made {
                         // As it is now: later steps of the group may move the lane on.
-                        store(lanes, lane, &mut rows);
-                        rows.errors[lane] = Some(error);
+                        worlds.world_mut(lane).store(lanes, lane);
+                        worlds.arrays.errors[lane] = Some(error);
                     }
                 }
             }
-            for lane in (0..worlds).filter(|&lane| rows.errors[lane].is_none()) {
-                rows.time[lane] += plan.dt;
-                rows.count[lane] += 1;
+            for lane in (0..count).filter(|&lane| worlds.arrays.errors[lane].is_none()) {
+                worlds.arrays.time[lane] += plan.dt;
+                worlds.arrays.count[lane] += 1;
             }
         }
-        for lane in 0..worlds {
-            if rows.errors[lane].is_none() {
-                store(lanes, lane, &mut rows);
+        for lane in 0..count {
+            if worlds.arrays.errors[lane].is_none() {
+                worlds.world_mut(lane).store(lanes, lane);
             }
         }
         let left = lanes.left();
         let made = |lane: usize| steps > 0 && left >> lane & 1 == 0;
-        for (lane, contacts) in rows.contacts.iter_mut().enumerate().filter(|(lane, _)| made(*lane)) {
+        for (lane, contacts) in worlds.arrays.contacts.iter_mut().enumerate().filter(|(lane, _)| made(*lane)) {
             contacts.clear();
             lanes.report_contacts(plan, lane, contacts);
         }
-        for (lane, trace) in rows.traces.iter_mut().enumerate().filter(|(lane, _)| made(*lane)) {
+        for (lane, trace) in worlds.arrays.traces.iter_mut().enumerate().filter(|(lane, _)| made(*lane)) {
             let own = self.own.get(lane).and_then(Option::as_ref);
             let (model, scene) = own.map_or((one.model(), one.scene()), |own| (&own.model, &own.scene));
             sim::trace_lane(lanes, lane, (plan, model, scene, one.options()), trace);
@@ -374,70 +340,10 @@ impl<T: Bundle> Group<T> {
 }
 
 /// Takes the worlds' states; lanes without a world repeat the last one.
-fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: usize, rows: &WorldArrays<'_>) {
-    let (nq, nv, nu, na) = (lanes.q.len(), lanes.v.len(), lanes.ctrl.len(), lanes.act.len());
-    lanes.has_forces = rows.applied_force.iter().any(|x| *x != 0.0);
-    lanes.has_wrenches = rows.applied_wrench.iter().any(|x| *x != 0.0);
+fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: &Worlds<'_>) {
+    lanes.has_forces = worlds.arrays.applied_force.iter().any(|x| *x != 0.0);
+    lanes.has_wrenches = worlds.arrays.applied_wrench.iter().any(|x| *x != 0.0);
     for lane in 0..T::LANES {
-        let world = lane.min(worlds - 1);
-        let q = &rows.q[world * nq..(world + 1) * nq];
-        let v = &rows.v[world * nv..(world + 1) * nv];
-        let ctrl = &rows.ctrl[world * nu..(world + 1) * nu];
-        lanes.q.iter_mut().zip(q).for_each(|(lanes, q)| put(lanes, lane, *q));
-        lanes.v.iter_mut().zip(v).for_each(|(lanes, v)| put(lanes, lane, *v));
-        lanes.ctrl.iter_mut().zip(ctrl).for_each(|(lanes, u)| put(lanes, lane, *u));
-        let act = &rows.act[world * na..(world + 1) * na];
-        lanes.act.iter_mut().zip(act).for_each(|(lanes, a)| put(lanes, lane, *a));
-        let n = lanes.pd_target.len();
-        let target = &rows.pd_target[world * n..(world + 1) * n];
-        lanes.pd_target.iter_mut().zip(target).for_each(|(lanes, q)| put(lanes, lane, *q));
-        if lanes.has_forces {
-            let force = &rows.applied_force[world * nv..(world + 1) * nv];
-            lanes.applied_force.iter_mut().zip(force).for_each(|(lanes, f)| put(lanes, lane, *f));
-        }
-        if lanes.has_wrenches {
-            let n = lanes.applied_wrench.len();
-            let wrench = &rows.applied_wrench[world * n..(world + 1) * n];
-            lanes.applied_wrench.iter_mut().zip(wrench).for_each(|(lanes, w)| put(lanes, lane, *w));
-        }
+        worlds.world(lane.min(worlds.len() - 1)).load(lanes, lane);
     }
-}
-
-/// Writes the state of a lane to its rows.
-fn store<T: Bundle>(lanes: &Lanes<T>, lane: usize, rows: &mut WorldArrays<'_>) {
-    let (nq, nv, na) = (lanes.q.len(), lanes.v.len(), lanes.act.len());
-    let q = rows.q[lane * nq..(lane + 1) * nq].iter_mut();
-    q.zip(&lanes.q).for_each(|(q, lanes)| *q = get(lanes, lane));
-    let v = rows.v[lane * nv..(lane + 1) * nv].iter_mut();
-    v.zip(&lanes.v).for_each(|(v, lanes)| *v = get(lanes, lane));
-    let act = rows.act[lane * na..(lane + 1) * na].iter_mut();
-    act.zip(&lanes.act).for_each(|(act, lanes)| *act = get(lanes, lane));
-}
-
-/// Sets the applied forces of a state; none where nobody set any.
-pub(crate) fn copy_forces(state: &mut State, force: &[f64], wrench: &[f64]) {
-    for (to, from) in [(&mut state.applied_force, force), (&mut state.applied_wrench, wrench)] {
-        if from.is_empty() {
-            to.fill(0.0);
-        } else {
-            to.copy_from_slice(from);
-        }
-    }
-}
-
-/// Sets the PD control of a state, with the memory that there is; `None` for none.
-pub(crate) fn copy_pd(to: &mut Pd, from: Option<&Pd>, target: &[f64]) {
-    let Some(from) = from else {
-        // Mostly there was none before.
-        if to.is_active() {
-            *to = Pd::default();
-        }
-        return;
-    };
-    to.kp.clone_from(&from.kp);
-    to.kd.clone_from(&from.kd);
-    to.target.clear();
-    to.target.extend_from_slice(target);
-    to.target_velocity.clone_from(&from.target_velocity);
-    to.effort_limit.clone_from(&from.effort_limit);
 }

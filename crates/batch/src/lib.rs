@@ -25,13 +25,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arrays;
 mod batch;
 mod group;
 mod own;
 mod placements;
+mod precision;
 
 pub use batch::{
-    Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Moment, Precision, StepGradients, World,
+    Batch, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Moment, StepGradients, World,
 };
 pub use lanes::LaneContact as BatchContact;
+pub use precision::Precision;
 pub use sim::{Parameter, ParameterError, Parameters};

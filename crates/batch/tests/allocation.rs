@@ -29,7 +29,7 @@ fn run(loaded: &Loaded, batch: &mut Batch, steps: usize) {
 
 #[test]
 fn steps_after_warm_up_do_not_allocate() {
-    // One test in this file: the counter is the process's. On several threads it matters which thread's scratch has seen which world.
+    // On one thread: on several it matters which thread's scratch has seen which world.
     let loaded = humanoid();
     let all = [true; WORLDS];
     let mut one_by_one = BatchOptions::default();

@@ -13,7 +13,7 @@ const STEPS: usize = 250;
 
 /// Velocities differ by no more than this share of the greatest change of one in the step, or of what gravity changes in it where bodies rest.
 const AGREEMENT: f64 = 1e-6;
-const LEAST_CHANGE: f64 = 9.81 * 0.004;
+const MIN_CHANGE: f64 = 9.81 * 0.004;
 const TOLERANCE: f64 = 1e-11;
 
 /// Free bodies with these geoms, one above the other, over what `fixed` says.
@@ -83,7 +83,7 @@ fn check(name: &str, loaded: &Loaded, speed: f64, spare: f64) {
             let largest = |other: &[f64]| {
                 fall.state().v.iter().zip(other).fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()))
             };
-            let error = largest(v) / largest(&before).max(LEAST_CHANGE);
+            let error = largest(v) / largest(&before).max(MIN_CHANGE);
             most = most.max(error);
             differ += usize::from(error.is_nan() || error > AGREEMENT);
         }

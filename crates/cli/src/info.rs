@@ -17,7 +17,7 @@ use crate::scene;
 use crate::source::Source;
 
 /// The text lists this many bodies, tendons or equality constraints; the JSON lists all.
-const MOST_ROWS: usize = 200;
+const MAX_ROWS: usize = 200;
 
 /// Prints what was read.
 pub fn info(arguments: &InfoArguments) -> Result<()> {
@@ -292,7 +292,7 @@ fn write_bodies(out: &mut String, info: &Info<'_>) -> fmt::Result {
     }
     let mut depth = vec![0; info.bodies.len() + 1];
     writeln!(out, "\n  body, mass, geoms, joints")?;
-    for (i, body) in info.bodies.iter().enumerate().take(MOST_ROWS) {
+    for (i, body) in info.bodies.iter().enumerate().take(MAX_ROWS) {
         depth[i + 1] = depth[body.parent] + 1;
         let name = format!("{:indent$}{}", "", body.name, indent = 2 * (depth[i + 1] - 1));
         let row = format!("  {name:<32} {:>9.4} kg {:>3}  {}", body.mass, body.geoms, joints_of[i + 1]);
@@ -305,7 +305,7 @@ fn write_tendons(out: &mut String, info: &Info<'_>) -> fmt::Result {
     if !info.tendons.is_empty() {
         writeln!(out, "\n  tendon, length, limits")?;
     }
-    for tendon in info.tendons.iter().take(MOST_ROWS) {
+    for tendon in info.tendons.iter().take(MAX_ROWS) {
         let mut terms: Vec<String> =
             tendon.joints.iter().map(|(joint, c)| format!("{c} {}", or_no_name(joint))).collect();
         if !tendon.path.is_empty() {
@@ -322,7 +322,7 @@ fn write_equalities(out: &mut String, info: &Info<'_>) -> fmt::Result {
     if !info.equalities.is_empty() {
         writeln!(out, "\n  equality constraint, kind, between")?;
     }
-    for equality in info.equalities.iter().take(MOST_ROWS) {
+    for equality in info.equalities.iter().take(MAX_ROWS) {
         let between: Vec<&str> = equality.between.iter().map(|name| or_no_name(name)).collect();
         let inactive = if equality.active { "" } else { " (inactive)" };
         let (name, kind) = (or_no_name(equality.name), equality.kind);
@@ -333,7 +333,7 @@ fn write_equalities(out: &mut String, info: &Info<'_>) -> fmt::Result {
 
 /// How many of `count` rows have been left out.
 fn write_rest(out: &mut String, count: usize) -> fmt::Result {
-    match count.checked_sub(MOST_ROWS) {
+    match count.checked_sub(MAX_ROWS) {
         None | Some(0) => Ok(()),
         Some(rest) => writeln!(out, "  … and {rest} more: --json lists all"),
     }

@@ -14,7 +14,6 @@ use spatial::Vec3;
 
 #[test]
 fn steps_after_warm_up_do_not_allocate() {
-    // One test in this file: the counter is the process's.
     for model in MODELS {
         let material = Material { damping_stiffness: 0.01, ..elastic(model, 1e5, 0.3) };
         let soft = body(crooked_box(3), material, |x| x.z < -0.5 + 1e-9);

@@ -4,22 +4,12 @@ use std::sync::{Mutex, PoisonError};
 
 use batch::{Batch, BatchError, Moment, World};
 
-use crate::environment::{EnvError, Environment};
+use crate::environment::Environment;
+use crate::error::EnvError;
 use crate::memory::MemoryError;
 use crate::quantities::Scratch;
 use crate::reward::Transition;
-use crate::rows::{Episodic, Rows};
-
-/// When a world whose episode has ended begins the next one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Autoreset {
-    /// In the next step, which then does nothing else.
-    NextStep,
-    /// In the step that ends it; the last observation of the episode is kept beside.
-    SameStep,
-    /// When the caller resets it.
-    Disabled,
-}
+use crate::rows::{Autoreset, Episodic, Rows};
 
 /// Numbers of a world beside observation and info: see [`Row`].
 const OTHERS: usize = 5;

@@ -4,7 +4,7 @@ use batch::World;
 use multibody::{JointKind, JointType, Model, Transmission};
 use spatial::Vec3;
 
-use crate::environment::EnvError;
+use crate::error::EnvError;
 use crate::observation::{Named, Part, Sizes, parts};
 use crate::quantities::{Quantities, Scratch};
 use crate::reward::{Definition, Transition, info};

@@ -32,6 +32,7 @@
 
 mod environment;
 mod episodes;
+mod error;
 mod gymnasium;
 pub mod imitation;
 mod memory;
@@ -42,10 +43,12 @@ mod rows;
 mod suite;
 mod task;
 
-pub use environment::{EnvError, Environment, InfoColumn};
-pub use episodes::{Autoreset, Episodes};
+pub use environment::{Environment, InfoColumn};
+pub use episodes::Episodes;
+pub use error::EnvError;
 pub use memory::{Content, MemoryError};
 pub use quantities::Scratch;
 pub use reward::Transition;
+pub use rows::Autoreset;
 pub use suite::SuiteTask;
 pub use task::{Task, TaskOptions, Value};

@@ -2,8 +2,18 @@
 
 use batch::Batch;
 
-use crate::Autoreset;
 use crate::memory::{MemoryError, pack, unpack};
+
+/// When a world whose episode has ended begins the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Autoreset {
+    /// In the next step, which then does nothing else.
+    NextStep,
+    /// In the step that ends it; the last observation of the episode is kept beside.
+    SameStep,
+    /// When the caller resets it.
+    Disabled,
+}
 
 /// Observations, `info` and whatever else is to be known of the worlds, one row for each; and which of their episodes have ended.
 pub(crate) struct Rows {

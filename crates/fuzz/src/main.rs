@@ -9,6 +9,7 @@
 mod case;
 mod meshes;
 mod mutate;
+mod outcome;
 mod seeds;
 mod states;
 mod watch;

@@ -9,8 +9,8 @@ use formats::LoadOptions;
 use random::SplitMix64;
 use sim::{Options, Simulation};
 
-use crate::case::{REFUSED, SIMULATED, refused, step};
 use crate::mutate;
+use crate::outcome::{REFUSED, SIMULATED, refused, step};
 use crate::seeds::Corpus;
 
 /// Numbers at the edges.

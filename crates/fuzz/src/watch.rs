@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use crate::seeds::Corpus;
-use crate::{Arguments, case};
+use crate::{Arguments, case, outcome};
 
 /// Time of the processor that a case may take, s.
 const CASE_LIMIT: f64 = 5.0;
@@ -86,7 +86,7 @@ fn run_worker(arguments: &Arguments, first: u64, end: Instant, tally: &mut Tally
                 Some(("case", number)) => current = Case::new(number.parse()?, &worker),
                 Some(("done", outcome)) => {
                     tally.cases += 1;
-                    tally.loaded += u64::from(outcome == case::SIMULATED);
+                    tally.loaded += u64::from(outcome == outcome::SIMULATED);
                 }
                 _ => {}
             },

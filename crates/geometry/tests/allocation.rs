@@ -21,7 +21,6 @@ fn frames(n: usize, size: f64, random: &mut SplitMix64) -> Vec<(Mat3<f64>, Vec3<
         .collect()
 }
 
-/// One test alone in this binary: another thread's allocations would count.
 #[test]
 fn steps_do_not_allocate_after_warm_up() {
     let mut random = SplitMix64(11);

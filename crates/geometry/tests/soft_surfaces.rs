@@ -7,7 +7,7 @@ mod counting_allocator;
 use std::sync::Arc;
 
 use common::{Placements, geom, rock};
-use counting_allocator::allocations_of_thread;
+use counting_allocator::allocations;
 use parry3d_f64::math::Vector;
 use parry3d_f64::query::PointQuery;
 use parry3d_f64::shape::{TriMesh, TriMeshFlags};
@@ -251,9 +251,9 @@ fn calls_repeat_and_do_not_allocate() {
         let mut fresh = collider(&shapes, &surfaces);
         find(&mut fresh, poses, positions, 0.01, &mut again);
         out.reserve(again.len());
-        let before = allocations_of_thread();
+        let before = allocations();
         find(&mut first, poses, positions, 0.01, &mut out);
-        allocated += allocations_of_thread() - before;
+        allocated += allocations() - before;
         assert_eq!(out, again);
         found += out.len();
     }

@@ -5,7 +5,7 @@ mod common;
 mod counting_allocator;
 
 use common::{frame_of, humanoid, limb, v};
-use counting_allocator::allocations_of_thread;
+use counting_allocator::allocations;
 use multibody::{BodySpec, JointKind, JointSpec, Model, ModelBuilder};
 use sapwood_motion::gait::{self, LeggedGait, Slither, SlitherPattern};
 use sapwood_motion::{
@@ -174,11 +174,11 @@ fn sampling_allocates_nothing() {
         let mut binding = Binding::new(model, &motion, &BindingOptions::default()).expect("the same joints");
         let (mut q, mut vel) = (model.q0.clone(), vec![0.0; model.nv()]);
         binding.positions_and_velocities(&motion, 0.0, 0.01, &mut q, &mut vel);
-        let before = allocations_of_thread();
+        let before = allocations();
         for k in 0..500 {
             binding.positions_and_velocities(&motion, 0.013 * f64::from(k), 0.01, &mut q, &mut vel);
         }
-        assert_eq!(allocations_of_thread() - before, 0);
+        assert_eq!(allocations() - before, 0);
         assert!(before > 0, "the allocator counts");
     }
 }

@@ -8,7 +8,7 @@ use sim::{ContactLaw, Factorization, Options, PdLaw, Scheme, Theta};
 use crate::arguments::word;
 
 /// More threads than this are a slip of the pen, and a system that has not so many may abort the process.
-const MOST_THREADS: i64 = 1024;
+const MAX_THREADS: i64 = 1024;
 
 /// What Python passes.
 pub struct OptionArguments<'a> {
@@ -104,10 +104,10 @@ pub fn name_of<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static 
 
 /// A number of threads.
 pub fn threads(threads: i64) -> PyResult<usize> {
-    if (1..=MOST_THREADS).contains(&threads) {
+    if (1..=MAX_THREADS).contains(&threads) {
         return Ok(threads as usize);
     }
-    Err(PyValueError::new_err(format!("threads is {threads}: expected 1 to {MOST_THREADS}")))
+    Err(PyValueError::new_err(format!("threads is {threads}: expected 1 to {MAX_THREADS}")))
 }
 
 /// A number of factorisations.

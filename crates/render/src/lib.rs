@@ -6,7 +6,9 @@
 //! A [`Stage`] is what is drawn of a model, made once and shared. A [`Renderer`] keeps buffers. The bits of a picture depend on the
 //! configuration and the view alone, not on the number of threads.
 
+mod colour;
 mod lists;
+mod marker;
 mod mesh;
 mod paint;
 mod primitives;
@@ -18,9 +20,11 @@ mod shade;
 mod skin;
 mod stage;
 mod texture;
+mod textures;
 mod view;
 
-pub use renderer::{MAX_SIDE, Marker, MarkerShape, Options, RenderError, Renderer, SHOWN_GROUPS};
+pub use marker::{Marker, MarkerShape};
+pub use renderer::{MAX_SIDE, Options, RenderError, Renderer, SHOWN_GROUPS};
 pub use scale::scale_colour;
 pub use stage::Stage;
 pub use view::{Eye, FreeCamera, View};

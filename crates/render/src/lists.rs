@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use geometry::{Geom, Shape};
-use spatial::{Mat3, Pose, Quat, Vec3};
+use spatial::{Mat3, Pose, Vec3};
 
+use crate::marker::{Marker, MarkerShape};
 use crate::mesh::DrawnMesh;
 use crate::primitives::{Primitives, triangle};
 use crate::projection::Projection;
-use crate::raster::Band;
-use crate::renderer::{BAND, Marker, MarkerShape};
-use crate::shade::{Item, ItemLook};
+use crate::raster::{BAND, Band};
+use crate::shade::Item;
 use crate::stage::Stage;
+use crate::textures::ItemLook;
 
 type Vector = Vec3<f64>;
 
@@ -192,20 +193,6 @@ impl Lists {
         let nearest = at.nearest as f32;
         for &k in &self.bins[number] {
             band.draw(&self.primitives.list[k as usize], k, nearest);
-        }
-    }
-}
-
-impl MarkerShape {
-    fn placed(self) -> (Shape, Pose<f64>) {
-        match self {
-            Self::Ball { centre, radius } => (Shape::Sphere { radius }, Pose::new(centre, Quat::IDENTITY)),
-            Self::Rod { ends: [a, b], radius } => {
-                let axis = (b - a).normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0));
-                let rot = Quat::between(Vec3::new(0.0, 0.0, 1.0), axis);
-                let half_length = 0.5 * (b - a).norm();
-                (Shape::Capsule { radius, half_length }, Pose::new((a + b) * 0.5, rot))
-            }
         }
     }
 }

@@ -3,8 +3,10 @@
 use geometry::Mapping;
 use spatial::Vec3;
 
+use crate::colour::Colour;
 use crate::primitives::Kind;
-use crate::shade::{Colour, Item, ItemLook, Shader};
+use crate::shade::{Item, Shader};
+use crate::textures::ItemLook;
 
 type V = Vec3<f32>;
 

@@ -4,6 +4,9 @@ use crate::primitives::{Kind, Primitive, Slab};
 
 /// Samples that are computed side by side.
 pub(crate) const LANES: usize = 8;
+/// Rows of pixels that are drawn together.
+pub(crate) const BAND: usize = 16;
+
 /// The primitive of samples that see none.
 pub(crate) const NOTHING: u32 = u32::MAX;
 

@@ -8,11 +8,13 @@ use geometry::Shape;
 use multibody::Kinematics;
 use spatial::{Mat3, Pose, Vec3};
 
+use crate::colour::{Colour, mix};
 use crate::lists::{Lists, is_shown};
+use crate::marker::Marker;
 use crate::mesh::DrawnMesh;
 use crate::projection::Projection;
-use crate::raster::{Band, NOTHING};
-use crate::shade::{Colour, Shader, ShadowMap, TO_LIGHT, mix};
+use crate::raster::{BAND, Band, NOTHING};
+use crate::shade::{Shader, ShadowMap, TO_LIGHT};
 use crate::stage::{Stage, place_bodies};
 use crate::view::{Eye, View};
 
@@ -23,9 +25,6 @@ pub const MAX_SIDE: usize = 16384;
 
 /// The groups that are drawn unless others are chosen: 0, 1 and 2, as in MuJoCo. By convention others hold collision shapes.
 pub const SHOWN_GROUPS: u32 = 0b111;
-
-/// Rows of pixels that are drawn together.
-pub(crate) const BAND: usize = 16;
 
 /// Least and greatest number of rows and columns of the shadow map, which has about twice those of the picture.
 const SHADOW_SIZES: [usize; 2] = [256, 1024];
@@ -45,34 +44,6 @@ impl Default for Options {
     fn default() -> Self {
         Self { shadows: true, antialias: true, markers: Vec::new() }
     }
-}
-
-/// Something to draw in the world.
-#[derive(Clone, Copy, Debug)]
-pub struct Marker {
-    /// Its shape.
-    pub shape: MarkerShape,
-    /// Red, green, blue, opacity in 0..=1.
-    pub rgba: [f32; 4],
-}
-
-/// Shapes of markers, in metres.
-#[derive(Clone, Copy, Debug)]
-pub enum MarkerShape {
-    /// A ball.
-    Ball {
-        /// Its centre.
-        centre: Vector,
-        /// Its radius.
-        radius: f64,
-    },
-    /// A rod with round ends.
-    Rod {
-        /// The centres of its ends.
-        ends: [Vector; 2],
-        /// Its radius.
-        radius: f64,
-    },
 }
 
 /// Why there is no picture.

@@ -1,36 +1,20 @@
 //! The colour of a point: one light of the world, a fill light at the camera, soft light from the sky.
 
-use geometry::Mapping;
 use spatial::{Mat3, Vec3};
 
+use crate::colour::{Colour, mix};
 use crate::mesh::DrawnMesh;
 use crate::primitives::{Kind, Primitives, Surface};
 use crate::projection::Projection;
-use crate::stage::Textures;
+use crate::textures::{ItemLook, Textures};
 
 type V = Vec3<f32>;
-
-/// Red, green, blue in 0..=1.
-pub(crate) type Colour = [f32; 3];
 
 /// The direction to the light in the world.
 pub(crate) const TO_LIGHT: [f64; 3] = [0.302, -0.402, 0.864];
 
 const HORIZON: Colour = [0.90, 0.93, 0.96];
 const ZENITH: Colour = [0.55, 0.68, 0.84];
-
-/// What is seen in the place of one colour.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ItemLook {
-    /// Nothing else.
-    Plain,
-    /// A texture, and where points are in it.
-    Texture { texture: u32, mapping: Mapping },
-    /// The paints of its mesh.
-    Paints,
-    /// The colours of the vertices of its mesh.
-    Vertices,
-}
 
 /// Something that is drawn, as the camera sees it.
 #[derive(Clone, Copy, Debug)]
@@ -254,8 +238,4 @@ fn power(x: f32) -> f32 {
     let x8 = x4 * x4;
     let x16 = x8 * x8;
     x16 * x16
-}
-
-pub(crate) fn mix(a: Colour, b: Colour, t: f32) -> Colour {
-    std::array::from_fn(|k| a[k] + t * (b[k] - a[k]))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use geometry::{Texture, TextureKind};
 use spatial::Vec3;
 
-use crate::shade::{Colour, mix};
+use crate::colour::{Colour, mix};
 
 type V = Vec3<f32>;
 

@@ -11,11 +11,11 @@ use crate::binary::base64;
 /// Pixels along each side of a texture, or of a side of a cube.
 const MAX_SIDE: usize = 1024;
 
-/// Bytes of all textures together. Where they are more, the largest are halved until they fit, down to [`LEAST_SIDE`].
+/// Bytes of all textures together. Where they are more, the largest are halved until they fit, down to [`MIN_SIDE`].
 const MAX_BYTES: usize = 8 << 20;
 
 /// No texture is made smaller than this for the sake of [`MAX_BYTES`], pixels.
-const LEAST_SIDE: usize = 32;
+const MIN_SIDE: usize = 32;
 
 /// The textures of a scene, each once.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl Textures {
         let mut side = MAX_SIDE;
         loop {
             let files = self.list.iter().map(|texture| png(texture, side)).collect::<io::Result<Vec<_>>>()?;
-            if files.iter().map(Vec::len).sum::<usize>() <= MAX_BYTES || side <= LEAST_SIDE {
+            if files.iter().map(Vec::len).sum::<usize>() <= MAX_BYTES || side <= MIN_SIDE {
                 let kind = |texture: &Texture| if texture.kind == TextureKind::Cube { "cube" } else { "2d" };
                 let value =
                     |(texture, file): (&Arc<Texture>, &Vec<u8>)| json!({ "kind": kind(texture), "png": base64(file) });

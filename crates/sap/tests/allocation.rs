@@ -5,7 +5,7 @@ mod common;
 mod counting_allocator;
 
 use common::{tower, tree};
-use counting_allocator::allocations_of_thread;
+use counting_allocator::allocations;
 use random::SplitMix64;
 use sapwood_sap::{BlockCholesky, Dense, LineSearch, Options, Workspace, solve};
 
@@ -60,10 +60,10 @@ fn nothing_is_allocated_after_warm_up() {
         iterations
     };
     let warm_up = pass(LineSearch::Exact);
-    let before = allocations_of_thread();
+    let before = allocations();
     let again = pass(LineSearch::Exact);
     let other = pass(LineSearch::Wolfe) + pass(LineSearch::Inexact);
-    assert_eq!(allocations_of_thread() - before, 0);
+    assert_eq!(allocations() - before, 0);
     assert_eq!(warm_up, again);
     assert!(other > 3, "the problems were really solved");
 }
@@ -96,7 +96,7 @@ fn a_block_cholesky_allocates_nothing_after_warm_up() {
         }
     };
     pass();
-    let before = allocations_of_thread();
+    let before = allocations();
     pass();
-    assert_eq!(allocations_of_thread() - before, 0);
+    assert_eq!(allocations() - before, 0);
 }

@@ -6,14 +6,13 @@ mod counting_allocator;
 
 use std::sync::Arc;
 
-use common::{BIPED, EVERYTHING, crawlers, run, set_going, simulation, tower, towers};
+use common::{BIPED, EVERYTHING, crawlers, run, set_going, simulation, tower};
 use counting_allocator::allocations;
 use sapwood_sim::{Options, Pd, Scheme, Simulation};
 use spatial::Vec3;
 
 #[test]
 fn steps_after_warm_up_do_not_allocate() {
-    // One test in this file: the counter is the process's.
     let midpoint = Options { scheme: Scheme::Midpoint, ..Options::default() };
     let accurate = Options { accuracy: Some(1e-2), ..midpoint.clone() };
     let cases = [
@@ -24,8 +23,6 @@ fn steps_after_warm_up_do_not_allocate() {
         (BIPED, 0.005, midpoint.clone()),
         (EVERYTHING, 0.005, midpoint),
         (BIPED, 0.005, accurate),
-        // Shared: towers alike, so that it does not matter which thread's scratch has seen which.
-        (&towers(8), 0.01, Options { threads: 2, ..Options::default() }),
     ];
     for (scene, dt, options) in cases {
         let start = |s: &mut Simulation| {

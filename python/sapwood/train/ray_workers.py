@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sapwood.train.settings import Settings
     from sapwood.train.tasks import Task
 
-MOST_LOSSES = 10
+MAX_LOSSES = 10
 """Losses of workers in a row, without a rollout between, after which training ends: then it is not chance."""
 
 
@@ -96,8 +96,8 @@ class RayWorkers:
                 lost_in_a_row = 0
             except (RayActorError, WorkerCrashedError) as error:
                 self.losses, lost_in_a_row = self.losses + 1, lost_in_a_row + 1
-                if lost_in_a_row >= MOST_LOSSES:
-                    message = f"{MOST_LOSSES} workers were lost in a row: {error}"
+                if lost_in_a_row >= MAX_LOSSES:
+                    message = f"{MAX_LOSSES} workers were lost in a row: {error}"
                     raise RuntimeError(message) from error
                 self.workers[worker] = self._worker()
                 waiting.insert(0, job)

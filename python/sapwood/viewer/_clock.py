@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 # What is behind by more is not caught up with, s of wall-clock time.
-MOST_BEHIND = 0.1
+MAX_BEHIND = 0.1
 
 
 class Clock:
@@ -39,10 +39,10 @@ class Clock:
             self._aim = now
             self._since, self.rate = (wall, now), 0.0
             return 0.0
-        self._aim += min(elapsed, MOST_BEHIND) * self.speed
+        self._aim += min(elapsed, MAX_BEHIND) * self.speed
         # A simulation that was reset or cannot keep up starts anew from where it is.
-        if not now - 2 * MOST_BEHIND * self.speed <= self._aim <= now + MOST_BEHIND * self.speed:
-            self._aim = min(max(self._aim, now), now + MOST_BEHIND * self.speed)
+        if not now - 2 * MAX_BEHIND * self.speed <= self._aim <= now + MAX_BEHIND * self.speed:
+            self._aim = min(max(self._aim, now), now + MAX_BEHIND * self.speed)
         start, then = self._since
         if wall - start > 0.5:
             self.rate = max((now - then) / (wall - start), 0.0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Quantity = Callable[["Simulation"], float]
 
 # More sliders than this fit no screen.
-MOST_SLIDERS = 80
+MAX_SLIDERS = 80
 # Points of a plot, and simulated time between two of them, s.
 POINTS, SPACING = 300, 1 / 30
 COLOURS = ("#d0563f", "#3f78b5", "#8a929b", "#0d9488", "#8a63b8", "#b96f1c")
@@ -97,7 +97,7 @@ class Panel:
             if viewer.controller is not None:
                 hand = gui.add_checkbox("By hand, not by the controller", False)
                 hand.on_update(lambda _: setattr(viewer, "by_hand", hand.value))
-            for i, limits in enumerate(viewer.scene.ctrl_ranges[:MOST_SLIDERS]):
+            for i, limits in enumerate(viewer.scene.ctrl_ranges[:MAX_SLIDERS]):
                 name = viewer.sim.model.actuator_names[i] or f"actuator {i}"
                 self._control(i, name, limits or (-1.0, 1.0))
 
@@ -118,7 +118,7 @@ class Panel:
             for k, label in enumerate(("stiffness × 10^", "damping × 10^")):
                 self._gain(k, label)
             single = [joint for joint in viewer.sim.model.joints if joint.q.stop - joint.q.start == 1]
-            for joint in single[:MOST_SLIDERS]:
+            for joint in single[:MAX_SLIDERS]:
                 at = joint.q.start
                 self._target(at, joint.name or f"q[{at}]", joint.range or (-np.pi, np.pi))
 

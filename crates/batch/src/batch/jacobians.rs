@@ -89,7 +89,7 @@ impl Batch {
         out: impl Fn(usize, &StepJacobians, [&mut [f64]; 3]) + Sync,
     ) -> Result<(), BatchError> {
         let worlds = self.worlds();
-        let mut errors = std::mem::take(&mut self.errors);
+        let mut errors = std::mem::take(&mut self.arrays.errors);
         let mut crew = std::mem::take(&mut self.crew);
         errors.fill(None);
         let (mut arrays, mut rest) = (arrays, &mut errors[..]);
@@ -112,7 +112,7 @@ impl Batch {
                 }
             }
         });
-        (self.errors, self.crew) = (errors, crew);
+        (self.arrays.errors, self.crew) = (errors, crew);
         self.check_interrupt()
     }
 

@@ -2,9 +2,10 @@
 
 use sim::SimulationError;
 
-use super::worlds::Worlds;
+use super::stepping::{Row, Stepper};
 use super::{Batch, BatchError, check_size};
 use crate::BatchContact;
+use crate::arrays::{Arrays, Shared};
 
 /// When [`Batch::step_observed`] looks at a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,22 +37,28 @@ pub struct World<'a> {
     pub error: Option<&'a SimulationError>,
 }
 
+impl<'a> World<'a> {
+    fn of(arrays: &Arrays<Shared<'a>>) -> Self {
+        let Arrays { q, v, ctrl, act, contacts, errors, .. } = *arrays;
+        World {
+            q,
+            v,
+            ctrl,
+            act,
+            sensors: &[],
+            contacts: contacts.first().map_or(&[], Vec::as_slice),
+            error: errors[0].as_ref(),
+        }
+    }
+}
+
 impl Batch {
     /// What can be seen of a world.
     ///
     /// # Panics
     /// When there is no such world.
     pub fn world(&self, world: usize) -> World<'_> {
-        let (nq, nv, nu, na) = (self.model.nq(), self.model.nv(), self.model.nu(), self.model.na());
-        World {
-            q: &self.q[world * nq..][..nq],
-            v: &self.v[world * nv..][..nv],
-            ctrl: &self.ctrl[world * nu..][..nu],
-            act: &self.act[world * na..][..na],
-            sensors: &[],
-            contacts: self.contacts.get(world).map_or(&[], Vec::as_slice),
-            error: self.errors[world].as_ref(),
-        }
+        World::of(&self.arrays.world(world))
     }
 
     /// [`step`](Self::step), with something computed of every world, on the thread that steps it.
@@ -69,24 +76,22 @@ impl Batch {
         look: impl Fn(Moment, usize, World<'_>, &mut [f64]) + Sync,
     ) -> Result<(), BatchError> {
         check_size("rows", rows.len(), self.worlds().saturating_mul(width))?;
-        let nothing = (&[][..], &mut [][..], &mut [][..]);
-        self.drive_with(0, nothing, (rows, width), |stepper, group, worlds, one, (thread, rows)| {
-            let sizes = stepper.sizes;
-            let mut look_at_all = |moment, worlds: &Worlds<'_>| {
-                for world in 0..worlds.len() {
-                    let row = &mut rows[world * width..][..width];
-                    look(moment, thread, worlds.world(world, &sizes), row);
+        self.drive(Row { all: rows, width }, |stepper, rows| {
+            let mut look_at_all = |moment, stepper: &Stepper<'_>| {
+                for world in 0..stepper.worlds.len() {
+                    let row = &mut rows.all[world * width..][..width];
+                    look(moment, stepper.thread, World::of(&stepper.worlds.world(world)), row);
                 }
             };
-            look_at_all(Moment::Before, worlds);
+            look_at_all(Moment::Before, stepper);
             if before_last && steps > 0 {
-                stepper.step(steps - 1, group, worlds, one);
-                look_at_all(Moment::BeforeLast, worlds);
-                stepper.step(1, group, worlds, one);
+                stepper.step(steps - 1);
+                look_at_all(Moment::BeforeLast, stepper);
+                stepper.step(1);
             } else {
-                stepper.step(steps, group, worlds, one);
+                stepper.step(steps);
             }
-            look_at_all(Moment::After, worlds);
+            look_at_all(Moment::After, stepper);
         })?;
         self.check_worlds()
     }

@@ -1,5 +1,6 @@
 //! Trajectories under sequences of controls.
 
+use super::stepping::Rollout;
 use super::{Batch, BatchError, check_size};
 
 impl Batch {
@@ -26,6 +27,8 @@ impl Batch {
         check_size("controls", controls.len(), per_world(self.model.nu()))?;
         check_size("q", q.len(), per_world(self.model.nq()))?;
         check_size("v", v.len(), per_world(self.model.nv()))?;
-        self.drive(horizon, (controls, q, v), |stepper, group, worlds, one| stepper.roll_out(skip, group, worlds, one))
+        let widths = self.arrays.widths();
+        let rollout = Rollout { controls, q, v, horizon, widths: &widths };
+        self.drive(rollout, |stepper, rollout| stepper.roll_out(skip, rollout))
     }
 }

@@ -20,7 +20,7 @@ impl Batch {
         let (worlds, n) = (self.worlds(), self.model.sensor_data_len());
         check_size("out", out.len(), worlds.saturating_mul(n))?;
         let mut crew = std::mem::take(&mut self.crew);
-        let mut traces = std::mem::take(&mut self.traces);
+        let mut traces = std::mem::take(&mut self.arrays.traces);
         let (mut rest, mut of_traces) = (out, &mut traces[..]);
         let mut shares: [_; SHARES] = std::array::from_fn(|k| {
             let (first, end) = (worlds * k / SHARES, worlds * (k + 1) / SHARES);
@@ -40,7 +40,7 @@ impl Batch {
             }
         });
         let outcome = shares.into_iter().try_for_each(|(.., outcome)| outcome);
-        (self.crew, self.traces) = (crew, traces);
+        (self.crew, self.arrays.traces) = (crew, traces);
         outcome?;
         self.check_interrupt()
     }
@@ -54,13 +54,13 @@ impl Batch {
     /// When there is no such world.
     pub fn sensor_data_of(&mut self, world: usize, out: &mut [f64]) -> Result<(), BatchError> {
         check_size("out", out.len(), self.model.sensor_data_len())?;
-        let mut traces = std::mem::take(&mut self.traces);
+        let mut traces = std::mem::take(&mut self.arrays.traces);
         let mut none = sim::StepTrace::default();
         let outcome = {
             let mut one = self.ones[0].lock().unwrap_or_else(PoisonError::into_inner);
             self.read_sensors(world, &mut one, traces.get_mut(world).unwrap_or(&mut none), out)
         };
-        self.traces = traces;
+        self.arrays.traces = traces;
         Ok(outcome?)
     }
 

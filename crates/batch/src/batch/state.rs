@@ -1,10 +1,10 @@
 //! States of single worlds: in, out, and back to the start.
 
 use multibody::Keyframe;
-use sim::{Pd, Simulation, SimulationError, State};
+use sim::{Pd, Simulation, SimulationError, State, StepTrace};
 
 use super::{Batch, BatchError, check_size};
-use crate::group::{copy_forces, copy_pd};
+use crate::arrays::Arrays;
 
 impl Batch {
     /// Takes the worlds where `which` is true to a keyframe, or to the default configuration at rest for `None`: positions, velocities,
@@ -18,16 +18,12 @@ impl Batch {
             let known = self.model.keyframes.iter().map(|k| k.name.clone()).collect();
             return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known }.into());
         };
-        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
         for world in (0..self.worlds()).filter(|&world| which[world]) {
-            self.q[world * nq..][..nq].copy_from_slice(&q);
-            self.v[world * nv..][..nv].copy_from_slice(&v);
-            self.ctrl[world * nu..][..nu].copy_from_slice(&ctrl);
-            (self.time[world], self.count[world]) = (time, 0);
-            self.end_forces(world);
-            self.forget(world);
-            self.reset_soft(world);
-            self.act[world * act.len()..][..act.len()].copy_from_slice(&act);
+            self.reset_world_to(world, &q, &v);
+            let reset = self.arrays.world_mut(world);
+            reset.ctrl.copy_from_slice(&ctrl);
+            reset.act.copy_from_slice(&act);
+            reset.time[0] = time;
         }
         Ok(())
     }
@@ -54,16 +50,27 @@ impl Batch {
     /// # Panics
     /// When there is no such world, or a slice has another length than nq and nv.
     pub fn reset_world_to(&mut self, world: usize, q: &[f64], v: &[f64]) {
-        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
-        self.q[world * nq..][..nq].copy_from_slice(q);
-        self.v[world * nv..][..nv].copy_from_slice(v);
-        self.ctrl[world * nu..][..nu].fill(0.0);
-        (self.time[world], self.count[world]) = (0.0, 0);
-        self.end_forces(world);
         self.forget(world);
         self.reset_soft(world);
-        let na = self.model.na();
-        self.act[world * na..][..na].fill(0.0);
+        let of_world = self.arrays.world_mut(world);
+        let Arrays {
+            q: own_q,
+            v: own_v,
+            ctrl,
+            act,
+            time,
+            count,
+            pd_target: _,
+            applied_force,
+            applied_wrench,
+            errors: _,
+            contacts: _,
+            traces: _,
+        } = of_world;
+        own_q.copy_from_slice(q);
+        own_v.copy_from_slice(v);
+        [ctrl, act, time, applied_force, applied_wrench].into_iter().for_each(|x| x.fill(0.0));
+        count.fill(0);
     }
 
     /// Takes the soft bodies of a world to where they were made.
@@ -80,13 +87,10 @@ impl Batch {
     /// When there is no such world.
     pub fn forget(&mut self, world: usize) {
         self.groups[world / self.width].forget(world % self.width);
-        self.errors[world] = None;
-        if let Some(contacts) = self.contacts.get_mut(world) {
-            contacts.clear();
-        }
-        if let Some(trace) = self.traces.get_mut(world) {
-            trace.clear();
-        }
+        let Arrays { errors, contacts, traces, .. } = self.arrays.world_mut(world);
+        errors.fill(None);
+        contacts.iter_mut().for_each(Vec::clear);
+        traces.iter_mut().for_each(StepTrace::clear);
     }
 
     /// The state of a world, from which a [`Simulation`] of the same options goes on. Of worlds that are stepped
@@ -104,16 +108,8 @@ impl Batch {
 
     /// [`state`](Self::state), into a state of this model.
     pub(super) fn write_state(&self, world: usize, state: &mut State) {
-        let (nq, nv, nu) = (self.model.nq(), self.model.nv(), self.model.nu());
         self.groups[world / self.width].recall(world % self.width, state);
-        state.q.copy_from_slice(&self.q[world * nq..][..nq]);
-        state.v.copy_from_slice(&self.v[world * nv..][..nv]);
-        state.ctrl.copy_from_slice(&self.ctrl[world * nu..][..nu]);
-        let na = self.model.na();
-        state.act.copy_from_slice(&self.act[world * na..][..na]);
-        (state.time, state.step) = (self.time[world], self.count[world]);
-        copy_forces(state, self.forces_of(world), self.wrenches_of(world));
-        copy_pd(&mut state.pd, self.pd.as_ref(), self.pd_target.chunks_exact(nq.max(1)).nth(world).unwrap_or_default());
+        self.arrays.world(world).write_state(state, self.pd.as_ref());
     }
 
     /// Takes a world to a state, as one of a [`Simulation`].
@@ -147,23 +143,16 @@ impl Batch {
                 return Err(BatchError::State { what: "PD control", expected });
             }
             check_size("target", state.pd.target.len(), nq)?;
-            self.pd_target[world * nq..][..nq].copy_from_slice(&state.pd.target);
+            self.arrays.world_mut(world).pd_target.copy_from_slice(&state.pd.target);
         }
-        self.end_forces(world);
-        if acts(&state.applied_force) || !self.applied_force.is_empty() {
-            self.applied_force_mut()[world * nv..][..nv].copy_from_slice(&state.applied_force);
+        self.reset_world_to(world, &state.q, &state.v);
+        if acts(&state.applied_force) {
+            self.applied_force_mut();
         }
-        let wrenches = state.applied_wrench.len();
-        if acts(&state.applied_wrench) || !self.applied_wrench.is_empty() {
-            self.applied_wrench_mut()[world * wrenches..][..wrenches].copy_from_slice(&state.applied_wrench);
+        if acts(&state.applied_wrench) {
+            self.applied_wrench_mut();
         }
-        self.q[world * nq..][..nq].copy_from_slice(&state.q);
-        self.v[world * nv..][..nv].copy_from_slice(&state.v);
-        self.ctrl[world * nu..][..nu].copy_from_slice(&state.ctrl);
-        let na = self.model.na();
-        self.act[world * na..][..na].copy_from_slice(&state.act);
-        self.forget(world);
-        (self.time[world], self.count[world]) = (state.time, state.step);
+        self.arrays.world_mut(world).read_inputs(state);
         self.groups[world / self.width].remember(world % self.width, state);
         Ok(())
     }

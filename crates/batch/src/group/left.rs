@@ -1,10 +1,10 @@
 //! Steps that lanes leave to a simulation.
 
-use lanes::{Bundle, LaneContact, Lanes, get, put};
+use lanes::{Bundle, LaneContact, Lanes};
 use multibody::Model;
-use sim::{Simulation, SimulationError, State, TraceNeeds};
+use sim::{Pd, Simulation, SimulationError, State, TraceNeeds};
 
-use super::{WorldArrays, copy_forces, copy_pd};
+use crate::arrays::{Arrays, Borrowed, Worlds};
 
 /// What a simulation did for a group.
 #[derive(Clone, Copy, Debug, Default)]
@@ -68,18 +68,18 @@ pub(crate) enum Why {
 }
 
 /// What the step of a simulation led to beside its state.
-fn report(one: &mut Simulation, lane: usize, rows: &mut WorldArrays<'_>) {
-    if let Some(contacts) = rows.contacts.get_mut(lane) {
+pub(crate) fn report(one: &mut Simulation, world: &mut Arrays<Borrowed<'_>>) {
+    if let [contacts] = world.contacts {
         contacts.clear();
         contacts_of_simulation(one.contacts(), one.timestep(), contacts);
     }
-    if let Some(trace) = rows.traces.get_mut(lane) {
+    if let [trace] = world.traces {
         one.trace(TraceNeeds::of(one.model()), trace);
     }
 }
 
 /// Contact points of a step of one world, as those of lanes.
-pub(crate) fn contacts_of_simulation(points: &[sim::ContactPoint], dt: f64, contacts: &mut Vec<LaneContact>) {
+fn contacts_of_simulation(points: &[sim::ContactPoint], dt: f64, contacts: &mut Vec<LaneContact>) {
     contacts.extend(points.iter().map(|point| LaneContact {
         geoms: point.geoms,
         position: point.position,
@@ -93,17 +93,21 @@ pub(crate) fn contacts_of_simulation(points: &[sim::ContactPoint], dt: f64, cont
 pub(crate) fn step_one<T: Bundle>(
     lanes: &mut Lanes<T>,
     (lane, why): (usize, Why),
-    (rows, is_last): (&mut WorldArrays<'_>, bool),
+    (worlds, is_last): (&mut Worlds<'_>, bool),
     one: &mut Simulation,
     (past, count): (&mut Past, &mut Left),
 ) -> Result<(), SimulationError> {
+    let pd = worlds.pd;
+    let mut world = worlds.world_mut(lane);
+    // Earlier steps of the group may have moved the lane on.
+    world.store(lanes, lane);
     std::mem::swap(one.state_mut(), &mut past.state);
-    let made = step_alone(lanes, (lane, why), rows, one, past.is_known);
+    let made = step_alone(lanes, (lane, why), (&mut world, pd), one, past.is_known);
     if made.is_ok() {
         count.add(one.stats());
         if is_last {
             // While the simulation has the state of this world.
-            report(one, lane, rows);
+            report(one, &mut world);
         }
         past.note_left(why);
     }
@@ -115,35 +119,21 @@ pub(crate) fn step_one<T: Bundle>(
 fn step_alone<T: Bundle>(
     lanes: &mut Lanes<T>,
     (lane, why): (usize, Why),
-    rows: &WorldArrays<'_>,
+    (world, pd): (&mut Arrays<Borrowed<'_>>, Option<&Pd>),
     one: &mut Simulation,
     is_known: bool,
 ) -> Result<(), SimulationError> {
-    let (nu, state) = (lanes.ctrl.len(), one.state_mut());
+    let state = one.state_mut();
     if !is_known {
         state.forget_past();
     }
-    (state.time, state.step) = (rows.time[lane], rows.count[lane]);
-    state.ctrl.copy_from_slice(&rows.ctrl[lane * nu..(lane + 1) * nu]);
-    state.q.iter_mut().zip(&lanes.q).for_each(|(q, lanes)| *q = get(lanes, lane));
-    state.v.iter_mut().zip(&lanes.v).for_each(|(v, lanes)| *v = get(lanes, lane));
-    state.act.iter_mut().zip(&lanes.act).for_each(|(act, lanes)| *act = get(lanes, lane));
-    let n = lanes.pd_target.len();
-    copy_pd(&mut state.pd, rows.pd, &rows.pd_target[lane * n..(lane + 1) * n]);
-    let part = |all: &'_ [f64], n: usize| -> std::ops::Range<usize> {
-        if all.is_empty() { 0..0 } else { lane * n..(lane + 1) * n }
-    };
-    let (forces, wrenches) = (rows.applied_force, rows.applied_wrench);
-    let (of_force, of_wrench) = (part(forces, lanes.v.len()), part(wrenches, lanes.applied_wrench.len()));
-    copy_forces(state, &forces[of_force], &wrenches[of_wrench]);
+    world.shared().write_state(state, pd);
     match why {
         Why::Alone => one.step()?,
         Why::Unresolved | Why::Unsolved => one.step_left(why == Why::Unresolved)?,
     }
-    let state = one.state();
-    lanes.q.iter_mut().zip(&state.q).for_each(|(lanes, q)| put(lanes, lane, *q));
-    lanes.v.iter_mut().zip(&state.v).for_each(|(lanes, v)| put(lanes, lane, *v));
-    lanes.act.iter_mut().zip(&state.act).for_each(|(lanes, act)| put(lanes, lane, *act));
+    world.read_state(one.state());
+    world.shared().load(lanes, lane);
     lanes.disturb();
     Ok(())
 }

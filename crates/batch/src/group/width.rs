@@ -1,6 +1,6 @@
 //! How many worlds are side by side.
 
-use crate::batch::Precision;
+use crate::Precision;
 
 /// The widths of groups that this processor has registers for, and what a step of one costs in such of a single world: gymnasium's humanoid
 /// and dm_control's in motion, in the mean, on Zen 5.

@@ -3,27 +3,10 @@
 use spatial::{Quat, Vec3};
 
 use super::figure::{Figure, Motor, MotorKind};
-
-/// What an action is, in the order of the degrees of freedom after the root's: a rotation vector for each ball, rad, an angle or a
-/// distance for each other joint, rad or m.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ActionKind {
-    /// The target itself, from the joint's zero: DeepMimic's.
-    Target,
-    /// What the target departs by from the reference at the end of the control step.
-    Residual,
-    /// What it departs by from that reference moved ahead by kd/kp times its velocity. Damping pulls towards rest, which holds a joint behind
-    /// its target by as much (0.1 s of motion by the usual gains): so controllers act as if their targets had the reference's velocity.
-    Lead,
-}
+use super::options::ActionKind;
 
 /// How far a ball's target is moved ahead at most, rad: at π it would lie behind.
-const MOST_LEAD: f64 = 2.0;
-
-impl ActionKind {
-    /// All of them by name.
-    pub const NAMED: [(&str, Self); 3] = [("target", Self::Target), ("residual", Self::Residual), ("lead", Self::Lead)];
-}
+const MAX_LEAD: f64 = 2.0;
 
 /// Moves a reference (nq) ahead along its velocities (nv) by what damping holds joints back: see [`ActionKind::Lead`].
 pub(crate) fn move_ahead(figure: &Figure, reference: &mut [f64], velocity: &[f64]) {
@@ -33,7 +16,7 @@ pub(crate) fn move_ahead(figure: &Figure, reference: &mut [f64], velocity: &[f64
             MotorKind::Ball => {
                 let ahead = Vec3::new(velocity[*v], velocity[v + 1], velocity[v + 2]) * time;
                 let length = ahead.dot(ahead).sqrt();
-                let ahead = ahead * (MOST_LEAD / length.max(MOST_LEAD));
+                let ahead = ahead * (MAX_LEAD / length.max(MAX_LEAD));
                 let turn = quaternion(&reference[*q..]) * Quat::from_rotation_vector(ahead);
                 reference[*q..q + 4].copy_from_slice(&[turn.w, turn.x, turn.y, turn.z]);
             }

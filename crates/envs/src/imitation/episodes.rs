@@ -10,9 +10,8 @@ use spd::{Command, Solver};
 use super::error::ImitationError;
 use super::options::Controller;
 use super::task::{INFO, Imitation, Scratch};
-use crate::Autoreset;
 use crate::memory::MemoryError;
-use crate::rows::{Episodic, Rows};
+use crate::rows::{Autoreset, Episodic, Rows};
 
 /// Numbers that an episode remembers.
 const MEMORY: usize = 8;

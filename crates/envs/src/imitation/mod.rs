@@ -16,11 +16,9 @@ mod reference;
 mod reward;
 mod task;
 
-pub use action::ActionKind;
 pub use episodes::ImitationEpisodes;
 pub use error::ImitationError;
-pub use observation::RotationKind;
-pub use options::{Controller, Ground, ImitationOptions};
+pub use options::{ActionKind, Controller, Ground, ImitationOptions, RewardKind, RotationKind};
 pub use reference::Reference;
-pub use reward::{RewardKind, RewardTerms};
+pub use reward::RewardTerms;
 pub use task::{INFO, Imitation};

@@ -4,27 +4,7 @@ use multibody::Kinematics;
 use spatial::{Mat3, Quat, Real, Vec3};
 
 use super::figure::{Figure, Part};
-
-/// How rotations are observed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RotationKind {
-    /// Quaternions w x y z with w ≥ 0, as in the paper.
-    Quaternion,
-    /// The first two columns of the rotation matrix, which do not jump.
-    SixNumbers,
-}
-
-impl RotationKind {
-    /// All of them by name.
-    pub const NAMED: [(&str, Self); 2] = [("quaternion", Self::Quaternion), ("6d", Self::SixNumbers)];
-
-    fn width(self) -> usize {
-        match self {
-            Self::Quaternion => 4,
-            Self::SixNumbers => 6,
-        }
-    }
-}
+use super::options::RotationKind;
 
 /// How many numbers the state of a figure has: phase and height, position and rotation of all parts, then their velocities.
 pub(crate) fn width(figure: &Figure, rotations: RotationKind) -> usize {

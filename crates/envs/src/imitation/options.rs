@@ -2,9 +2,69 @@
 
 use spd::Method;
 
-use super::action::ActionKind;
-use super::observation::RotationKind;
-use super::reward::RewardKind;
+/// What an action is, in the order of the degrees of freedom after the root's: a rotation vector for each ball, rad, an angle or a
+/// distance for each other joint, rad or m.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionKind {
+    /// The target itself, from the joint's zero: DeepMimic's.
+    Target,
+    /// What the target departs by from the reference at the end of the control step.
+    Residual,
+    /// What it departs by from that reference moved ahead by kd/kp times its velocity. Damping pulls towards rest, which holds a joint behind
+    /// its target by as much (0.1 s of motion by the usual gains): so controllers act as if their targets had the reference's velocity.
+    Lead,
+}
+
+impl ActionKind {
+    /// All of them by name.
+    pub const NAMED: [(&str, Self); 3] = [("target", Self::Target), ("residual", Self::Residual), ("lead", Self::Lead)];
+}
+
+/// How rotations are observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RotationKind {
+    /// Quaternions w x y z with w ≥ 0, as in the paper.
+    Quaternion,
+    /// The first two columns of the rotation matrix, which do not jump.
+    SixNumbers,
+}
+
+impl RotationKind {
+    /// All of them by name.
+    pub const NAMED: [(&str, Self); 2] = [("quaternion", Self::Quaternion), ("6d", Self::SixNumbers)];
+
+    /// Numbers of a rotation.
+    pub(super) fn width(self) -> usize {
+        match self {
+            Self::Quaternion => 4,
+            Self::SixNumbers => 6,
+        }
+    }
+}
+
+/// Which reward; each is 1 on the reference itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RewardKind {
+    /// Of the paper: 0.65 exp(−2 Σ‖q̂ ⊖ q‖²) + 0.1 exp(−0.1 Σ‖ω̂ − ω‖²) + 0.15 exp(−40 Σ‖p̂ − p‖²) + 0.1 exp(−10 ‖ĉ − c‖²), over joints
+    /// (the root among them), joints, end effectors in the world, and the centre of mass.
+    Paper,
+    /// Of the published code: joints weighted with sum 1, end effectors as seen from the root along its heading, the root's placement and
+    /// motion, and the velocity of the centre of mass in the place of its position.
+    Code,
+}
+
+impl RewardKind {
+    /// All of them by name.
+    pub const NAMED: [(&str, Self); 2] = [("paper", Self::Paper), ("code", Self::Code)];
+
+    /// Weights of pose, velocity, end effectors, root, centre of mass.
+    pub const fn weights(self) -> [f64; 5] {
+        match self {
+            Self::Paper => [0.65, 0.1, 0.15, 0.0, 0.1],
+            Self::Code => [0.5, 0.05, 0.15, 0.2, 0.1],
+        }
+    }
+}
 
 /// How targets become forces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,30 +6,7 @@ use spatial::{Quat, Vec3};
 use super::action::quaternion;
 use super::figure::{Figure, MotorKind};
 use super::observation::{heading_frame, place};
-
-/// Which reward; each is 1 on the reference itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RewardKind {
-    /// Of the paper: 0.65 exp(−2 Σ‖q̂ ⊖ q‖²) + 0.1 exp(−0.1 Σ‖ω̂ − ω‖²) + 0.15 exp(−40 Σ‖p̂ − p‖²) + 0.1 exp(−10 ‖ĉ − c‖²), over joints
-    /// (the root among them), joints, end effectors in the world, and the centre of mass.
-    Paper,
-    /// Of the published code: joints weighted with sum 1, end effectors as seen from the root along its heading, the root's placement and
-    /// motion, and the velocity of the centre of mass in the place of its position.
-    Code,
-}
-
-impl RewardKind {
-    /// All of them by name.
-    pub const NAMED: [(&str, Self); 2] = [("paper", Self::Paper), ("code", Self::Code)];
-
-    /// Weights of pose, velocity, end effectors, root, centre of mass.
-    pub const fn weights(self) -> [f64; 5] {
-        match self {
-            Self::Paper => [0.65, 0.1, 0.15, 0.0, 0.1],
-            Self::Code => [0.5, 0.05, 0.15, 0.2, 0.1],
-        }
-    }
-}
+use super::options::RewardKind;
 
 /// The terms of a reward, each from 0 to 1 and before it is weighted; the root's is 1 in that of the paper.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,11 +8,11 @@ use motion::{Binding, BindingOptions, Motion};
 use multibody::{Kinematics, Model, forward_kinematics, velocities};
 use sim::Pd;
 
-use super::action::{ActionKind, move_ahead, write_action, write_target};
+use super::action::{move_ahead, write_action, write_target};
 use super::error::ImitationError;
 use super::figure::{Figure, unknown_body};
 use super::observation;
-use super::options::{Ground, ImitationOptions};
+use super::options::{ActionKind, Ground, ImitationOptions};
 use super::reference::Reference;
 use super::reward::{Moving, RewardTerms, terms};
 

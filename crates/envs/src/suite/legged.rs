@@ -6,12 +6,12 @@ use geometry::Shape;
 use multibody::{Kinematics, Model};
 use spatial::{Mat3, Vec3};
 
+use super::parts::{Names, fast, length, part, small_control, suite, varied};
 use super::quantity::{Axes, Point, Quantity, subtree};
 use super::reward::{Fall, Join, Reward, Tolerance};
-use super::tables::{Names, fast, length, part, small_control, suite, varied};
 use super::variation::Variation;
 use super::{Part, Suite};
-use crate::environment::EnvError;
+use crate::error::EnvError;
 
 const INFINITY: f64 = f64::INFINITY;
 

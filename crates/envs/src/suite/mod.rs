@@ -4,6 +4,7 @@
 //! those of `lqr` at rest.
 
 mod legged;
+mod parts;
 mod quantity;
 mod reward;
 mod tables;
@@ -16,7 +17,7 @@ use batch::World;
 use geometry::Scene;
 use multibody::Model;
 
-use crate::environment::EnvError;
+use crate::error::EnvError;
 use crate::quantities::{Quantities, Scratch};
 use quantity::{Quantity, View};
 use reward::Reward;
@@ -74,7 +75,7 @@ impl Suite {
     /// # Errors
     /// When the model lacks what the task names.
     pub fn new(model: &Model, scene: &Scene, task: SuiteTask) -> Result<Self, EnvError> {
-        (task.0.build)(&tables::Names { model, scene, task: task.name() })
+        (task.0.build)(&parts::Names { model, scene, task: task.name() })
     }
 
     /// How many numbers the goal of an episode has.

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use geometry::{PairSpec, Scene};
-use multibody::{BodySpec, Keyframe, Material, ModelBuilder};
+use multibody::{BodySpec, Keyframe, Material, Model, ModelBuilder};
 use spatial::RigidInertia;
 
 use super::sensors::{Indices, place_obstacles};
 use super::{Assembly, AssemblyError, map_camera, map_equality, map_transmission};
 use crate::Loaded;
-use crate::mjcf::rest_strings;
 
 /// The order of a model: old indices in their new order, and the other way round.
 struct Order {
@@ -257,4 +256,12 @@ fn unique<'a>(kind: &'static str, names: impl Iterator<Item = &'a String>) -> Re
         }
     }
     Ok(())
+}
+
+/// Lets the springs of the tendons `at_rest` rest where those of the joints do.
+pub(crate) fn rest_strings(model: &mut Model, at_rest: &[usize]) {
+    for &index in at_rest {
+        let length = model.tendons[index].length(model, &model.spring_reference);
+        model.tendons[index].rest = (length, length);
+    }
 }

@@ -8,6 +8,7 @@ mod attach;
 mod build;
 mod sensors;
 
+pub(crate) use build::rest_strings;
 pub(crate) use sensors::{Indices, place_obstacles};
 
 use std::collections::BTreeMap;

@@ -10,9 +10,10 @@ use geometry::Scene;
 use multibody::Model;
 use spatial::{Pose, Vec3};
 
+use super::Reader;
+use super::asset_files::Files;
 use super::body::Item;
 use super::defaults::Attributes;
-use super::{Reader, asset};
 use crate::mesh_files::volume::{self, VolumeMesh};
 use crate::xml::Element;
 use crate::{LoadError, StandingSoftBody};
@@ -181,8 +182,7 @@ impl<'a> Reader<'_, 'a> {
             }
             Kind::Gmsh => {
                 let name = element.required("file")?;
-                let path =
-                    asset::Files { base: self.parts.base.as_deref(), compiler: &self.compiler }.path(element, name)?;
+                let path = Files { base: self.parts.base.as_deref(), compiler: &self.compiler }.path(element, name)?;
                 let mesh = volume::read(&path).map_err(|error| element.error(error.to_string()))?;
                 let nodes = mesh.nodes.into_iter().map(place).collect();
                 if mesh.nodes_per_element != 4 {

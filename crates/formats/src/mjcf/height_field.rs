@@ -5,7 +5,7 @@ use std::path::Path;
 
 use geometry::HeightField;
 
-use super::asset::Files;
+use super::asset_files::Files;
 use crate::limits::{Budget, MAX_ASSET_FILE_BYTES, MAX_HEIGHT_SAMPLES, read_file};
 use crate::xml::Element;
 use crate::{LoadError, nearby};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use geometry::{MassModel, Mesh, MeshSurface, Shape};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
-use super::asset::{Files, asset_name};
+use super::asset_files::{Files, asset_name};
 use super::defaults::Attributes;
 use super::geom::Type;
 use crate::LoadError;

@@ -4,6 +4,7 @@
 
 mod actuator;
 mod asset;
+mod asset_files;
 mod attach;
 mod body;
 mod camera;
@@ -43,7 +44,6 @@ use crate::overlaps::{DeepOverlap, deep_overlaps, listed};
 use crate::warnings::Warnings;
 use crate::xml::{Document, Element};
 use crate::{LoadError, Loaded, StandingSoftBody};
-pub(crate) use tendon::rest_strings;
 
 /// Reads a document whose root is `<mujoco>`. Other files are looked for relative to `base`.
 pub(crate) fn read(document: Document, root: usize, base: Option<&Path>) -> Result<Loaded, LoadError> {

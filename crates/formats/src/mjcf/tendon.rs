@@ -11,6 +11,7 @@ use super::Reader;
 use super::compliance::{Side, compliance};
 use super::defaults::Attributes;
 use crate::LoadError;
+use crate::assembly::rest_strings;
 use crate::xml::Element;
 
 /// What actuators, constraints and messages need to know of a tendon.
@@ -206,14 +207,6 @@ fn rest_lengths(attributes: &Attributes<'_, '_>) -> Result<Option<(f64, f64)>, L
         }
     };
     Ok(Some((low, high)).filter(|&lengths| lengths != (-1.0, -1.0)))
-}
-
-/// Lets the springs of the tendons `at_rest` rest where those of the joints do.
-pub(crate) fn rest_strings(model: &mut Model, at_rest: &[usize]) {
-    for &index in at_rest {
-        let length = model.tendons[index].length(model, &model.spring_reference);
-        model.tendons[index].rest = (length, length);
-    }
 }
 
 /// Sets the lengths of strings in the default configuration, where equality constraints refer to them, and those at which their springs rest:

@@ -3,7 +3,7 @@
 use geometry::{Texture, TextureKind};
 use spatial::Vec3;
 
-use super::asset::{Files, asset_name};
+use super::asset_files::{Files, asset_name};
 use crate::limits::{Budget, MAX_TEXTURE_SIDE};
 use crate::pictures::{self, Picture};
 use crate::xml::Element;

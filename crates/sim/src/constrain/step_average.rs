@@ -22,7 +22,7 @@ pub(super) struct Mean {
 }
 
 /// The least slope, as a part of that of a constraint that pushes throughout: what is met otherwise than expected is not let through.
-const LEAST_SLOPE: f64 = 0.1;
+const MIN_SLOPE: f64 = 0.1;
 
 impl Passage {
     /// A step from a gap at one rate to another rate.
@@ -68,7 +68,7 @@ impl Passage {
             slope -= at(end) * later;
         }
         let force = 0.5 * (end - start) * (at(start) + at(end));
-        Some(Mean { force, slope: slope.max(LEAST_SLOPE * 0.5 * per_rate) })
+        Some(Mean { force, slope: slope.max(MIN_SLOPE * 0.5 * per_rate) })
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
                 }
                 let h = 1e-5;
                 let [less, more] = [-h, h].map(|d| step_average(rates[1] + d).mean().unwrap().force);
-                let slope = ((less - more) / (2.0 * h)).max(LEAST_SLOPE * 0.5 * (0.5 * dt + relaxation));
+                let slope = ((less - more) / (2.0 * h)).max(MIN_SLOPE * 0.5 * (0.5 * dt + relaxation));
                 assert!((mean.slope - slope).abs() < 1e-6 * scale, "{gap} {rates:?}: {} {slope}", mean.slope);
                 partly += 1;
             }

@@ -20,16 +20,16 @@ use crate::warm_start::{Entry, Key};
 use crate::{Factorization, Options, Pd, SimulationError, State, Stats};
 
 /// Trees at most: lanes solve the constraints of all trees as one problem, whatever islands there are.
-const MOST_TREES: usize = 4;
+const MAX_TREES: usize = 4;
 
 /// Constraints at most that may ever push: lanes look at most of them in every step.
-const MOST_CONSTRAINTS: usize = 2000;
+const MAX_CONSTRAINTS: usize = 2000;
 
 /// The least budget of factorisations with which lanes are used: they spend a few dozen at most.
-const LEAST_BUDGET: usize = 50;
+const MIN_BUDGET: usize = 50;
 
 /// How often a step is halved in the lane at most; what asks for less is for the step for all models.
-const MOST_HALVINGS_IN_LANE: usize = 2;
+const MAX_HALVINGS_IN_LANE: usize = 2;
 
 /// The lane of a simulation.
 #[derive(Debug)]
@@ -99,15 +99,15 @@ impl Lane {
         let is_wanted = options.factorization == Factorization::Auto
             // Cones are solved one by one: of many in reach, that takes longer than the step for all models.
             && options.contact != crate::ContactLaw::Sap
-            && options.factorization_budget.is_none_or(|budget| budget >= LEAST_BUDGET)
-            && trees.len() <= MOST_TREES
+            && options.factorization_budget.is_none_or(|budget| budget >= MIN_BUDGET)
+            && trees.len() <= MAX_TREES
             && trees.iter().any(|nodes| nodes.len() > 1);
         if !is_wanted {
             return None;
         }
         let plan = plan_with(model, scene, options, (None, false), (attachments, extents)).ok()?;
         // Where nothing ever pushes, the step for all models works on all six components of a vector at once and is faster.
-        if !(1..=MOST_CONSTRAINTS).contains(&plan.constraint_count()) {
+        if !(1..=MAX_CONSTRAINTS).contains(&plan.constraint_count()) {
             return None;
         }
         Some(Box::new(Self::with(Length::new(plan), model)))
@@ -238,7 +238,7 @@ impl Simulation {
 
     /// Makes a step of `dt` that was halved so often in halves; false where lanes do not make a part of it.
     fn halve_in_lane(&mut self, dt: f64, halvings: usize, spent: Stats) -> bool {
-        if halvings == MOST_HALVINGS_IN_LANE || !self.prepare_length(halvings + 1, 0.5 * dt) {
+        if halvings == MAX_HALVINGS_IN_LANE || !self.prepare_length(halvings + 1, 0.5 * dt) {
             return false;
         }
         let mut sum = spent;

@@ -9,9 +9,9 @@ use super::{Simulation, State};
 use crate::{ContactLaw, SimulationError, SoftContactPoint, Stats};
 
 /// Solutions of the constraints of a step with soft bodies whose forces are not linear in it.
-const MOST_ROUNDS: usize = 12;
+const MAX_ROUNDS: usize = 12;
 /// A step that makes more than this part of a soft body's elastic energy of nothing does not resolve how it is deformed.
-const MOST_GAIN: f64 = 0.05;
+const MAX_GAIN: f64 = 0.05;
 
 impl Simulation {
     /// Finds the contact points of soft bodies that the step can reach, where it takes constraints.
@@ -96,11 +96,11 @@ impl Simulation {
             is_needed |= refinement.is_needed;
             self.soft_residual = self.soft_residual.max(refinement.residual);
         }
-        if is_needed && round < MOST_ROUNDS {
+        if is_needed && round < MAX_ROUNDS {
             self.soft_iterations += 1;
             return Ok(true);
         }
-        if is_to_resolve && (is_needed || self.soft.energy_gain() > MOST_GAIN) {
+        if is_to_resolve && (is_needed || self.soft.energy_gain() > MAX_GAIN) {
             let error = StepError::NotConverged { iterations: round, residual: self.soft_residual };
             return Err(self.soft_error(0, error, dt));
         }

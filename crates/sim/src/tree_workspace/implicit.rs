@@ -33,8 +33,8 @@ const ROUND_OFF: f64 = 1e-15;
 const MISSED: f64 = 1e-3;
 /// and no more than these shares of the momentum where they do not: the second times the third power of how far joints turn in the step,
 /// as the scheme's own error.
-const MOST_MISSED: f64 = 1e-4;
-const MOST_OF_TURN: f64 = 0.1;
+const MAX_MISSED: f64 = 1e-4;
+const MAX_OF_TURN: f64 = 0.1;
 /// How far constraint impulses may be from what was predicted, relative, before the second stage is linearised anew.
 const POORLY: f64 = 0.5;
 /// Relative error of a Newton step per radian (metre) that it moves joints: inertia changes by about as much.
@@ -292,7 +292,7 @@ impl TreeWorkspace {
     /// How much of the error may be left, as a part of the momentum, whatever was expected: none where energy is not mended.
     fn may_miss(&self, newton: &ImplicitNewton, motion: &FreeMotion<'_>) -> f64 {
         let turn = self.turn_of_corrected_step(newton, motion);
-        MOST_MISSED.min(MOST_OF_TURN * turn * turn * turn)
+        MAX_MISSED.min(MAX_OF_TURN * turn * turn * turn)
     }
 
     /// How much of the error may be left after the step that is to be tried, of length `error` in the kinetic norm: `may_miss` at most.

@@ -2,8 +2,7 @@
 
 use multibody::{Camera, CameraMode, DefaultView, SiteShape};
 
-use super::numbers::{degrees, list, number};
-use super::tree::pose_attributes;
+use super::numbers::{degrees, list, number, pose_attributes};
 use super::xml::{Attributes, Xml};
 use super::{Writer, named};
 

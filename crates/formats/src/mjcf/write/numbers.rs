@@ -1,7 +1,7 @@
 //! Numbers that reading turns into the bits that were meant.
 
 use multibody::Compliance;
-use spatial::{Quat, Vec3};
+use spatial::{Pose, Quat, Vec3};
 
 use super::super::compliance::{Impedance, Side, Spring, spring};
 use super::xml::Attributes;
@@ -22,6 +22,18 @@ pub(super) fn list(values: &[f64]) -> String {
 pub(super) fn number(value: f64) -> String {
     let plain = format!("{value}");
     if plain.len() <= 24 { plain } else { format!("{value:e}") }
+}
+
+/// `pos` and `quat`, where they say something; reading makes the quaternion a unit one so many times.
+pub(super) fn pose_attributes(pose: Pose<f64>, passes: usize) -> Attributes {
+    let mut attributes = Vec::new();
+    if pose.pos != Vec3::ZERO {
+        attributes.push(("pos", list(&pose.pos.to_array())));
+    }
+    if pose.rot != Quat::IDENTITY {
+        attributes.push(("quat", list(&quaternion(pose.rot, passes))));
+    }
+    attributes
 }
 
 /// The degrees, few digits where they do, that are read as so many radians.

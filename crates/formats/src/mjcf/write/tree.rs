@@ -7,7 +7,7 @@ use spatial::{Pose, Quat, RigidInertia, Vec3};
 use super::super::compliance::Side;
 use super::assets::{Assets, heights};
 use super::looks::site_shape;
-use super::numbers::{compliance, direction, list, number, quaternion};
+use super::numbers::{compliance, direction, list, number, pose_attributes};
 use super::soft::SoftBelow;
 use super::xml::{Attributes, Xml};
 use super::{WriteError, Writer, free_name, label, named};
@@ -326,18 +326,6 @@ fn motion(joint: &Joint, by: f64) -> Pose<f64> {
         | JointKind::Free
         | JointKind::Weld => Pose::IDENTITY,
     }
-}
-
-/// `pos` and `quat`, where they say something; reading makes the quaternion a unit one so many times.
-pub(super) fn pose_attributes(pose: Pose<f64>, passes: usize) -> Attributes {
-    let mut attributes = Vec::new();
-    if pose.pos != Vec3::ZERO {
-        attributes.push(("pos", list(&pose.pos.to_array())));
-    }
-    if pose.rot != Quat::IDENTITY {
-        attributes.push(("quat", list(&quaternion(pose.rot, passes))));
-    }
-    attributes
 }
 
 fn inertial(body: &RigidInertia<f64>) -> Attributes {

@@ -1,0 +1,350 @@
+//! The arrays of worlds: one list of them, whatever holds their entries.
+
+use std::marker::PhantomData;
+
+use lanes::{Bundle, LaneContact, Lanes, get, put};
+use sim::{Pd, SimulationError, State, StepTrace};
+
+/// What stands for an array of `T` in [`Arrays`].
+pub(crate) trait Hold {
+    type Of<T: 'static>;
+}
+
+/// The entries of all worlds.
+pub(crate) struct Owned;
+
+impl Hold for Owned {
+    type Of<T: 'static> = Vec<T>;
+}
+
+/// The entries of some worlds, borrowed.
+pub(crate) struct Borrowed<'a>(PhantomData<&'a ()>);
+
+impl<'a> Hold for Borrowed<'a> {
+    type Of<T: 'static> = &'a mut [T];
+}
+
+/// The entries of some worlds, to be read.
+pub(crate) struct Shared<'a>(PhantomData<&'a ()>);
+
+impl<'a> Hold for Shared<'a> {
+    type Of<T: 'static> = &'a [T];
+}
+
+/// The number of entries of one world.
+pub(crate) struct Width;
+
+impl Hold for Width {
+    type Of<T: 'static> = usize;
+}
+
+/// Every array of a batch. An array that is added here is missing, for the compiler, in [`each_array`], in what is copied below, and where a
+/// batch is made and a world reset.
+pub(crate) struct Arrays<H: Hold> {
+    /// Positions, (worlds, nq).
+    pub q: H::Of<f64>,
+    /// Velocities, (worlds, nv).
+    pub v: H::Of<f64>,
+    /// Controls, (worlds, nu).
+    pub ctrl: H::Of<f64>,
+    /// Activations, (worlds, na).
+    pub act: H::Of<f64>,
+    /// Time, s, (worlds).
+    pub time: H::Of<f64>,
+    /// Steps since the last reset, (worlds).
+    pub count: H::Of<u64>,
+    /// Targets of PD control, (worlds, nq); empty without.
+    pub pd_target: H::Of<f64>,
+    /// Forces on the degrees of freedom, (worlds, nv); empty until somebody asks for them.
+    pub applied_force: H::Of<f64>,
+    /// Torques and forces on bodies, (worlds, nbody, 6); empty until somebody asks for them.
+    pub applied_wrench: H::Of<f64>,
+    /// Why worlds failed in the last call, (worlds).
+    pub errors: H::Of<Option<SimulationError>>,
+    /// Contact points of the last step, (worlds); empty where they are not recorded.
+    pub contacts: H::Of<Vec<LaneContact>>,
+    /// What sensors need of the last step, (worlds); empty where none looks at steps.
+    pub traces: H::Of<StepTrace>,
+}
+
+/// `Arrays` of what a function makes of each array `x`: `each_array!(f, [&mut] a, b; k)` calls `f(&mut a.x, b.x, k)`.
+macro_rules! each_array {
+    ($f:expr, [$($borrow:tt)+] $a:ident $(, $b:ident)? $(; $k:expr)?) => {
+        Arrays {
+            q: $f($($borrow)+ $a.q $(, $b.q)? $(, $k)?),
+            v: $f($($borrow)+ $a.v $(, $b.v)? $(, $k)?),
+            ctrl: $f($($borrow)+ $a.ctrl $(, $b.ctrl)? $(, $k)?),
+            act: $f($($borrow)+ $a.act $(, $b.act)? $(, $k)?),
+            time: $f($($borrow)+ $a.time $(, $b.time)? $(, $k)?),
+            count: $f($($borrow)+ $a.count $(, $b.count)? $(, $k)?),
+            pd_target: $f($($borrow)+ $a.pd_target $(, $b.pd_target)? $(, $k)?),
+            applied_force: $f($($borrow)+ $a.applied_force $(, $b.applied_force)? $(, $k)?),
+            applied_wrench: $f($($borrow)+ $a.applied_wrench $(, $b.applied_wrench)? $(, $k)?),
+            errors: $f($($borrow)+ $a.errors $(, $b.errors)? $(, $k)?),
+            contacts: $f($($borrow)+ $a.contacts $(, $b.contacts)? $(, $k)?),
+            traces: $f($($borrow)+ $a.traces $(, $b.traces)? $(, $k)?),
+        }
+    };
+}
+
+/// The rows of one world of `all`, in which every world has `n`.
+fn row<T>(all: &[T], n: usize, world: usize) -> &[T] {
+    &all[world * n..(world + 1) * n]
+}
+
+fn row_mut<T>(all: &mut [T], n: usize, world: usize) -> &mut [T] {
+    &mut all[world * n..(world + 1) * n]
+}
+
+impl Arrays<Owned> {
+    pub fn worlds(&self) -> usize {
+        self.time.len()
+    }
+
+    /// How many entries a world has in each array.
+    pub fn widths(&self) -> Arrays<Width> {
+        fn width<T>(all: &[T], worlds: usize) -> usize {
+            all.len() / worlds
+        }
+        each_array!(width, [&] self; self.worlds())
+    }
+
+    /// The entries of all worlds, to be changed.
+    pub fn borrow(&mut self) -> Arrays<Borrowed<'_>> {
+        each_array!(Vec::as_mut_slice, [&mut] self)
+    }
+
+    /// The entries of one world.
+    pub fn world(&self, world: usize) -> Arrays<Shared<'_>> {
+        let widths = self.widths();
+        each_array!(row, [&] self, widths; world)
+    }
+
+    /// The entries of one world, to be changed.
+    pub fn world_mut(&mut self, world: usize) -> Arrays<Borrowed<'_>> {
+        let widths = self.widths();
+        each_array!(row_mut, [&mut] self, widths; world)
+    }
+}
+
+/// The arrays of some worlds that are stepped together.
+pub(crate) struct Worlds<'a> {
+    pub arrays: Arrays<Borrowed<'a>>,
+    pub widths: &'a Arrays<Width>,
+    /// The gains of PD control, the same for all worlds.
+    pub pd: Option<&'a Pd>,
+}
+
+impl<'a> Worlds<'a> {
+    pub fn len(&self) -> usize {
+        self.arrays.errors.len()
+    }
+
+    /// Cuts off the first `worlds`, which need not all be there.
+    pub fn split_off(&mut self, worlds: usize) -> Self {
+        fn cut<'a, T>(all: &mut &'a mut [T], width: usize, worlds: usize) -> &'a mut [T] {
+            all.split_off_mut(..worlds * width).unwrap_or_default()
+        }
+        let worlds = worlds.min(self.len());
+        let (arrays, widths) = (&mut self.arrays, self.widths);
+        Worlds { arrays: each_array!(cut, [&mut] arrays, widths; worlds), ..*self }
+    }
+
+    /// The same worlds, for a shorter time.
+    pub fn reborrow(&mut self) -> Worlds<'_> {
+        fn reborrow<T>(all: &mut [T]) -> &mut [T] {
+            all
+        }
+        let arrays = &mut self.arrays;
+        Worlds { arrays: each_array!(reborrow, [&mut] arrays), widths: self.widths, pd: self.pd }
+    }
+
+    /// The entries of one world.
+    pub fn world(&self, world: usize) -> Arrays<Shared<'_>> {
+        let (arrays, widths) = (&self.arrays, self.widths);
+        each_array!(row, [&] arrays, widths; world)
+    }
+
+    /// The entries of one world, to be changed.
+    pub fn world_mut(&mut self, world: usize) -> Arrays<Borrowed<'_>> {
+        let (arrays, widths) = (&mut self.arrays, self.widths);
+        each_array!(row_mut, [&mut] arrays, widths; world)
+    }
+}
+
+impl Arrays<Shared<'_>> {
+    /// Writes what a step of one world starts from to a state, with PD control by the gains of `pd`.
+    pub fn write_state(&self, state: &mut State, pd: Option<&Pd>) {
+        let Self {
+            q,
+            v,
+            ctrl,
+            act,
+            time,
+            count,
+            pd_target,
+            applied_force,
+            applied_wrench,
+            errors: _,
+            contacts: _,
+            traces: _,
+        } = self;
+        state.q.copy_from_slice(q);
+        state.v.copy_from_slice(v);
+        state.ctrl.copy_from_slice(ctrl);
+        state.act.copy_from_slice(act);
+        (state.time, state.step) = (time[0], count[0]);
+        copy_pd(&mut state.pd, pd, pd_target);
+        for (to, from) in [(&mut state.applied_force, applied_force), (&mut state.applied_wrench, applied_wrench)] {
+            if from.is_empty() {
+                to.fill(0.0);
+            } else {
+                to.copy_from_slice(from);
+            }
+        }
+    }
+
+    /// The numbers that a step of one world starts from, by name, but for the time.
+    pub fn inputs(&self) -> [(&'static str, &[f64]); 7] {
+        let Self {
+            q,
+            v,
+            ctrl,
+            act,
+            time: _,
+            count: _,
+            pd_target,
+            applied_force,
+            applied_wrench,
+            errors: _,
+            contacts: _,
+            traces: _,
+        } = self;
+        [
+            ("q", q),
+            ("v", v),
+            ("ctrl", ctrl),
+            ("act", act),
+            ("pd_target", pd_target),
+            ("applied_force", applied_force),
+            ("applied_wrench", applied_wrench),
+        ]
+    }
+
+    /// Puts what a step of one world starts from into a lane; forces only where some world of the group has any.
+    pub fn load<T: Bundle>(&self, lanes: &mut Lanes<T>, lane: usize) {
+        let Self {
+            q,
+            v,
+            ctrl,
+            act,
+            time: _,
+            count: _,
+            pd_target,
+            applied_force,
+            applied_wrench,
+            errors: _,
+            contacts: _,
+            traces: _,
+        } = self;
+        let load = |lanes: &mut [T], of_world: &[f64]| {
+            lanes.iter_mut().zip(of_world).for_each(|(lanes, x)| put(lanes, lane, *x));
+        };
+        load(&mut lanes.q, q);
+        load(&mut lanes.v, v);
+        load(&mut lanes.ctrl, ctrl);
+        load(&mut lanes.act, act);
+        load(&mut lanes.pd_target, pd_target);
+        if lanes.has_forces {
+            load(&mut lanes.applied_force, applied_force);
+        }
+        if lanes.has_wrenches {
+            load(&mut lanes.applied_wrench, applied_wrench);
+        }
+    }
+}
+
+impl Arrays<Borrowed<'_>> {
+    /// The same entries, to be read.
+    pub fn shared(&self) -> Arrays<Shared<'_>> {
+        fn shared<T>(all: &[T]) -> &[T] {
+            all
+        }
+        each_array!(shared, [&] self)
+    }
+
+    /// Takes what a step of one world starts from, but for PD control, from a state; forces where the batch has any.
+    pub fn read_inputs(&mut self, state: &State) {
+        self.read_state(state);
+        let Self {
+            q: _,
+            v: _,
+            ctrl,
+            act: _,
+            time,
+            count,
+            pd_target: _,
+            applied_force,
+            applied_wrench,
+            errors: _,
+            contacts: _,
+            traces: _,
+        } = self;
+        ctrl.copy_from_slice(&state.ctrl);
+        (time[0], count[0]) = (state.time, state.step);
+        for (to, from) in [(applied_force, &state.applied_force), (applied_wrench, &state.applied_wrench)] {
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        }
+    }
+
+    /// Takes what a step of one world changes, but for the time, from a state.
+    pub fn read_state(&mut self, state: &State) {
+        let [q, v, act] = self.outputs();
+        q.copy_from_slice(&state.q);
+        v.copy_from_slice(&state.v);
+        act.copy_from_slice(&state.act);
+    }
+
+    /// Takes what a step of one world changes, but for the time, from a lane.
+    pub fn store<T: Bundle>(&mut self, lanes: &Lanes<T>, lane: usize) {
+        for (of_world, lanes) in self.outputs().into_iter().zip([&lanes.q, &lanes.v, &lanes.act]) {
+            of_world.iter_mut().zip(lanes).for_each(|(x, lanes)| *x = get(lanes, lane));
+        }
+    }
+
+    /// What a step changes, but for the time.
+    fn outputs(&mut self) -> [&mut [f64]; 3] {
+        let Self {
+            q,
+            v,
+            ctrl: _,
+            act,
+            time: _,
+            count: _,
+            pd_target: _,
+            applied_force: _,
+            applied_wrench: _,
+            errors: _,
+            contacts: _,
+            traces: _,
+        } = self;
+        [q, v, act]
+    }
+}
+
+/// Sets the PD control of a state, with the memory that there is; `None` for none.
+fn copy_pd(to: &mut Pd, from: Option<&Pd>, target: &[f64]) {
+    let Some(from) = from else {
+        // Mostly there was none before.
+        if to.is_active() {
+            *to = Pd::default();
+        }
+        return;
+    };
+    to.kp.clone_from(&from.kp);
+    to.kd.clone_from(&from.kd);
+    to.target.clear();
+    to.target.extend_from_slice(target);
+    to.target_velocity.clone_from(&from.target_velocity);
+    to.effort_limit.clone_from(&from.effort_limit);
+}

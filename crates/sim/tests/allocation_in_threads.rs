@@ -1,0 +1,23 @@
+//! After a warm-up a step that threads share does not touch the heap. Without the test harness, whose threads would be counted as well.
+
+mod common;
+#[path = "../../../tests/counting_allocator.rs"]
+mod counting_allocator;
+
+use common::{run, simulation, towers};
+use counting_allocator::allocations_of_process;
+use sapwood_sim::Options;
+
+fn main() {
+    // Towers alike, so that it does not matter which thread's scratch has seen which.
+    let mut s = simulation(&towers(8), Options { timestep: Some(0.01), threads: 2, ..Options::default() });
+    run(&mut s, 600);
+    // The same motion once more: what it needed at its worst is there.
+    s.reset(None).unwrap();
+    run(&mut s, 1);
+    let before = allocations_of_process();
+    assert!(before > 0, "the counter counts");
+    run(&mut s, 599);
+    assert_eq!(allocations_of_process() - before, 0);
+    assert!(s.stats().contacts > 0);
+}
