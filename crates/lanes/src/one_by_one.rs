@@ -31,7 +31,9 @@ impl<T: Bundle> Lanes<T> {
                 continue;
             }
             let rows = 3 * (self.space.threes[lane] + self.space.spins[lane]) + self.space.ones[lane];
-            if rows > sap::ContactSpace::MAX_ROWS {
+            let most_rows =
+                if plan.is_cone { sap::ContactSpace::MAX_ROWS } else { sap::ContactSpace::MAX_ROWS_IN_BLOCKS };
+            if rows > most_rows {
                 self.space.open &= !(1 << lane);
                 self.left |= 1 << lane;
                 continue;
@@ -43,7 +45,13 @@ impl<T: Bundle> Lanes<T> {
                 energy += 2.0 * get(kinetic, lane);
             }
             let options = if is_recovery { &plan.recovery_options } else { &plan.solver_options };
-            match space.solve(constraints, v_free, energy, options) {
+            // Newton's method in blocks was tried, but in 32 bits with other numbers.
+            let solved = if T::IS_SINGLE || plan.is_cone {
+                space.solve(constraints, v_free, energy, options)
+            } else {
+                space.solve_hard(constraints, v_free, energy, options)
+            };
+            match solved {
                 Ok(report) => {
                     spent += report.iterations;
                     self.residual = self.residual.max(report.residual);

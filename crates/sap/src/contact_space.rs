@@ -12,7 +12,9 @@
 //! is open. With `T = −∂γ̄/∂z` a step solves `(1 + T (W − w)) dλ = −T F`: the semismooth Newton method of Alart and
 //! Curnier. Under Coulomb's law friction is bounded by the contact's own `γ̄_n(z)`, and `T` is not symmetric.
 //!
-//! There is no line search, and nothing guarantees convergence: what does not converge is left to [`solve`](crate::solve).
+//! There is no line search, and nothing guarantees convergence: what does not converge in a few steps is solved by the proximal point
+//! method ([`proximal_point`]), and what that does not solve is left to [`solve`](crate::solve). Friction cones, which have no place in blocks
+//! of three rows, have an iteration of their own ([`ContactSpace::iterate`]).
 //!
 //! Source: Alart, Curnier, *A Mixed Formulation for Frictional Contact Problems Prone to Newton Like Solution Methods*, Computer
 //! Methods in Applied Mechanics and Engineering 92, 1991.
@@ -21,6 +23,7 @@ mod blocks;
 mod elimination;
 mod in_blocks;
 mod newton;
+mod proximal_point;
 
 pub use blocks::{BlockRows, Spin};
 pub use newton::{Block3, Limits, Outcome, SemismoothNewton};
@@ -116,10 +119,10 @@ fn allowed_steps(most: usize, is_coulomb: bool, options: &Options) -> usize {
 }
 
 impl ContactSpace {
-    /// The most rows: those of 16 contacts. With more, a factor of all velocities costs less.
+    /// The most rows of a problem with friction cones: those of 16 contacts. With more, a factor of all velocities costs less.
     pub const MAX_ROWS: usize = PARAMETERS.max_rows;
 
-    /// The most rows that are tried in blocks at least. Of more than [`MAX_ROWS`](Self::MAX_ROWS), what does not converge there is not solved.
+    /// The most rows of problems of all laws but cones.
     pub const MAX_ROWS_IN_BLOCKS: usize = PARAMETERS.max_rows_in_blocks;
 
     /// Starts a problem of `rows` rows; `W` is zero.
@@ -194,35 +197,48 @@ impl ContactSpace {
         energy: f64,
         options: &Options,
     ) -> Result<Report, NotSolved> {
+        self.solve_problem(constraints, v_c_star, energy, (options, false))
+    }
+
+    /// Solves a problem that Newton's method in blocks is known not to solve, as [`solve`](Self::solve) goes on then.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve).
+    ///
+    /// # Panics
+    /// As [`solve`](Self::solve).
+    pub fn solve_hard(
+        &mut self,
+        constraints: &[Constraint],
+        v_c_star: &[f64],
+        energy: f64,
+        options: &Options,
+    ) -> Result<Report, NotSolved> {
+        self.solve_problem(constraints, v_c_star, energy, (options, true))
+    }
+
+    fn solve_problem(
+        &mut self,
+        constraints: &[Constraint],
+        v_c_star: &[f64],
+        energy: f64,
+        (options, is_hard): (&Options, bool),
+    ) -> Result<Report, NotSolved> {
         let is_coulomb = self.take_problem(constraints, v_c_star, options)?;
         if self.is_unconstrained() {
             return Ok(Report::unconstrained());
         }
         let energy = if energy <= 0.0 { 1.0 } else { energy };
-        let spent = match self.solve_in_blocks(constraints, energy, is_coulomb, options) {
-            Ok(report) => return Ok(report),
-            Err(failure) => failure.iterations,
-        };
-        if self.len > Self::MAX_ROWS {
-            return Err(NotSolved { iterations: spent });
+        match self.solve_in_blocks(constraints, energy, (is_coulomb, is_hard), options) {
+            // A law has no place in a block.
+            Err(NotSolved { iterations: 0 }) if self.len <= Self::MAX_ROWS => {}
+            result => return result,
         }
         if self.is_in_pairs {
             self.write_rows(constraints);
         }
-        if spent == 0 {
-            self.begin(constraints, is_coulomb);
-        } else {
-            // From the iterate of the blocks, as good as one step of this iteration.
-            self.go_on_from_blocks(constraints);
-        }
-        let solved = self.iterate(constraints, energy, is_coulomb, options);
-        let all = |iterations: usize| spent + iterations;
-        solved
-            .map(|report| {
-                let iterations = all(report.iterations);
-                Report { iterations, line_search_evaluations: iterations, ..report }
-            })
-            .map_err(|failure| NotSolved { iterations: all(failure.iterations) })
+        self.begin(constraints, is_coulomb);
+        self.iterate(constraints, energy, is_coulomb, options)
     }
 
     /// Takes the problem at v*, and whether Coulomb's law is asked for.
@@ -288,17 +304,6 @@ impl ContactSpace {
     fn is_unconstrained(&mut self) -> bool {
         self.evaluate_constraints(false);
         self.gamma.iter().all(|gamma| *gamma == 0.0)
-    }
-
-    /// Goes on with the iteration of all constraints from the last iterate in blocks.
-    fn go_on_from_blocks(&mut self, constraints: &[Constraint]) {
-        self.constraints.clear();
-        self.constraints.extend_from_slice(constraints);
-        self.set_scaling(PARAMETERS.scaling);
-        self.z.clear();
-        self.z.reserve(elimination::MAX_WIDTH);
-        self.z.extend_from_slice(&self.v_star);
-        self.in_blocks.write_free_velocities(PARAMETERS.scaling, &mut self.z);
     }
 
     /// Starts the iteration of all constraints, `z` from what the constraints met in the step before.

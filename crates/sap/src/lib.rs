@@ -59,6 +59,7 @@ mod matrices;
 mod options;
 pub mod parameters;
 mod problem;
+mod softness;
 mod solver;
 mod sparse;
 mod sparse_matrix;

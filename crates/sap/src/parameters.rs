@@ -33,16 +33,20 @@ pub struct SolverParameters {
 /// `√(v*ᵀ A v*)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactSpaceParameters {
-    /// The most rows, a count: those of 16 contacts. With more, a factor of all velocities costs less than the iteration with all laws.
+    /// The most rows with friction cones, a count: those of 16 contacts. With more, a factor of all velocities costs less than the iteration
+    /// with all laws.
     pub max_rows: usize,
     /// The most rows in blocks: of 18 contacts with torsional friction, a third of whose rows never push.
     pub max_rows_in_blocks: usize,
-    /// Steps in blocks after which the iteration goes on with all laws: robots in motion take 3 in the mean, and what has not settled by
+    /// Steps in blocks after which the proximal point method takes over: robots in motion take 3 in the mean, and what has not settled by
     /// then seldom does.
     pub max_steps_in_blocks: usize,
     /// The same of more than `max_rows` rows, where a step costs as much as one of the safeguard: what converges mostly does in 8.
     pub max_steps_of_many_rows: usize,
-    /// Steps with all laws after which the problem is left to the safeguard. Robots in motion take 2 to 5 in the mean; of 15,500
+    /// Factorisations of the proximal point method in blocks, with those of Newton's method before it, after which the problem is left to
+    /// the safeguard. Of the 3,300 problems of a hand and a gripper that it solves, half take 20 and 25 at most, 99 of 100 62 and 82.
+    pub max_steps_from_afar: usize,
+    /// Steps with friction cones after which the problem is left to the safeguard. Robots in motion take 2 to 5 in the mean; of 15,500
     /// problems of a humanoid with random controls 42 are given up.
     pub max_steps: usize,
     /// `w` relative to the constraint's own share of `W`: neighbours resist as well. Of 4180 problems of a humanoid and a dog that walk
@@ -295,6 +299,7 @@ impl SolverParameters {
             max_rows_in_blocks: 108,
             max_steps_in_blocks: 12,
             max_steps_of_many_rows: 8,
+            max_steps_from_afar: 100,
             max_steps: 20,
             scaling: 2.0,
             scaling_growth: 3.0,

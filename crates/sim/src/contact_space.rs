@@ -105,6 +105,10 @@ impl ContactSpaceSolver {
     ) -> Result<Report, NotSolved> {
         const UNTRIED: NotSolved = NotSolved { iterations: 0 };
         self.chosen.clear();
+        // These two take turns: both have room for the most.
+        self.chosen.reserve(MAX_CHOSEN + 1);
+        self.chosen_before.clear();
+        self.chosen_before.reserve(MAX_CHOSEN + 1);
         self.bounded.clear();
         self.max_rows = if structure.has_pairs() { MAX_ROWS_OF_PAIRS } else { MAX_ROWS_WITH_THE_WORLD };
         if structure.nodes() < MIN_NODES {

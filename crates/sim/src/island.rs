@@ -1,5 +1,6 @@
 //! Contact problems that do not touch each other: each connected set of trees and constraints is one.
 
+mod budget;
 mod partition;
 mod recovery;
 mod reports;
@@ -23,6 +24,7 @@ use crate::report::Touch;
 use crate::sensors::EndLoad;
 use crate::warm_start::Entry;
 use crate::{Factorization, Stats};
+use budget::Size;
 use multibody::EffectiveMass;
 
 /// What the islands of a step are solved with.
@@ -102,6 +104,8 @@ pub(crate) struct Island {
     recovery_v: Vec<f64>,
     /// Whether the search for them ended at its budget.
     is_unfinished: bool,
+    /// What a factorisation of it takes of the budget.
+    size: Size,
     /// Whether it hardly moves.
     is_calm: bool,
     /// What it was expected to be; empty where nothing was expected.
@@ -156,7 +160,8 @@ impl Island {
         let (pace, expects_guess) = self.guess(problem, scratch);
         let is_quasi_static = pace <= CALM;
         self.is_calm = is_quasi_static;
-        let options = recovery::options(&scratch.set, problem.options);
+        self.size = Size::new(self.v.len(), &scratch.set);
+        let options = budget::options(self.size, &scratch.set, problem.options);
         let options = sap::Options { expects_guess, refines: is_quasi_static, ..options };
         let path = if is_quasi_static { Path::Safeguard } else { Path::Fast };
         let mut report =
@@ -412,13 +417,10 @@ impl Islands {
         self.has_failed = has_failed.into_inner();
     }
 
-    /// The most factorisations that an island took.
-    pub fn most_iterations(&self) -> usize {
-        self.active()
-            .iter()
-            .filter_map(|island| Some(island.outcome.as_ref()?.as_ref().ok()?.iterations))
-            .max()
-            .unwrap_or(0)
+    /// The most that an island took of the budget of factorisations.
+    pub fn most_spent(&self) -> usize {
+        let spent = |island: &Island| Some(island.size.spent(island.outcome.as_ref()?.as_ref().ok()?.iterations));
+        self.active().iter().filter_map(spent).max().unwrap_or(0)
     }
 
     /// Writes what [`EffectiveMass::of_heaviest`] is of the island of every tree, infinite for trees in none.

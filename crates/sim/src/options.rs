@@ -54,9 +54,9 @@ pub struct Options {
     /// Relative tolerance of the contact solver on the scaled momentum balance, ε_r.
     pub tolerance: f64,
     /// Factorisations that an island may spend on Coulomb's law in a step (in each of its parts, where
-    /// [`Stats::substeps`](crate::Stats::substeps) are several); up to four times as many where it has fewer than 200 constraints, 400 over
-    /// their number: they cost little. Then the step takes the best friction bounds found so far, with
-    /// momentum balanced to the tolerance, which may take some factorisations more; [`Stats::unsettled`](crate::Stats::unsettled)
+    /// [`Stats::substeps`](crate::Stats::substeps) are several), counted by what they cost: an island of fewer than 1,700 velocities and rows,
+    /// those of some 125 bodies in a pile, may take as many more as it is smaller. Then the step takes the best friction bounds found so
+    /// far, with momentum balanced to the tolerance, which may take some factorisations more; [`Stats::unsettled`](crate::Stats::unsettled)
     /// counts the islands where that happened, [`Stats::friction_residual`](crate::Stats::friction_residual) says how far friction
     /// is from the law. None: the search goes on until it succeeds or has tried everything, in piles for thousands of
     /// factorisations.

@@ -108,7 +108,7 @@ pub struct Simulation {
     /// Newton steps of free motion, the most of a tree; those of all its solutions in the step.
     free_iterations: usize,
     free_evaluations: usize,
-    /// Factorisations of the step so far, those of its most expensive island in every solve.
+    /// What the step has taken of the budget of factorisations so far: in every solve that of its most expensive island.
     factorizations: usize,
     /// What the last step started from, and what became of it.
     last_step: crate::step_forces::LastStep,
@@ -444,7 +444,7 @@ impl Simulation {
             interrupt: &self.interrupt,
         };
         islands.solve(&problem, &mut crew);
-        self.factorizations += islands.most_iterations();
+        self.factorizations += islands.most_spent();
         (self.islands, self.others, self.crew, self.heaviest) = (islands, others, crew, heaviest);
         self.soft.gaps = soft_gaps;
     }

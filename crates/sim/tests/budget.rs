@@ -25,21 +25,25 @@ fn run(simulation: &mut Simulation) -> Vec<Stats> {
 /// After the search one convex problem is left, from velocities near its solution: 30 Newton steps are ample, where an island may
 /// take 300.
 const LAST_PROBLEM: usize = 30;
-/// An island of 27 spheres has fewer than 100 contacts: four budgets.
-const BUDGETS: usize = 4;
+/// An island of the full size has the budget as it is, a smaller one as many more as it is smaller.
+const FULL_SIZE: usize = 750 + 3 * 320;
 
 #[test]
 fn the_budget_bounds_a_step_and_momentum_is_balanced_all_the_same() {
     for budget in [0, 1, 5, 10] {
-        let steps = run(&mut spheres(Some(budget)));
+        let (steps, mut alone) = (run(&mut spheres(Some(budget))), 0);
         for (step, stats) in steps.iter().enumerate() {
-            let most = (BUDGETS * budget + LAST_PROBLEM) * stats.islands;
-            assert!(stats.iterations <= most, "budget {budget}, step {step}: {stats:?}");
+            if stats.islands == 1 {
+                // Its velocities make it greater still.
+                let most = budget * FULL_SIZE / (3 * stats.constraints) + LAST_PROBLEM;
+                assert!(stats.iterations <= most, "budget {budget}, step {step}: {stats:?}");
+                alone += 1;
+            }
             assert!(stats.residual <= 1e-6, "budget {budget}, step {step}: {stats:?}");
             // Converged is what meets the law to a hundred tolerances.
             assert_eq!(stats.unsettled > 0, stats.friction_residual > 1e-4, "budget {budget}, step {step}: {stats:?}");
         }
-        assert!(steps.iter().any(|stats| stats.unsettled > 0), "budget {budget}");
+        assert!(alone > 50 && steps.iter().any(|stats| stats.unsettled > 0), "budget {budget}: {alone}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from importlib import util
 from pathlib import Path
@@ -17,9 +18,13 @@ if TYPE_CHECKING:
 BOX = 0.06
 """Half the edge of the box that an arm pushes, m."""
 SAMPLES = 81
-"""Samples of the uneven ground along each side of 8 m: squares of 0.1 m."""
+"""Samples of the uneven ground along each side: squares of 0.1 m."""
 UNEVEN = 0.06
 """Height between the deepest and the highest sample, m."""
+FIELD = 4.0
+"""Half its side, m."""
+WALLS = 3.8
+"""Where its walls are, m."""
 
 
 def add_ground(spec: mujoco.MjSpec, height: float) -> None:
@@ -31,7 +36,7 @@ def add_ground(spec: mujoco.MjSpec, height: float) -> None:
 
 
 def add_uneven_ground(spec: mujoco.MjSpec, _: float) -> None:
-    """A height field of smooth noise in the place of the ground."""
+    """A height field of smooth noise in the place of the ground, between walls: what leaves it falls for ever."""
     import mujoco
 
     rng = np.random.default_rng(5)
@@ -40,11 +45,16 @@ def add_uneven_ground(spec: mujoco.MjSpec, _: float) -> None:
         noise = np.mean([np.roll(np.roll(noise, i, 0), j, 1) for i in (-1, 0, 1) for j in (-1, 0, 1)], axis=0)
     noise = (noise - noise.min()) / np.ptp(noise)
     spec.add_hfield(
-        name="ground", nrow=SAMPLES, ncol=SAMPLES, size=[4.0, 4.0, UNEVEN, 0.5], userdata=noise.ravel().tolist()
+        name="ground", nrow=SAMPLES, ncol=SAMPLES, size=[FIELD, FIELD, UNEVEN, 0.5], userdata=noise.ravel().tolist()
     )
     spec.worldbody.add_geom(
         type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="ground", pos=[0.0, 0.0, -UNEVEN / 2], contype=0, conaffinity=3
     )
+    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        # Its normal, the z axis, points inwards.
+        wall = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0.0, 0.0, 1.0], contype=0, conaffinity=3)
+        wall.pos = [WALLS * x, WALLS * y, 0.0]
+        wall.quat = [math.sqrt(0.5), math.sqrt(0.5) * y, -math.sqrt(0.5) * x, 0.0]
 
 
 def add_box(spec: mujoco.MjSpec, height: float) -> None:

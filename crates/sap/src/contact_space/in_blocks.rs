@@ -56,15 +56,15 @@ impl Kind {
 }
 
 impl ContactSpace {
-    /// Solves the problem in blocks.
+    /// Solves the problem in blocks, where `is_hard` by the proximal point method at once.
     ///
     /// # Errors
-    /// Where a law has no place in a block, or the iteration does not converge.
+    /// Where a law has no place in a block, without an iteration, or where none converges.
     pub(super) fn solve_in_blocks(
         &mut self,
         constraints: &[Constraint],
         energy: f64,
-        is_coulomb: bool,
+        (is_coulomb, is_hard): (bool, bool),
         options: &Options,
     ) -> Result<Report, NotSolved> {
         if !energy.is_finite() || !self.in_blocks.take(constraints, &self.v_star, is_coulomb) {
@@ -85,11 +85,14 @@ impl ContactSpace {
             late: options.tolerance,
             residual: f64::INFINITY,
         };
-        let newton = newton.get_or_insert_with(|| SemismoothNewton::new(MAX_BLOCKS));
-        let outcome = newton.solve(blocks, w, energy, 1, &limits);
-        let iterations = outcome.slowest as usize;
-        if outcome.solved == 0 {
-            return Err(NotSolved { iterations });
+        let mut iterations = 0;
+        let mut is_found = false;
+        if !is_hard {
+            let outcome = made(newton).solve(blocks, w, energy, 1, &limits);
+            (iterations, is_found) = (outcome.slowest as usize, outcome.solved != 0);
+        }
+        if !is_found {
+            iterations = self.solve_from_afar(constraints, energy, is_coulomb, (iterations, options))?;
         }
         self.take_solution();
         let cost = self.evaluate_constraints(is_coulomb);
@@ -103,6 +106,23 @@ impl ContactSpace {
         let report = self.report(iterations, is_coulomb, criterion);
         let residual = gradient / (momentum + options.absolute_tolerance / options.tolerance);
         Ok(Report { cost: kinetic + cost, residual, ..report })
+    }
+
+    /// Solves the problem in blocks by the proximal point method after so many iterations; returns all of them.
+    fn solve_from_afar(
+        &mut self,
+        constraints: &[Constraint],
+        energy: f64,
+        is_coulomb: bool,
+        (spent, options): (usize, &Options),
+    ) -> Result<usize, NotSolved> {
+        // From what is known of the step before: where Newton's method ended is no better.
+        self.in_blocks.take(constraints, &self.v_star, is_coulomb);
+        let InBlocks { newton, blocks, w, .. } = &mut self.in_blocks;
+        let most = allowed_steps(PARAMETERS.max_steps_from_afar, is_coulomb, options).saturating_sub(spent);
+        let (more, is_found) = made(newton).solve_from_afar(blocks, w, energy, (most, options.tolerance));
+        let iterations = spent + more;
+        if is_found { Ok(iterations) } else { Err(NotSolved { iterations }) }
     }
 
     /// Writes `W` by pairs of constraints from its rows.
@@ -170,18 +190,12 @@ impl ContactSpace {
     }
 }
 
-impl InBlocks {
-    /// `z` of the last iterate by rows, for `scaling` times their own shares of `W`; of rows without an impulse what it was.
-    pub(super) fn write_free_velocities(&self, scaling: f64, z: &mut [f64]) {
-        for place in &self.places {
-            let block = &self.blocks[place.block];
-            for k in 0..place.rows {
-                let at = place.at + k;
-                z[place.row + k] = block.v_c[at] - scaling * block.w[at] * block.lambda[at];
-            }
-        }
-    }
+/// The method, made at its first use.
+fn made(newton: &mut Option<SemismoothNewton<f64>>) -> &mut SemismoothNewton<f64> {
+    newton.get_or_insert_with(|| SemismoothNewton::new(MAX_BLOCKS))
+}
 
+impl InBlocks {
     /// Takes W.
     fn take_pairs(&mut self, pairs: &[Block3<f64>]) {
         let Self { blocks, w, places, .. } = self;

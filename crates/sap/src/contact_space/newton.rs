@@ -8,6 +8,7 @@ use spatial::{Real, Three};
 
 use super::PARAMETERS;
 use super::blocks::{BlockRows, Spin};
+use super::proximal_point::Proximal;
 
 /// What a solution may take, and what is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,13 +48,15 @@ type Entries<T> = [[T; 3]; 3];
 #[derive(Clone, Debug)]
 pub struct SemismoothNewton<T: Real> {
     /// 1 + T (W − w) of the blocks that are active, by rows of blocks.
-    system: Vec<Block3<T>>,
+    pub(super) system: Vec<Block3<T>>,
     /// −T F, then the step.
-    step: Vec<[T; 3]>,
-    active: Vec<usize>,
-    pushing: Vec<usize>,
-    scratch: Vec<[T; 3]>,
+    pub(super) step: Vec<[T; 3]>,
+    pub(super) active: Vec<usize>,
+    pub(super) pushing: Vec<usize>,
+    pub(super) scratch: Vec<[T; 3]>,
     residual: T,
+    /// Of the proximal point method.
+    pub(super) proximal: Vec<Proximal>,
 }
 
 impl<T: Real> SemismoothNewton<T> {
@@ -66,6 +69,7 @@ impl<T: Real> SemismoothNewton<T> {
             pushing: Vec::with_capacity(blocks),
             scratch: vec![[T::ZERO; 3]; blocks],
             residual: T::ZERO,
+            proximal: Vec::with_capacity(blocks),
         }
     }
 
@@ -85,7 +89,7 @@ impl<T: Real> SemismoothNewton<T> {
         open: u32,
         limits: &Limits,
     ) -> Outcome {
-        let Self { system, active, pushing, step, scratch, residual } = self;
+        let Self { system, active, pushing, step, scratch, residual, .. } = self;
         let mut scaling = PARAMETERS.scaling;
         // Loops: a closure may stay outside, where operations of wider registers than this crate's are calls.
         for block in &mut *rows {
@@ -156,7 +160,7 @@ impl<T: Real> SemismoothNewton<T> {
 /// Lists the blocks that are active, and those with an impulse in some of the lanes `left`, whose impulses go to `scratch`; blocks that only
 /// solved lanes need are skipped. Velocities become those without impulses.
 #[inline(always)]
-fn find_active<T: Real>(
+pub(super) fn find_active<T: Real>(
     rows: &mut [BlockRows<T>],
     left: u32,
     active: &mut Vec<usize>,
@@ -180,7 +184,7 @@ fn find_active<T: Real>(
 
 /// Keeps the iterate as the solution of these lanes.
 #[inline(always)]
-fn take_solution<T: Real>(rows: &mut [BlockRows<T>], lanes: u32) {
+pub(super) fn take_solution<T: Real>(rows: &mut [BlockRows<T>], lanes: u32) {
     let lanes = T::mask(lanes);
     for block in rows {
         for row in 0..3 {
@@ -193,7 +197,7 @@ fn take_solution<T: Real>(rows: &mut [BlockRows<T>], lanes: u32) {
 /// λ = γ̄(z) and T of all blocks, and which of them are active in any of these lanes: first of contacts, which bound rolling and torsional
 /// friction.
 #[inline(always)]
-fn localise<T: Real>(rows: &mut [BlockRows<T>], lanes: u32) {
+pub(super) fn localise<T: Real>(rows: &mut [BlockRows<T>], lanes: u32) {
     for b in 0..rows.len() {
         let (before, here) = rows.split_at_mut(b);
         let block = &mut here[0];
@@ -212,7 +216,7 @@ fn localise<T: Real>(rows: &mut [BlockRows<T>], lanes: u32) {
 
 /// v_c += W x, of the blocks `of`, x in their order.
 #[inline(always)]
-fn add_response<T: Real>(rows: &mut [BlockRows<T>], w: &[Block3<T>], of: &[usize], x: &[[T; 3]]) {
+pub(super) fn add_response<T: Real>(rows: &mut [BlockRows<T>], w: &[Block3<T>], of: &[usize], x: &[[T; 3]]) {
     let n = rows.len();
     for (k, block) in rows.iter_mut().enumerate() {
         let mut v_c = T::Three::new(block.v_c);
@@ -243,7 +247,7 @@ pub(super) fn measure<T: Real>(rows: &[BlockRows<T>]) -> (T, T) {
 
 /// ‖λ − γ(v_c)‖²_W, and the square of the momentum.
 #[inline(always)]
-fn imbalance<T: Real>(rows: &[BlockRows<T>], w: &[Block3<T>], energy: T, lacks: &mut [[T; 3]]) -> (T, T) {
+pub(super) fn imbalance<T: Real>(rows: &[BlockRows<T>], w: &[Block3<T>], energy: T, lacks: &mut [[T; 3]]) -> (T, T) {
     let mut momentum = energy;
     for (block, lack) in rows.iter().zip(&mut *lacks) {
         let mut normal = [T::ZERO; 3];
@@ -277,7 +281,7 @@ pub(super) fn norm_squared<T: Real>(w: &[Block3<T>], x: &[[T; 3]]) -> T {
 
 /// 1 + T (W − w) and −T F on the right, of the active blocks.
 #[inline(always)]
-fn assemble<T: Real>(
+pub(super) fn assemble<T: Real>(
     rows: &[BlockRows<T>],
     w: &[Block3<T>],
     active: &[usize],
@@ -349,7 +353,7 @@ fn couple<T: Real>(
 
 /// Solves the system of `m` blocks of three rows; the solution is `right` afterwards, the system is used up.
 #[inline(always)]
-fn eliminate<T: Real>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]) {
+pub(super) fn eliminate<T: Real>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]) {
     for b in 0..m {
         let (above, below) = system[..m * m].split_at_mut((b + 1) * m);
         let pivots = &mut above[b * m..];

@@ -175,3 +175,31 @@ fn what_it_cannot_solve_is_left() {
     });
     assert!(cones.count() > 30);
 }
+
+/// Hands that hold something: more rows than velocities, nearly rigid. Newton's method alone leaves a good part of these.
+#[test]
+fn the_proximal_point_method_solves_what_newtons_method_does_not() {
+    let (mut random, mut hard, mut solved) = (SplitMix64(11), 0, 0);
+    for _ in 0..300 {
+        let (rows, nv) = (45, 12);
+        let (mut space, free, _) = problem(rows, nv, &mut random);
+        let contact = |k: usize| {
+            let w = (0..3).map(|row| space.w.row(3 * k + row)[3 * k + row]).sum::<f64>() / 3.0;
+            Constraint::from(BoundedFrictionContact::new(0.8, 1e-5, 1e-3, 0.0, 0.0)).with_delassus(w)
+        };
+        let constraints: Vec<Constraint> = (0..rows / 3).map(contact).collect();
+        let options = Options { max_friction_iterations: 100, ..Options::default() };
+        let result = space.solve(&constraints, &free, ENERGY, &options);
+        let took = result.map_or_else(|failure| failure.iterations, |report| report.iterations);
+        if took <= PARAMETERS.max_steps_in_blocks {
+            continue;
+        }
+        hard += 1;
+        if let Ok(report) = result {
+            solved += 1;
+            assert!(report.residual <= 1e-6 && report.friction_residual <= 1e-4, "{report:?}");
+        }
+    }
+    println!("{solved} of {hard}");
+    assert!(hard > 20 && 10 * solved >= 9 * hard, "{solved} of {hard}");
+}

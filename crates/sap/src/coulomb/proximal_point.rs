@@ -14,6 +14,7 @@
 
 use crate::convex::Iteration;
 use crate::parameters::{ProximalPointParameters, SolverParameters};
+use crate::softness::{Softness, Step};
 use crate::vector::axpy;
 use crate::{Constraint, Error, Options, Structure, Workspace};
 
@@ -32,15 +33,6 @@ pub(super) fn passes_before_proximal_point(constraints: &[Constraint], options: 
     } else {
         0
     }
-}
-
-/// What a step did.
-struct Step {
-    /// How far its impulses are from those of the constraints, and from `γₖ`, relative to the former.
-    error: f64,
-    change: f64,
-    /// Newton steps.
-    newton_steps: usize,
 }
 
 impl<S: Structure> Iteration<'_, S> {
@@ -76,16 +68,15 @@ impl<S: Structure> Iteration<'_, S> {
         ws.convex.predicted.predict(constraints, &ws.convex.free);
         ws.proximal.gamma.copy_from_slice(&ws.convex.predicted.gamma);
         ws.proximal.free.copy_from_slice(&ws.convex.free);
-        let (mut tau, mut last_change) = (PARAMETERS.first_softness, PARAMETERS.first_change);
+        let mut softness = Softness::new();
         let mut least_residual = f64::INFINITY;
         let last = self.iterations + PARAMETERS.max_factorizations;
         while !self.is_budget_spent() && self.iterations < last {
-            ws.proximal.soften(constraints, tau);
-            let Step { error, change, newton_steps } = self.proximal_step(last_change, ws)?;
-            let is_solved = error <= PARAMETERS.error_fraction * f64::min(change, last_change);
-            let is_accepted = is_solved && change < PARAMETERS.max_growth * last_change;
+            ws.proximal.soften(constraints, softness.tau);
+            let step = self.proximal_step(&softness, ws)?;
+            let is_accepted = softness.is_accepted(&step);
             // Where the law was met already, round-off alone may be why a step is not accepted.
-            if change < PARAMETERS.near_change && (is_accepted || meets_coulomb(least_residual, options)) {
+            if step.change < PARAMETERS.near_change && (is_accepted || meets_coulomb(least_residual, options)) {
                 let residual = self.own_residual(constraints, ws)?;
                 let falls = residual < PARAMETERS.stall_reduction * least_residual;
                 least_residual = f64::min(residual, least_residual);
@@ -94,30 +85,24 @@ impl<S: Structure> Iteration<'_, S> {
                     return Ok(Some(residual));
                 }
             }
+            softness.follow(&step);
             if !is_accepted {
                 ws.convex.free.copy_from_slice(&ws.proximal.free);
-                tau = f64::min(PARAMETERS.rise * tau, 1.0);
                 continue;
             }
             let Workspace { proximal, convex, .. } = &mut *ws;
             axpy(1.0, &proximal.shift, &mut convex.free);
             proximal.free.copy_from_slice(&convex.free);
             proximal.gamma.copy_from_slice(&convex.predicted.gamma);
-            last_change = f64::max(change, PARAMETERS.least_change);
-            if newton_steps == 1 {
-                tau = f64::max(PARAMETERS.fall * tau, PARAMETERS.least_softness);
-            } else if newton_steps == PARAMETERS.max_newton_steps {
-                tau *= 2.0;
-            }
         }
         Ok(None)
     }
 
     /// Newton's method for the softened constraints of the step, from the free velocities that were accepted last. Free velocities and the predicted
     /// impulses are those of the constraints then.
-    fn proximal_step(&mut self, last_change: f64, ws: &mut Workspace) -> Result<Step, Error> {
+    fn proximal_step(&mut self, softness: &Softness, ws: &mut Workspace) -> Result<Step, Error> {
         let mut softened = std::mem::take(&mut ws.proximal.softened);
-        let result = self.newton_for_softened(&mut softened, last_change, ws);
+        let result = self.newton_for_softened(&mut softened, softness, ws);
         ws.proximal.softened = softened;
         result
     }
@@ -125,10 +110,10 @@ impl<S: Structure> Iteration<'_, S> {
     fn newton_for_softened(
         &mut self,
         softened: &mut [Constraint],
-        last_change: f64,
+        softness: &Softness,
         ws: &mut Workspace,
     ) -> Result<Step, Error> {
-        let mut step = Step { error: f64::INFINITY, change: f64::INFINITY, newton_steps: 0 };
+        let mut step = Step::NONE;
         linearise_shifted(softened, ws);
         for newton_steps in 1..=PARAMETERS.max_newton_steps {
             if self.is_budget_spent() {
@@ -141,8 +126,7 @@ impl<S: Structure> Iteration<'_, S> {
             let error = relative_distance(softened, &convex.predicted.gamma, &convex.dual);
             let change = relative_distance(softened, &convex.predicted.gamma, &proximal.gamma);
             step = Step { error, change, newton_steps };
-            let is_solved = error <= PARAMETERS.error_fraction * f64::min(change, last_change);
-            if is_solved || !error.is_finite() {
+            if softness.is_solved(&step) || !error.is_finite() {
                 break;
             }
         }

@@ -6,30 +6,9 @@
 
 use sap::{Error, Report};
 
+use super::budget::Size;
 use super::{Island, Path, Problem, Scratch, solve_problem};
 use crate::constrain::{ConstraintSet, Context};
-
-/// Constraints of an island up to which Coulomb's law is looked for while most of them recover. Where many bodies start in each
-/// other all of them touch all others, and their law would take hundreds of factorisations.
-const MAX_COULOMB: usize = 100;
-
-/// Constraints from which on an island has the budget of factorisations as it is. One of fewer, n, has
-/// ⌊`FULL_SIZE` / n⌋ budgets, at most [`MOST_BUDGETS`]: piles of 27 then meet Coulomb's law in every step of twenty falls, and their longest step is a third of
-/// one of a pile of 125 (docs/design/out-of-the-box.md).
-const FULL_SIZE: usize = 400;
-const MOST_BUDGETS: usize = 4;
-
-/// The solver's options for an island with these constraints.
-pub(super) fn options(set: &ConstraintSet, options: &sap::Options) -> sap::Options {
-    let size = set.constraints.len();
-    let is_crowd = size > MAX_COULOMB && 2 * set.recoveries.len() > size;
-    let budgets = (FULL_SIZE / size.max(1)).clamp(1, MOST_BUDGETS);
-    sap::Options {
-        max_friction_iterations: if is_crowd { 1 } else { options.max_friction_iterations },
-        factorization_budget: options.factorization_budget.map(|budget| budget.saturating_mul(budgets)),
-        ..*options
-    }
-}
 
 /// Factorisations that a recovery may take in any case. Where bodies start beside each other it takes fewer than ten.
 const MIN_RECOVERY: usize = 25;
@@ -54,7 +33,7 @@ impl Island {
             constraints[*k].law.set_normal_bias(*v_hat);
         }
         self.recovery_v.clone_from(&self.v);
-        let options = budgeted(problem.options, report.iterations);
+        let options = budgeted(problem.options, self.size, report.iterations);
         let trees = (&self.slots[..], &mut self.cholesky);
         let spent = match solve_problem(problem, trees, &mut self.recovery_v, (Path::Again, &options), scratch) {
             Ok(spent) => spent.iterations,
@@ -73,9 +52,9 @@ impl Island {
     }
 }
 
-/// The options of a recovery after so many factorisations: it may take what they leave of the budget.
-fn budgeted(options: &sap::Options, spent: usize) -> sap::Options {
-    let left = |budget: usize| budget.saturating_sub(spent).max(MIN_RECOVERY);
+/// The options of a recovery after so many factorisations: it may take what they leave of the budget of an island of this size.
+fn budgeted(options: &sap::Options, size: Size, spent: usize) -> sap::Options {
+    let left = |budget: usize| size.factorizations(budget).saturating_sub(spent).max(MIN_RECOVERY);
     let max_iterations = options.factorization_budget.map_or(usize::MAX, left).min(options.max_iterations);
     sap::Options { max_friction_iterations: 1, max_iterations, ..*options }
 }
