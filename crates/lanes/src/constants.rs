@@ -10,7 +10,7 @@ pub const CALM: f64 = 0.1;
 
 /// The turn of a body in a step below which Coriolis forces are taken at v₀ and energy is left as it is, rad: its error is less than the
 /// square of this, relative.
-pub const LEAST_TURN: f64 = 1e-4;
+pub const MIN_TURN: f64 = 1e-4;
 
 /// The part of the kinetic energy that a step may err by. One that errs by more turns too far to be made in one piece.
 pub const LARGEST_ERROR: f64 = 0.05;

@@ -1,6 +1,6 @@
 //! Where nodes are, and how they move.
 
-use crate::constants::LEAST_TURN;
+use crate::constants::MIN_TURN;
 use multibody::JointType;
 use spatial::{Mat3, Real, Sym3, Twist, Vec3, Wrench, sin_cos_in_lanes};
 
@@ -103,7 +103,7 @@ impl<T: Bundle> Lanes<T> {
             here.force = (here.coriolis + -weight) * dt;
             turns[node.tree] = turns[node.tree].max(here.twist.ang.norm_squared());
         }
-        let least = LEAST_TURN / plan.dt;
+        let least = MIN_TURN / plan.dt;
         for turns in turns {
             *turns = wide::<T>(least * least).if_less(*turns, T::ONE, T::ZERO);
         }

@@ -38,7 +38,7 @@ const ROW: usize = 1 + 3 + 4 + 8 * 4 + 4;
 
 /// Quaternions of published clips have norms down to 0.58, as they were mixed component by component; they are scaled
 /// to 1. Below this there is no direction left to trust.
-const LEAST_NORM: f64 = 0.1;
+const MIN_NORM: f64 = 0.1;
 
 const AXES: Axes = Axes::YUpXForward;
 
@@ -171,7 +171,7 @@ fn posture(row: &[f64]) -> Result<Posture, String> {
 fn rotation(numbers: &[f64], joint: &str) -> Result<Quat<f64>, String> {
     let q = Quat::new(numbers[0], numbers[1], numbers[2], numbers[3]);
     let norm = numbers.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let unit = q.normalized().filter(|_| norm >= LEAST_NORM);
+    let unit = q.normalized().filter(|_| norm >= MIN_NORM);
     let unit = unit.ok_or_else(|| format!("{joint}: quaternion {numbers:?} of norm {norm:.3}: expected norm 1"))?;
     Ok(AXES.rotation(unit))
 }

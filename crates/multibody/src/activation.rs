@@ -1,7 +1,7 @@
 //! Activations: the states that actuators have of their own.
 
 /// The least time constant, s, as in MuJoCo.
-const LEAST_TIME: f64 = 1e-15;
+const MIN_TIME: f64 = 1e-15;
 
 /// How an activation a follows the control u.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -25,7 +25,7 @@ impl ActivationDynamics {
     fn time_constant(self) -> Option<f64> {
         match self {
             Self::Integrator => None,
-            Self::Filter { time_constant } | Self::ExactFilter { time_constant } => Some(time_constant.max(LEAST_TIME)),
+            Self::Filter { time_constant } | Self::ExactFilter { time_constant } => Some(time_constant.max(MIN_TIME)),
         }
     }
 }

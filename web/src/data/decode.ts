@@ -10,7 +10,7 @@ import { GEOM_TYPES, SERIES, SIZE_LENGTH, type Geom, type Mesh, type Replay, typ
 
 const FORMAT = 1;
 /** Sanity bounds: beyond them the file is broken rather than big. */
-const MOST_FRAMES = 1_000_000;
+const MAX_FRAMES = 1_000_000;
 
 /** Checks and unpacks the JSON of a replay. Rejects with a `ReplayError` that names the place of the first fault. */
 export async function decodeReplay(json: unknown): Promise<Replay> {
@@ -19,7 +19,7 @@ export async function decodeReplay(json: unknown): Promise<Replay> {
     throw new ReplayError("format", `this page reads format ${FORMAT}, the file has ${JSON.stringify(file["format"])}`);
   }
   oneOf(file["up"], "up", ["z"]);
-  const frames = integer(file["frames"], "frames", 1, MOST_FRAMES);
+  const frames = integer(file["frames"], "frames", 1, MAX_FRAMES);
   const frameTime = number(file["dt_frame"], "dt_frame");
   if (frameTime <= 0) throw new ReplayError("dt_frame", `expected a positive time in seconds, found ${frameTime}`);
 

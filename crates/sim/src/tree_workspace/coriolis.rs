@@ -21,7 +21,7 @@
 //! is zero in exact motion. Velocities are scaled by it at the end of the step, except that of the centre of mass of a floating tree: kinetic
 //! energy then changes by the work of forces and constraints alone, however far bodies turn. Positions stay as they are.
 
-use lanes::constants::{LARGEST_ERROR, LEAST_TURN, LITTLE, SCALING};
+use lanes::constants::{LARGEST_ERROR, LITTLE, MIN_TURN, SCALING};
 use multibody::{ImplicitFactor, JointType, Kinematics, Retraction, StepBalance, Tree, Whole, joint_axis};
 use spatial::{Twist, Vec3};
 
@@ -69,7 +69,7 @@ impl TreeWorkspace {
     pub(super) fn note_turning(&mut self, dt: f64) {
         let Self { coriolis: Some(coriolis), kin, .. } = self else { return };
         let fastest = kin.twists.iter().fold(0.0, |most, twist| f64::max(most, twist.ang.norm_squared()));
-        coriolis.is_active = fastest * dt * dt > LEAST_TURN * LEAST_TURN;
+        coriolis.is_active = fastest * dt * dt > MIN_TURN * MIN_TURN;
     }
 
     /// Adds Coriolis forces to those of the step. They are taken between v₀ and the velocities that free motion would end at without them.
