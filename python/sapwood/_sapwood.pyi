@@ -1695,7 +1695,7 @@ class ActuatorView:
         """Rate of the length."""
 
     @property
-    def target(self) -> JointView | TendonView | None:
+    def target(self) -> JointView | TendonView | SiteView | None:
         """What it acts on; None of what is not simulated."""
 
     @property

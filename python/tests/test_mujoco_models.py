@@ -167,3 +167,66 @@ def random_state(model: Any, rng: np.random.Generator) -> State:
         elif kind == mujoco.mjtJoint.mjJNT_FREE:
             q[start + 3 : start + 7] = random_quaternion(rng)
     return State(q, rng.normal(size=model.nv))
+
+
+LIGHT = """
+<mujoco><compiler boundmass="0.1" boundinertia="0.02"/>
+  <worldbody><body name="base" pos="0 0 1" euler="10 20 30"><joint name="swing" axis="1 2 0"/><geom size="0.1"/>
+    <body name="bare" pos="0.3 0 -0.2" euler="40 0 10"><joint name="turn" axis="0 1 1"/></body>
+    <body name="drawn" pos="0 0.2 0.1" euler="0 70 0"><geom size="0.1" pos="0 1 0" mass="0"/></body></body></worldbody>
+  <sensor><framepos objtype="body" objname="bare"/><framequat objtype="body" objname="drawn"/></sensor>
+</mujoco>
+"""
+"""Bodies of which nothing says where their mass is."""
+
+
+def test_bodies_without_mass_agree(record: Recorder) -> None:
+    ours, theirs = sw.load(LIGHT), mujoco.MjModel.from_xml_string(LIGHT)
+    worst = Worst()
+    check_layout(ours, theirs)
+    worst.compare("mass", ours.body_masses, np.array(theirs.body_mass))
+    compare_dynamics(ours, theirs, worst)
+    data = mujoco.MjData(theirs)
+    mujoco.mj_forward(theirs, data)
+    worst.compare("sensors", sw.Simulation(ours).sensordata, np.array(data.sensordata))
+    worst.check()
+    record("mujoco", "bodies without mass", f"agrees: {worst}")
+
+
+SHORT_KEYS = """
+<mujoco><worldbody><body><joint name="a" ref="30"/><joint name="b" axis="1 0 0"/><geom size="1"/></body>
+  <body pos="0 0 3"><joint type="ball"/><geom size="1"/></body></worldbody>
+  <actuator><motor joint="a"/><motor joint="b"/></actuator>
+  <keyframe><key name="q" qpos="1"/>
+    <key name="v" qvel="1 2" ctrl="3"/><key name="turn" qpos="1 2 3 4"/></keyframe></mujoco>
+"""
+
+
+def test_keys_with_fewer_numbers_than_the_model() -> None:
+    ours, theirs = sw.load(SHORT_KEYS), mujoco.MjModel.from_xml_string(SHORT_KEYS)
+    for index, name in enumerate(ours.keyframe_names):
+        key = ours.keyframe(name)
+        np.testing.assert_allclose(key.q, theirs.key_qpos[index], rtol=0, atol=1e-15)
+        np.testing.assert_array_equal(key.v, theirs.key_qvel[index])
+        np.testing.assert_array_equal(key.ctrl, theirs.key_ctrl[index])
+    assert len(ours.warnings) == 3
+
+
+def test_faces_with_four_corners_are_cut_as_in_mujoco(tmp_path: Path) -> None:
+    """A box of which the corners of each face lie in no plane, and a face of two corners, which encloses nothing."""
+    corners = "v 0 0 0\nv 1 0.1 0\nv 1.2 1 0.3\nv 0 1 0\nv 0 0.2 1\nv 1 0 1.1\nv 1 1 1\nv 0.1 1 1.4\n"
+    faces = "f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\nf 1 2\n"
+    (tmp_path / "skew.obj").write_text(corners + faces)
+    path = tmp_path / "skew.xml"
+    for inertia in ("legacy", "exact"):
+        mesh = f'<asset><mesh name="skew" file="skew.obj" inertia="{inertia}"/></asset>'
+        body = '<worldbody><body><freejoint/><geom type="mesh" mesh="skew"/></body></worldbody>'
+        path.write_text(f"<mujoco>{mesh}{body}</mujoco>")
+        theirs = mujoco.MjModel.from_xml_path(str(path))
+        np.testing.assert_allclose(sw.load(path).body_masses, theirs.body_mass, rtol=1e-6)
+
+
+def test_a_range_without_ends_is_none() -> None:
+    text = '<mujoco><worldbody><body><joint name="a" range="-inf inf"/><geom size="1"/></body></worldbody></mujoco>'
+    assert mujoco.MjModel.from_xml_string(text).njnt == 1
+    assert sw.load(text).joints[0].range is None

@@ -157,12 +157,24 @@ impl Plan {
             return Err(NotInLanes("it has soft bodies".into()));
         }
         check(model)?;
+        let contacts = Contacts::new(model, scene, setup)?.turned(&turns_of(model));
+        Self::with_contacts(model, scene, setup, contacts)
+    }
+
+    /// The plan of the same model and scene for steps that differ in nothing that shapes depend on. Preparing the hulls of meshes, which this
+    /// leaves out, is most of what [`Plan::new`] takes.
+    ///
+    /// # Errors
+    /// When lanes cannot make such steps.
+    pub fn like_this(&self, model: &Model, scene: &Scene, setup: &Setup<'_>) -> Result<Self, NotInLanes> {
+        Self::with_contacts(model, scene, setup, self.contacts.clone())
+    }
+
+    fn with_contacts(model: &Model, scene: &Scene, setup: &Setup<'_>, contacts: Contacts) -> Result<Self, NotInLanes> {
         let Setup { dt, is_balanced, friction, .. } = *setup;
         let (mut drives, servos): (Vec<_>, Vec<_>) =
             PlanDrive::of_model(model)?.into_iter().partition(PlanDrive::has_impedance);
-        let contacts = Contacts::new(model, scene, setup)?;
-        let turns: Vec<Mat3<f64>> = model.tree.nodes.iter().map(own_axes).collect();
-        let contacts = contacts.turned(&turns);
+        let turns = turns_of(model);
         let pd = setup.pd.as_ref().map_or_else(Vec::new, |pd| PdNumbers::all(pd, &model.tree.dofs, dt));
         let of_model = Setting { dt, contacts: &contacts, turns: &turns, pd: &pd, drives: &drives };
         let (numbers, fulcrums) = Numbers::new(model, scene, &of_model);
@@ -252,6 +264,11 @@ fn tree_of(model: &Model, node: usize) -> usize {
     model.tree.trees.partition_point(|nodes| nodes.end <= node)
 }
 
+/// [`own_axes`] of all nodes.
+fn turns_of(model: &Model) -> Vec<Mat3<f64>> {
+    model.tree.nodes.iter().map(own_axes).collect()
+}
+
 /// The rotation to a node's frame from one whose z is the joint's axis.
 fn own_axes(node: &Node<f64>) -> Mat3<f64> {
     match node.joint {
@@ -276,10 +293,17 @@ fn check(model: &Model) -> Result<(), NotInLanes> {
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"
         }
+        () if model.actuators.iter().any(is_muscle) => "it has muscles",
         () if (0..model.tendons.len()).any(|tendon| pulls_as_string(model, tendon)) => "it has spatial tendons",
         () => return Ok(()),
     };
     Err(NotInLanes(reason.into()))
+}
+
+/// Whether its force or its activation is that of a muscle, neither of which is linear.
+fn is_muscle(actuator: &multibody::Actuator) -> bool {
+    let is_linear = actuator.activation.is_none_or(|activation| activation.change(1.0, 0.0).is_some());
+    actuator.law.muscle.is_some() || !is_linear
 }
 
 /// Whether something acts along a spatial tendon.

@@ -18,16 +18,46 @@ pub enum ActivationDynamics {
         /// s.
         time_constant: f64,
     },
+    /// That of a muscle: da/dt = (u − a) / time constant, u between 0 and 1, with one time constant while it rises and one while it falls,
+    /// both of which depend on a.
+    Muscle {
+        /// At rest: rising, falling, s.
+        time_constants: (f64, f64),
+        /// Width in u − a over which one passes into the other; 0 switches.
+        smoothing: f64,
+    },
 }
 
 impl ActivationDynamics {
-    /// The time constant, s; none of an integrator.
-    fn time_constant(self) -> Option<f64> {
+    /// The time constant at a control and an activation, s; none of an integrator.
+    fn time_constant(self, u: f64, a: f64) -> Option<f64> {
+        let time = match self {
+            Self::Integrator => return None,
+            Self::Filter { time_constant } | Self::ExactFilter { time_constant } => time_constant,
+            Self::Muscle { time_constants: (rising, falling), smoothing } => {
+                let slower = 0.5 + 1.5 * a.clamp(0.0, 1.0);
+                let (rising, falling) = (rising * slower, falling / slower);
+                let share =
+                    if smoothing < MIN_TIME { f64::from(u > a) } else { smooth_step((u - a) / smoothing + 0.5) };
+                falling + (rising - falling) * share
+            }
+        };
+        Some(time.max(MIN_TIME))
+    }
+
+    /// The control that it follows.
+    fn goal(self, u: f64) -> f64 {
         match self {
-            Self::Integrator => None,
-            Self::Filter { time_constant } | Self::ExactFilter { time_constant } => Some(time_constant.max(MIN_TIME)),
+            Self::Muscle { .. } => u.clamp(0.0, 1.0),
+            Self::Integrator | Self::Filter { .. } | Self::ExactFilter { .. } => u,
         }
     }
+}
+
+/// From 0 to 1 between 0 and 1, with two continuous derivatives.
+fn smooth_step(x: f64) -> f64 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * x * (3.0 * x * (2.0 * x - 5.0) + 10.0)
 }
 
 /// The state that an actuator has of its own, which its force law takes in the place of the control.
@@ -45,7 +75,8 @@ impl Activation {
     /// The activation after a step of `dt` that began with `a`, under a control `u` within its range. With `theta` 0 by Euler's
     /// method, with more by the θ-method, which is of second order for ½. However long the step, it does not go beyond its goal.
     pub fn next(&self, u: f64, a: f64, dt: f64, theta: f64) -> f64 {
-        let (gain, leak) = self.change(dt, theta);
+        let u = self.dynamics.goal(u);
+        let (gain, leak) = self.change_at(u, a, dt, theta);
         let next = a + gain * (u - leak * a);
         match self.range {
             Some((low, high)) => next.max(low).min(high),
@@ -53,9 +84,15 @@ impl Activation {
         }
     }
 
-    /// How an activation changes in a step, but for its range: (g, l) of a + g (u − l a), see [`next`](Self::next).
-    pub fn change(&self, dt: f64, theta: f64) -> (f64, f64) {
-        match (self.dynamics, self.dynamics.time_constant()) {
+    /// How an activation changes in a step, but for its range: (g, l) of a + g (u − l a), see [`next`](Self::next). None where these depend
+    /// on u and a, as those of a muscle do.
+    pub fn change(&self, dt: f64, theta: f64) -> Option<(f64, f64)> {
+        let is_linear = !matches!(self.dynamics, ActivationDynamics::Muscle { .. });
+        is_linear.then(|| self.change_at(0.0, 0.0, dt, theta))
+    }
+
+    fn change_at(&self, u: f64, a: f64, dt: f64, theta: f64) -> (f64, f64) {
+        match (self.dynamics, self.dynamics.time_constant(u, a)) {
             (_, None) => (dt, 0.0),
             (ActivationDynamics::ExactFilter { .. }, Some(time)) => (-libm::expm1(-dt / time), 1.0),
             (_, Some(time)) => {

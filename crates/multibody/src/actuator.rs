@@ -1,6 +1,6 @@
 //! Actuators.
 
-use crate::Activation;
+use crate::{Activation, Muscle};
 
 /// What an actuator acts on.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -26,7 +26,15 @@ pub enum Transmission {
         /// Gear ratio.
         gear: f64,
     },
-    /// Something that is read but not simulated (a site, a body, …): no force. A warning of the model names it.
+    /// A site, as of a thruster: the force is a wrench along axes that move with the site. It has no length; its velocity is the site's along
+    /// these axes.
+    Site {
+        /// Index of the site in [`crate::Model::sites`].
+        site: usize,
+        /// Force and torque per unit of actuator force, in the site's frame.
+        gear: [f64; 6],
+    },
+    /// Something that is read but not simulated (a body, a slider and crank, …): no force. A warning of the model names it.
     Unsupported,
 }
 
@@ -35,6 +43,8 @@ pub enum Transmission {
 ///
 /// A motor has gain 1 and no bias, a position servo gain kp and bias (0, −kp, −kv), a velocity servo gain kv and
 /// bias (0, 0, −kv). The parts with length and velocity are treated implicitly when they are ≤ 0.
+///
+/// A muscle pulls with its `gain`, the peak force, times its curves; it has no slopes and no bias.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ActuatorLaw {
     /// Force per unit of control.
@@ -43,18 +53,31 @@ pub struct ActuatorLaw {
     pub gain_slopes: [f64; 2],
     /// Constant part, part per unit of length, part per unit of velocity.
     pub bias: [f64; 3],
+    /// How the force of a muscle depends on length and velocity.
+    pub muscle: Option<Muscle>,
 }
 
 impl ActuatorLaw {
     /// One whose gain does not depend on motion.
     pub const fn fixed(gain: f64, bias: [f64; 3]) -> Self {
-        Self { gain, gain_slopes: [0.0; 2], bias }
+        Self { gain, gain_slopes: [0.0; 2], bias, muscle: None }
     }
 
-    /// The force without control, per unit of length and per unit of velocity, when u is given.
-    pub fn at(&self, u: f64) -> [f64; 3] {
-        let ([b0, b1, b2], [g1, g2]) = (self.bias, self.gain_slopes);
-        if self.gain_slopes == [0.0; 2] { [b0, b1, b2] } else { [b0, b1 + g1 * u, b2 + g2 * u] }
+    /// The force when u is given, and its derivatives by length and velocity.
+    pub fn at(&self, u: f64, length: f64, velocity: f64) -> [f64; 3] {
+        if let Some(muscle) = &self.muscle {
+            return muscle.force(u, length, velocity).map(|x| self.gain * x);
+        }
+        let ([b0, mut b1, mut b2], [g1, g2]) = (self.bias, self.gain_slopes);
+        if self.gain_slopes != [0.0; 2] {
+            (b1, b2) = (b1 + g1 * u, b2 + g2 * u);
+        }
+        [self.gain * u + b0 + b1 * length + b2 * velocity, b1, b2]
+    }
+
+    /// Whether the force without control is a constant, and that per unit of control as well.
+    pub fn is_constant(&self) -> bool {
+        self.bias[1..] == [0.0; 2] && self.gain_slopes == [0.0; 2] && self.muscle.is_none()
     }
 }
 

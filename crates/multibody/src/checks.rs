@@ -92,6 +92,7 @@ fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> 
             missing("joint", joint)
         }
         Transmission::Tendon { tendon, .. } if tendon >= model.tendons.len() => missing("tendon", tendon),
+        Transmission::Site { site, .. } if site >= model.sites.len() => missing("site", site),
         _ => Ok(()),
     }
 }
@@ -104,6 +105,9 @@ fn check_activation(actuator: &Actuator) -> Result<(), BuildError> {
             ActivationDynamics::Integrator => {}
             ActivationDynamics::Filter { time_constant } | ActivationDynamics::ExactFilter { time_constant } => {
                 numbers.push(time_constant);
+            }
+            ActivationDynamics::Muscle { time_constants, smoothing } => {
+                numbers.extend([time_constants.0, time_constants.1, smoothing]);
             }
         }
         numbers.extend(activation.range.into_iter().flat_map(|(low, high)| [low, high]));

@@ -37,6 +37,7 @@ mod kinematics;
 mod material;
 mod medium;
 mod model;
+mod muscle;
 mod placement;
 mod residuals;
 mod retraction;
@@ -69,6 +70,7 @@ pub use kinematics::{
 pub use material::{Compliance, Material, Resistance};
 pub use medium::{Drag, Medium};
 pub use model::{Body, Joint, JointKind, Keyframe, Model, Warning};
+pub use muscle::Muscle;
 pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent};
 pub use rnea::{RneaWorkspace, accelerations, rnea};

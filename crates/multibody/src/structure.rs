@@ -36,10 +36,12 @@ impl Model {
                     joint(*index).is_some_and(|nv| nv <= 6) && gear.iter().all(|x| x.is_finite())
                 }
                 Transmission::Tendon { gear, .. } => gear.is_finite(),
+                Transmission::Site { gear, .. } => gear.iter().all(|x| x.is_finite()),
                 Transmission::Unsupported => true,
             };
             let law = [actuator.law.gain].into_iter().chain(actuator.law.gain_slopes).chain(actuator.law.bias);
-            ensure(fits && law.into_iter().all(f64::is_finite), "actuators")?;
+            let muscle = actuator.law.muscle.iter().flat_map(crate::Muscle::numbers);
+            ensure(fits && law.chain(muscle).all(f64::is_finite), "actuators")?;
         }
         // It makes quaternions of welds unit ones, which these are.
         check_references(&mut self.clone())

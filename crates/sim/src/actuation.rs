@@ -193,8 +193,7 @@ impl Motor {
     /// The servo, if it is a motor.
     pub fn of_servo(servo: &Servo) -> Option<Self> {
         let [(gear, PlacedActuator { ctrl, actuator, .. })] = &servo.actuators[..] else { return None };
-        let ([bias, 0.0, 0.0], [0.0, 0.0]) = (actuator.law.bias, actuator.law.gain_slopes) else { return None };
-        if actuator.activation.is_some() {
+        if actuator.activation.is_some() || !actuator.law.is_constant() {
             return None;
         }
         let unlimited = (f64::NEG_INFINITY, f64::INFINITY);
@@ -206,7 +205,7 @@ impl Motor {
             dof: servo.dof,
             ctrl_range: actuator.ctrl_range.unwrap_or(unlimited),
             gain: gear * actuator.law.gain,
-            bias: gear * bias,
+            bias: gear * actuator.law.bias[0],
             low: low.max(-effort).min(effort),
             high: high.min(effort).max(-effort),
         })
@@ -273,8 +272,7 @@ pub(crate) fn force_law(
     let law = &actuator.law;
     let u = input_of(actuator, input);
     // What would feed energy in stays explicit: an implicit negative impedance is no convex problem.
-    let [b0, b1, b2] = law.at(u);
-    let force = law.gain * u + b0 + b1 * length + b2 * velocity;
+    let [force, b1, b2] = law.at(u, length, velocity);
     let (stiffness, damping) = ((-b1).max(0.0), (-b2).max(0.0));
     let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     ForceOfStep {
@@ -301,8 +299,7 @@ pub(crate) fn force_of_step(
 pub(crate) fn axis_force(actuator: &Actuator, input: f64, velocity: f64) -> f64 {
     let law = &actuator.law;
     let u = input_of(actuator, input);
-    let [b0, _, b2] = law.at(u);
-    clamp(law.gain * u + b0 + b2 * velocity, actuator.force_range)
+    clamp(law.at(u, 0.0, velocity)[0], actuator.force_range)
 }
 
 /// An actuator along fixed axes of a ball or free joint; explicit.

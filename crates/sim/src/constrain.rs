@@ -359,7 +359,7 @@ impl Sources {
 
     /// Finds lengths and rows of spatial tendons at `q`: the next step, up to the next call, takes them from there.
     pub fn place_tendons(&mut self, model: &Model, tree_of: &[usize], q: &[f64]) {
-        if !model.tendons.iter().any(multibody::Tendon::is_spatial) {
+        if !self.tendons.iter().any(tendons::TendonForces::is_spatial) {
             return;
         }
         let Self { tendons, ties, kinematics, row, .. } = self;
@@ -442,9 +442,19 @@ impl Sources {
         step: &Discretization,
         trees: &[TreeWorkspace],
     ) -> (f64, [f64; 2], Discretization) {
-        let tendon = &self.tendons[tendon];
-        let (length, start) = tendon.start_of(last, step, trees);
-        (length, [start, tendon.rate(&last.v)], tendon.own_step(step))
+        self.tendons[tendon].motion(last, step, trees)
+    }
+
+    /// The same of the site that an actuator acts on, along its axes.
+    pub fn site_motion(
+        &self,
+        ctrl: usize,
+        last: &LastStep,
+        step: &Discretization,
+        trees: &[TreeWorkspace],
+    ) -> Option<(f64, [f64; 2], Discretization)> {
+        let site = self.tendons.iter().find(|tendon| tendon.is_site_of(ctrl))?;
+        Some(site.motion(last, step, trees))
     }
 
     /// Gap, rate at the beginning and rate in free motion of both sides of every joint limit; `q` and `v` are the model's.

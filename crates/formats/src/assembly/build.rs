@@ -82,12 +82,14 @@ impl Assembly {
         builder.strict_inertia = false;
         self.add_bodies(&mut builder, &bodies)?;
         builder.actuators.clone_from(&self.actuators);
-        builder.actuators.iter_mut().for_each(|a| map_transmission(&mut a.transmission, &joint_of, &tendon_of));
         builder.equalities.clone_from(&self.equalities);
         builder.equalities.iter_mut().for_each(|e| map_equality(&mut e.kind, &body_of, &joint_of, &tendon_of));
         let sites = Order::by_body(&bodies, self.sites.len(), |site| self.sites[site].body);
         builder.sites = sites.old.iter().map(|&site| self.sites[site].clone()).collect();
         builder.sites.iter_mut().for_each(|site| site.body = body_of(site.body));
+        let site_of = |site: usize| sites.new[site];
+        let actuators = builder.actuators.iter_mut();
+        actuators.for_each(|a| map_transmission(&mut a.transmission, &joint_of, &tendon_of, &site_of));
         let cameras = Order::by_body(&bodies, self.cameras.len(), |camera| self.cameras[camera].body);
         builder.cameras = cameras.old.iter().map(|&camera| self.cameras[camera].clone()).collect();
         for camera in &mut builder.cameras {

@@ -260,15 +260,17 @@ pub(crate) fn map_camera(mode: &mut CameraMode, bodies: &dyn Fn(usize) -> usize)
     }
 }
 
-/// The joints that an actuator refers to, changed.
+/// The joint, tendon or site that an actuator refers to, changed.
 pub(crate) fn map_transmission(
     transmission: &mut Transmission,
     joints: &dyn Fn(usize) -> usize,
     tendons: &dyn Fn(usize) -> usize,
+    sites: &dyn Fn(usize) -> usize,
 ) {
     match transmission {
         Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => *joint = joints(*joint),
         Transmission::Tendon { tendon, .. } => *tendon = tendons(*tendon),
+        Transmission::Site { site, .. } => *site = sites(*site),
         Transmission::Unsupported => {}
     }
 }

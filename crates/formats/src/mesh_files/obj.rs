@@ -53,8 +53,12 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
                 for word in words {
                     corners.push(corner(word, &vertices, &texcoords).map_err(malformed)?);
                 }
-                if corners.len() < 3 {
-                    return Err(malformed(format!("f: {} corners: expected three or more", corners.len())));
+                // As MuJoCo does: a face with four corners is cut along its shorter diagonal. One that is not plane encloses another volume
+                // when it is cut along the other.
+                if let [a, b, c, d] = corners[..]
+                    && (d.0 - b.0).norm_squared() <= (c.0 - a.0).norm_squared()
+                {
+                    corners.rotate_left(1);
                 }
                 for pair in corners.windows(2).skip(1) {
                     let [a, b, c] = [corners[0], pair[0], pair[1]];

@@ -17,7 +17,22 @@ pub(super) struct DampingRatio {
     pub ratio: f64,
 }
 
-const TRANSMISSION: &str = "acts on something other than a joint or a tendon: it takes a control, but has no force";
+/// A muscle that needs the complete model: for its range of lengths, or for its peak force.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UnfinishedMuscle {
+    /// The actuator.
+    pub actuator: usize,
+    /// Whether the file gives no range of lengths.
+    pub needs_range: bool,
+    /// Peak force times this is one over the acceleration that a unit of force makes; None: the file gives the peak force.
+    pub scale: Option<f64>,
+}
+
+const AXES: &str = "a muscle on a ball or free joint or a site is not simulated: it takes a control, but has no force";
+const LENGTH_RANGE: &str =
+    "no `lengthrange`: lengths within the ranges of the joints are taken, where MuJoCo simulates a pull";
+const TRANSMISSION: &str =
+    "acts on something other than a joint, a tendon or a site: it takes a control, but has no force";
 
 impl<'a> Reader<'_, 'a> {
     /// Reads every `<actuator>` below the root. Joints and tendons must be known.
@@ -40,7 +55,19 @@ impl<'a> Reader<'_, 'a> {
         let (force_law, reason) = match (&transmission, law.finish()) {
             (Transmission::Unsupported, _) => (none, Some(TRANSMISSION)),
             (_, Err(reason)) => (none, Some(reason)),
-            (_, Ok((force_law, ratio))) => {
+            (Transmission::JointAxes { .. } | Transmission::Site { .. }, Ok((law, _))) if law.muscle.is_some() => {
+                (none, Some(AXES))
+            }
+            (_, Ok((mut force_law, ratio))) => {
+                if let Some(muscle) = &mut force_law.muscle {
+                    let range = attributes.array::<2>("lengthrange")?.filter(|[low, high]| low < high);
+                    muscle.length_range = range.map_or((0.0, 0.0), |[low, high]| (low, high));
+                    if range.is_none() {
+                        self.warnings.add(element, LENGTH_RANGE);
+                    }
+                    let needs_range = range.is_none();
+                    self.muscles.push(UnfinishedMuscle { actuator: index, needs_range, scale: law.muscle_scale() });
+                }
                 self.damping_ratios.extend(ratio.map(|ratio| DampingRatio { actuator: index, ratio }));
                 (force_law, None)
             }
@@ -85,8 +112,12 @@ impl<'a> Reader<'_, 'a> {
         let element = attributes.element();
         let gear = attributes.leading("gear", [1.0, 0.0, 0.0, 0.0, 0.0, 0.0])?;
         attributes.skip(&["cranklength"]);
-        element.skip(&["refsite", "lengthrange"]);
+        attributes.skip(&["lengthrange"]);
+        let reference = element.attribute("refsite");
         element.skip(&OTHERS);
+        if element.attribute("site").is_some() && reference.is_none() {
+            return Ok(Transmission::Site { site: self.names.find(element, "site", "site")?, gear });
+        }
         let targets = ["joint", "jointinparent", "tendon"];
         let attribute = match targets.into_iter().find(|target| element.attribute(target).is_some()) {
             Some("tendon") => {

@@ -73,7 +73,7 @@ impl<'a> Reader<'_, 'a> {
         let contents = self.contents(&inside, index, pending)?;
 
         let explicit = contents.inertial.map(|(_, inertia)| inertia);
-        let (inertia, axes) = inertia::of_body(explicit, &contents.masses, &self.compiler);
+        let (inertia, axes) = inertia::of_body(explicit, &contents.masses, pose, &self.compiler);
         self.inertial_axes.extend(axes.map(|axes| (index, axes)));
         let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation };
         let at = contents.inertial.map_or(element, |(inertial, _)| inertial);

@@ -1,6 +1,6 @@
 //! The force law of an actuator, from its shortcut.
 
-use multibody::{ActivationDynamics, ActuatorLaw};
+use multibody::{ActivationDynamics, ActuatorLaw, Muscle};
 
 use super::defaults::parse_keyword;
 use crate::LoadError;
@@ -12,6 +12,7 @@ enum Form {
     None,
     Fixed,
     Affine,
+    Muscle,
     Other,
 }
 
@@ -22,7 +23,19 @@ enum Dynamics {
     Integrator,
     Filter,
     ExactFilter,
+    Muscle,
 }
+
+/// How many numbers the gain and the bias of a muscle have; others take the first three.
+const MUSCLE_PRM: usize = 9;
+
+/// Gain, or bias, of which three numbers count.
+const fn three([a, b, c]: [f64; 3]) -> [f64; MUSCLE_PRM] {
+    [a, b, c, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+}
+
+/// What `<muscle>` puts in the place of numbers that nothing has set.
+const MUSCLE_DEFAULTS: [f64; MUSCLE_PRM] = [0.75, 1.05, -1.0, 200.0, 0.5, 1.6, 1.5, 1.3, 1.2];
 
 /// The time constant of a filter where the file gives none, s.
 const DYNAMICS_PRM: [f64; 3] = [1.0, 0.0, 0.0];
@@ -34,9 +47,9 @@ const DYNAMICS_PRM: [f64; 3] = [1.0, 0.0, 0.0];
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ForceLaw {
     gain_form: Form,
-    gain: [f64; 3],
+    gain: [f64; MUSCLE_PRM],
     bias_form: Form,
-    bias: [f64; 3],
+    bias: [f64; MUSCLE_PRM],
     /// The kind of state that it has of its own, with its parameters.
     dynamics: Dynamics,
     dynamics_prm: [f64; 3],
@@ -58,6 +71,7 @@ enum Shortcut {
     Velocity,
     IntegratedVelocity,
     Damper,
+    Muscle,
     Orientation,
     Pid,
     Other,
@@ -67,7 +81,7 @@ const FORMS: [(&str, Form); 9] = [
     ("none", Form::None),
     ("fixed", Form::Fixed),
     ("affine", Form::Affine),
-    ("muscle", Form::Other),
+    ("muscle", Form::Muscle),
     ("dcmotor", Form::Other),
     ("user", Form::Other),
     ("pid", Form::Other),
@@ -78,9 +92,12 @@ const FORMS: [(&str, Form); 9] = [
 const DYNAMICS: &str = "this kind of state of an actuator (dyntype) is not simulated: it takes a control, but has no \
                         force";
 const GAIN: &str = "a gain that depends on the state is not simulated: it takes a control, but has no force";
+const BIAS: &str = "a muscle whose passive force has other parameters than its active one is not simulated: it takes a control, but has \
+                    no force";
 const KIND: &str = "this kind of actuator is not simulated: it takes a control, but has no force";
 
-const DYNAMICS_FORMS: [(&str, Dynamics); 4] = [
+const DYNAMICS_FORMS: [(&str, Dynamics); 5] = [
+    ("muscle", Dynamics::Muscle),
     ("none", Dynamics::None),
     ("integrator", Dynamics::Integrator),
     ("filter", Dynamics::Filter),
@@ -91,9 +108,9 @@ impl ForceLaw {
     /// Force = control.
     pub const MOTOR: Self = Self {
         gain_form: Form::Fixed,
-        gain: [1.0, 0.0, 0.0],
+        gain: three([1.0, 0.0, 0.0]),
         bias_form: Form::None,
-        bias: [0.0; 3],
+        bias: [0.0; MUSCLE_PRM],
         dynamics: Dynamics::None,
         dynamics_prm: DYNAMICS_PRM,
         unsupported: None,
@@ -103,7 +120,7 @@ impl ForceLaw {
     };
 
     /// What [`ForceLaw::apply`] reads.
-    pub const ATTRIBUTES: [&str; 11] = [
+    pub const ATTRIBUTES: [&str; 20] = [
         "kp",
         "kv",
         "dampratio",
@@ -115,6 +132,15 @@ impl ForceLaw {
         "gainprm",
         "biasprm",
         "dynprm",
+        "tausmooth",
+        "range",
+        "force",
+        "scale",
+        "lmin",
+        "lmax",
+        "vmax",
+        "fpmax",
+        "fvmax",
     ];
 
     /// Applies an element: a default, or the actuator itself.
@@ -146,9 +172,10 @@ impl ForceLaw {
             "damper" => {
                 self.begin(Shortcut::Damper);
                 let kv = at_least_zero(element, "kv")?.unwrap_or(-self.gain[2]);
-                (self.gain_form, self.gain) = (Form::Affine, [0.0, 0.0, -kv]);
-                (self.bias_form, self.bias, self.unsupported) = (Form::None, [0.0; 3], None);
+                (self.gain_form, self.gain) = (Form::Affine, three([0.0, 0.0, -kv]));
+                (self.bias_form, self.bias, self.unsupported) = (Form::None, [0.0; MUSCLE_PRM], None);
             }
+            "muscle" => self.muscle(element)?,
             other => {
                 self.begin(match other {
                     "orientation" => Shortcut::Orientation,
@@ -183,9 +210,9 @@ impl ForceLaw {
 
     fn set_affine(&mut self, gain: f64, bias: [f64; 3]) {
         self.gain_form = Form::Fixed;
-        self.gain = [gain, 0.0, 0.0];
+        self.gain = three([gain, 0.0, 0.0]);
         self.bias_form = Form::Affine;
-        self.bias = bias;
+        self.bias = three(bias);
         self.unsupported = None;
     }
 
@@ -206,6 +233,55 @@ impl ForceLaw {
         Ok(())
     }
 
+    fn muscle(&mut self, element: Element<'_>) -> Result<(), LoadError> {
+        self.begin(Shortcut::Muscle);
+        // What has the value of an actuator without defaults counts as not set.
+        for (k, value) in [(0, 0.01), (1, 0.04)] {
+            if self.dynamics_prm[k] == DYNAMICS_PRM[k] {
+                self.dynamics_prm[k] = value;
+            }
+        }
+        for (k, value) in MUSCLE_DEFAULTS.into_iter().enumerate() {
+            if self.gain[k] == Self::MOTOR.gain[k] {
+                self.gain[k] = value;
+            }
+        }
+        let pairs = [("timeconst", &mut self.dynamics_prm[..2]), ("range", &mut self.gain[..2])];
+        for (name, into) in pairs {
+            if let Some(pair) = element.array::<2>(name)? {
+                into.iter_mut().zip(pair).filter(|(_, value)| *value >= 0.0).for_each(|(slot, value)| *slot = value);
+            }
+        }
+        self.dynamics_prm[2] = at_least_zero(element, "tausmooth")?.unwrap_or(self.dynamics_prm[2]);
+        for (k, name) in (2..).zip(["force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"]) {
+            if let Some(value) = element.number(name)?.filter(|value| *value >= 0.0) {
+                self.gain[k] = value;
+            }
+        }
+        self.bias = self.gain;
+        (self.gain_form, self.bias_form, self.dynamics) = (Form::Muscle, Form::Muscle, Dynamics::Muscle);
+        self.unsupported = None;
+        Ok(())
+    }
+
+    /// What a muscle whose peak force the file does not give has in its place: the acceleration that it can make, 1/s² at its joints.
+    pub fn muscle_scale(&self) -> Option<f64> {
+        (self.gain_form == Form::Muscle && self.gain[2] < 0.0).then_some(self.gain[3])
+    }
+
+    /// The law of a muscle, but for its range of lengths.
+    fn finish_muscle(&self) -> Result<ActuatorLaw, &'static str> {
+        let [low, high, force, _, shortest, longest, fastest, passive, lengthening] = self.gain;
+        let passive = match self.bias_form {
+            Form::None => 0.0,
+            Form::Muscle if self.bias == self.gain => passive,
+            _ => return Err(BIAS),
+        };
+        let (range, active) = ((low, high), (shortest, longest));
+        let muscle = Muscle { length_range: (0.0, 0.0), range, active, fastest, passive, lengthening };
+        Ok(ActuatorLaw { gain: force, muscle: Some(muscle), ..ActuatorLaw::default() })
+    }
+
     fn general(&mut self, element: Element<'_>) -> Result<(), LoadError> {
         let form =
             |name: &str| element.attribute(name).map(|value| parse_keyword(element, name, value, &FORMS)).transpose();
@@ -221,7 +297,8 @@ impl ForceLaw {
                 None => self.unsupported = Some(DYNAMICS),
             },
         }
-        let vectors = [("gainprm", &mut self.gain), ("biasprm", &mut self.bias), ("dynprm", &mut self.dynamics_prm)];
+        let vectors =
+            [("gainprm", &mut self.gain[..]), ("biasprm", &mut self.bias), ("dynprm", &mut self.dynamics_prm)];
         for (name, into) in vectors {
             for (slot, value) in into.iter_mut().zip(element.numbers(name)?.unwrap_or_default()) {
                 *slot = value;
@@ -238,6 +315,10 @@ impl ForceLaw {
             Dynamics::Integrator => Some(ActivationDynamics::Integrator),
             Dynamics::Filter => Some(ActivationDynamics::Filter { time_constant }),
             Dynamics::ExactFilter => Some(ActivationDynamics::ExactFilter { time_constant }),
+            Dynamics::Muscle => {
+                let [rising, falling, smoothing] = self.dynamics_prm;
+                Some(ActivationDynamics::Muscle { time_constants: (rising, falling), smoothing })
+            }
         }
     }
 
@@ -246,6 +327,9 @@ impl ForceLaw {
         if let Some(reason) = self.unsupported {
             return Err(reason);
         }
+        if self.gain_form == Form::Muscle {
+            return self.finish_muscle().map(|law| (law, None));
+        }
         let (gain, gain_slopes) = match self.gain_form {
             Form::Fixed => (self.gain[0], [0.0; 2]),
             Form::Affine => (self.gain[0], [self.gain[1], self.gain[2]]),
@@ -253,15 +337,15 @@ impl ForceLaw {
         };
         let mut bias = match self.bias_form {
             Form::None => [0.0; 3],
-            Form::Affine => self.bias,
+            Form::Affine => [self.bias[0], self.bias[1], self.bias[2]],
             _ => return Err(KIND),
         };
         let ratio = bias[2];
         if self.gain_form == Form::Fixed && gain == -bias[1] && ratio > 0.0 {
             bias[2] = 0.0;
-            return Ok((ActuatorLaw { gain, gain_slopes, bias }, Some(ratio)));
+            return Ok((ActuatorLaw { gain, gain_slopes, bias, muscle: None }, Some(ratio)));
         }
-        Ok((ActuatorLaw { gain, gain_slopes, bias }, None))
+        Ok((ActuatorLaw { gain, gain_slopes, bias, muscle: None }, None))
     }
 }
 

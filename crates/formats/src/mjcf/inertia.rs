@@ -42,17 +42,29 @@ pub(super) fn inertial(
 
 /// The inertia of a body: from its `<inertial>`, or the sum of its geoms', then corrected as the compiler asks. Its principal axes, where
 /// the file has them: those of the `<inertial>`, or of the only geom.
-pub(super) fn of_body(explicit: Option<WithAxes>, geoms: &[GeomMass], compiler: &Compiler) -> WithAxes {
+///
+/// As in MuJoCo, a body for which nothing says where its mass is has it at `pose`, its pose in the parent, taken in its own frame: that
+/// matters where the compiler bounds masses from below, and for sensors of such bodies.
+pub(super) fn of_body(
+    explicit: Option<WithAxes>,
+    geoms: &[GeomMass],
+    pose: Pose<f64>,
+    compiler: &Compiler,
+) -> WithAxes {
     let [low, high] = compiler.inertia_groups;
+    let nothing = (RigidInertia { com: pose.pos, ..RigidInertia::ZERO }, Some(pose.rot));
     let from_geoms = || {
         let selected = || geoms.iter().filter(|g| (low..=high).contains(&g.group) && g.inertia.mass > 0.0);
         let inertia = selected().fold(RigidInertia::ZERO, |sum, geom| sum.combined(&geom.inertia));
         let mut all = selected();
+        if inertia.mass == 0.0 {
+            return nothing;
+        }
         (inertia, all.next().filter(|_| all.next().is_none()).and_then(|geom| geom.axes))
     };
     let (inertia, axes) = match (compiler.inertia_from_geom, explicit) {
         (InertiaFromGeom::Always, _) | (InertiaFromGeom::Auto, None) => from_geoms(),
-        (_, explicit) => explicit.unwrap_or((RigidInertia::ZERO, None)),
+        (_, explicit) => explicit.unwrap_or(nothing),
     };
     (corrected(inertia, compiler), axes)
 }

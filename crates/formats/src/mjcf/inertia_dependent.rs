@@ -1,13 +1,18 @@
-//! Springs and dampers that a file gives relative to the inertia that they act on.
+//! Springs, dampers and muscles that a file gives relative to the inertia that they act on.
 
 use multibody::{Factor, JointImpedance, Kinematics, Model, Tendon, TendonRow, Transmission, Tree};
 
-use super::actuator::DampingRatio;
+use super::actuator::{DampingRatio, UnfinishedMuscle};
 use super::joint::SpringDamper;
 
 /// Sets what needs the inertia of the complete model in its default configuration.
-pub(super) fn complete(model: &mut Model, spring_dampers: &[SpringDamper], damping_ratios: &[DampingRatio]) {
-    if spring_dampers.is_empty() && damping_ratios.is_empty() {
+pub(super) fn complete(
+    model: &mut Model,
+    spring_dampers: &[SpringDamper],
+    damping_ratios: &[DampingRatio],
+    muscles: &[UnfinishedMuscle],
+) {
+    if spring_dampers.is_empty() && damping_ratios.is_empty() && muscles.is_empty() {
         return;
     }
     let mut mobility = Mobility::new(model);
@@ -16,6 +21,9 @@ pub(super) fn complete(model: &mut Model, spring_dampers: &[SpringDamper], dampi
     }
     for servo in damping_ratios {
         set_damping_ratio(model, &mut mobility, servo);
+    }
+    for muscle in muscles {
+        finish_muscle(model, &mut mobility, muscle);
     }
 }
 
@@ -33,18 +41,7 @@ fn set_spring_damper(model: &mut Model, mobility: &mut Mobility, spring: &Spring
 
 /// Damping 2 ratio √(gain I) of a position servo, where 1 / I = g M⁻¹ gᵀ with the row g of forces that it makes.
 fn set_damping_ratio(model: &mut Model, mobility: &mut Mobility, servo: &DampingRatio) {
-    let row: Vec<(usize, f64)> = match model.actuators[servo.actuator].transmission {
-        Transmission::Joint { joint, gear } => vec![(model.joints[joint].v, gear)],
-        Transmission::JointAxes { joint, gear } => {
-            let joint = &model.joints[joint];
-            (joint.v..joint.v + joint.kind.nv()).zip(gear).collect()
-        }
-        Transmission::Tendon { tendon, gear } => {
-            let terms = tendon_row(model, &mobility.kinematics, &model.tendons[tendon]).into_iter();
-            terms.map(|(dof, coefficient)| (dof, gear * coefficient)).collect()
-        }
-        Transmission::Unsupported => return,
-    };
+    let row = length_row(model, &mobility.kinematics, &model.q0, servo.actuator);
     let mobility = mobility.along(&model.tree, &row);
     // Without a gear the servo moves nothing.
     if mobility > 0.0 {
@@ -53,10 +50,107 @@ fn set_damping_ratio(model: &mut Model, mobility: &mut Mobility, servo: &Damping
     }
 }
 
-/// ∂length/∂q of a tendon at q0: degrees of freedom and their coefficients.
-fn tendon_row(model: &Model, kinematics: &Kinematics<f64>, tendon: &Tendon) -> Vec<(usize, f64)> {
+/// The range of lengths of a muscle, and its peak force: scale / ‖M⁻¹ gᵀ‖ with the row g of forces that it makes.
+fn finish_muscle(model: &mut Model, mobility: &mut Mobility, muscle: &UnfinishedMuscle) {
+    if let Some(scale) = muscle.scale {
+        let row = length_row(model, &mobility.kinematics, &model.q0, muscle.actuator);
+        mobility.along(&model.tree, &row);
+        let response = mobility.response.iter().map(|x| x * x).sum::<f64>().sqrt();
+        model.actuators[muscle.actuator].law.gain = scale / response.max(1e-15);
+    }
+    if muscle.needs_range {
+        let range = length_range(model, muscle.actuator);
+        if let Some(curves) = &mut model.actuators[muscle.actuator].law.muscle {
+            curves.length_range = range;
+        }
+    }
+}
+
+/// The shortest and the longest length of an actuator that are found from q0 on, uphill within the ranges of the joints.
+fn length_range(model: &Model, actuator: usize) -> (f64, f64) {
+    /// Largest first and least last step, rad or m.
+    const STEPS: (f64, f64) = (0.1, 1e-7);
+    const MAX_TRIALS: usize = 2000;
+    let mut kinematics = Kinematics::new(&model.tree);
+    let mut at = |q: &[f64]| {
+        multibody::forward_kinematics(&model.tree, model.tree.all(), q, &mut kinematics);
+        (length(model, q, actuator), length_row(model, &kinematics, q, actuator))
+    };
+    // Of the joints that the length depends on: coordinate, degree of freedom, range. One that turns without end turns at most once.
+    let turn = std::f64::consts::PI;
+    let scalar = model.joints.iter().filter(|joint| joint.kind.nq() == 1).filter_map(|joint| {
+        let q0 = model.q0[joint.q];
+        let endless = matches!(joint.kind, multibody::JointKind::Revolute { .. }).then_some((q0 - turn, q0 + turn));
+        joint.range.or(endless).map(|range| (joint.q, joint.v, range))
+    });
+    let scalar: Vec<(usize, usize, (f64, f64))> = scalar.collect();
+    let [low, high] = [-1.0, 1.0].map(|sign| {
+        let mut q = model.q0.clone();
+        let (mut best, mut row) = at(&q);
+        let mut step = STEPS.0;
+        for _ in 0..MAX_TRIALS {
+            let slope = |v: usize| sign * row.iter().filter(|(dof, _)| *dof == v).map(|(_, x)| x).sum::<f64>();
+            let moves = scalar.iter().map(|&(iq, v, (low, high))| {
+                let slope = slope(v);
+                let is_free = if slope > 0.0 { q[iq] < high } else { q[iq] > low };
+                (iq, (low, high), if is_free { slope } else { 0.0 })
+            });
+            let moves: Vec<(usize, (f64, f64), f64)> = moves.collect();
+            let steepest = moves.iter().map(|(.., slope)| slope.abs()).fold(0.0, f64::max);
+            if steepest == 0.0 || step < STEPS.1 {
+                break;
+            }
+            let mut next = q.clone();
+            for (iq, (low, high), slope) in moves {
+                next[iq] = (q[iq] + step * slope / steepest).clamp(low.min(high), high.max(low));
+            }
+            let (length, next_row) = at(&next);
+            if sign * (length - best) > 0.0 {
+                (q, best, row) = (next, length, next_row);
+                step = (1.5 * step).min(STEPS.0);
+            } else {
+                step *= 0.5;
+            }
+        }
+        best
+    });
+    (low, high)
+}
+
+/// The length of what an actuator acts on, times its gear.
+fn length(model: &Model, q: &[f64], actuator: usize) -> f64 {
+    match model.actuators[actuator].transmission {
+        Transmission::Joint { joint, gear } => gear * q[model.joints[joint].q],
+        Transmission::Tendon { tendon, gear } => gear * model.tendons[tendon].length(model, q),
+        Transmission::JointAxes { .. } | Transmission::Site { .. } | Transmission::Unsupported => 0.0,
+    }
+}
+
+/// The derivative of that length: degrees of freedom and their coefficients. `kinematics` is that of `q`.
+fn length_row(model: &Model, kinematics: &Kinematics<f64>, q: &[f64], actuator: usize) -> Vec<(usize, f64)> {
+    match model.actuators[actuator].transmission {
+        Transmission::Joint { joint, gear } => vec![(model.joints[joint].v, gear)],
+        Transmission::JointAxes { joint, gear } => {
+            let joint = &model.joints[joint];
+            (joint.v..joint.v + joint.kind.nv()).zip(gear).collect()
+        }
+        Transmission::Tendon { tendon, gear } => {
+            let terms = tendon_row(model, kinematics, q, &model.tendons[tendon]).into_iter();
+            terms.map(|(dof, coefficient)| (dof, gear * coefficient)).collect()
+        }
+        Transmission::Site { site, gear } => {
+            let mut row = TendonRow::default();
+            row.set_to_site(model, kinematics, site, gear);
+            row.terms.iter().map(|term| (term.dof, term.coefficient)).collect()
+        }
+        Transmission::Unsupported => Vec::new(),
+    }
+}
+
+/// ∂length/∂q of a tendon: degrees of freedom and their coefficients.
+fn tendon_row(model: &Model, kinematics: &Kinematics<f64>, q: &[f64], tendon: &Tendon) -> Vec<(usize, f64)> {
     let mut row = TendonRow::default();
-    tendon.write_row(model, kinematics, &model.q0, &mut row);
+    tendon.write_row(model, kinematics, q, &mut row);
     row.terms.iter().map(|term| (term.dof, term.coefficient)).collect()
 }
 
@@ -85,7 +179,7 @@ impl Mobility {
         let zeros = || vec![0.0; tree.nv];
         let mut mobility = Self { kinematics, factor, tendons: Vec::new(), force: zeros(), response: zeros() };
         for tendon in model.tendons.iter().filter(|tendon| tendon.armature > 0.0) {
-            let row = tendon_row(model, &mobility.kinematics, tendon);
+            let row = tendon_row(model, &mobility.kinematics, &model.q0, tendon);
             let along = mobility.along(tree, &row);
             let scale = tendon.armature / (1.0 + tendon.armature * along);
             mobility.tendons.push((mobility.response.clone(), scale));

@@ -170,6 +170,14 @@ impl<'a> Reader<'_, 'a> {
         range: &'static str,
         limited: &'static str,
     ) -> Result<Option<(f64, f64)>, LoadError> {
+        // Infinite on both sides: no range.
+        let is_endless = |text: &str| {
+            let mut words = text.split_ascii_whitespace().map(|word| word.parse().unwrap_or(0.0));
+            (words.next(), words.next()) == (Some(f64::NEG_INFINITY), Some(f64::INFINITY))
+        };
+        if attributes.text(range).is_some_and(is_endless) {
+            return Ok(None);
+        }
         let values = attributes.array(range)?;
         let set = values.is_some_and(|[low, high]| low != 0.0 || high != 0.0);
         let at = attributes.source(range);

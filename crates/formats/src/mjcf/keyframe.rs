@@ -24,11 +24,20 @@ pub(super) fn read(
             if found == expected {
                 return Ok(values);
             }
+            if found < expected {
+                warnings.add_attribute(
+                    element,
+                    name,
+                    "fewer numbers than the model has: the others have their defaults",
+                );
+                let rest = otherwise[found..].iter().copied();
+                return Ok(values.into_iter().chain(rest).collect());
+            }
             if soft_coordinates > 0 && matches!(name, "qpos" | "qvel") && found == expected + soft_coordinates {
                 warnings.add_attribute(element, name, "counts nodes of soft bodies, whose places no key sets: ignored");
                 return Ok(otherwise);
             }
-            Err(element.error(format!("{name}: {found} numbers: expected {expected}, as the model has")))
+            Err(element.error(format!("{name}: {found} numbers: expected at most {expected}, as the model has")))
         };
         let mut key = Keyframe {
             name: names.claim(element, "key", "", model.keyframes.len())?,

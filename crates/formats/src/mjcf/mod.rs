@@ -114,6 +114,7 @@ struct Reader<'d, 'a> {
     strings_at_rest: Vec<usize>,
     spring_dampers: Vec<joint::SpringDamper>,
     damping_ratios: Vec<actuator::DampingRatio>,
+    muscles: Vec<actuator::UnfinishedMuscle>,
     /// What `<replicate>` elements around the present element append to names.
     suffix: String,
     /// How many elements `<replicate>` has made.
@@ -160,6 +161,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             strings_at_rest: Vec::new(),
             spring_dampers: Vec::new(),
             damping_ratios: Vec::new(),
+            muscles: Vec::new(),
             suffix: String::new(),
             replicated: 0,
             flexes: Vec::new(),
@@ -190,7 +192,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             added.map_err(|error| element.error(error.to_string()))?;
         }
         tendon::complete_strings(&mut model, &self.strings_at_rest);
-        inertia_dependent::complete(&mut model, &self.spring_dampers, &self.damping_ratios);
+        inertia_dependent::complete(&mut model, &self.spring_dampers, &self.damping_ratios, &self.muscles);
         let soft_coordinates = free_coordinates(&self.scene);
         keyframe::read(root, &mut model, soft_coordinates, &mut self.names, &mut self.warnings)?;
         self.parts.add_keyframes(&mut self.names, &mut model)?;

@@ -32,6 +32,8 @@ pub(super) fn specs(
             let (first, second) = normal.tangents();
             one(JointKind::Planar { axes: [first, second, normal] })
         }
+        // MuJoCo's name, and that of PyBullet.
+        "ball" | "spherical" => one(JointKind::Ball),
         "floating" if below_world => one(JointKind::Free),
         "floating" => {
             let message = "below a moving link: three prismatic joints (_x, _y, _z) and a ball joint";
@@ -44,7 +46,7 @@ pub(super) fn specs(
             return Ok(Vec::new());
         }
         _ => {
-            let expected = "expected revolute, continuous, prismatic, fixed, floating or planar";
+            let expected = "expected revolute, continuous, prismatic, fixed, floating, planar or spherical";
             Err(joint.error(format!("type=\"{kind}\": {expected}")))
         }
     }?;

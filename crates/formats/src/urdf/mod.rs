@@ -55,7 +55,13 @@ pub(crate) fn read(
     let mut builder = ModelBuilder::new(robot.attribute("name").unwrap_or_default());
     // Many files have impossible inertias, most of them at small parts that are fixed to larger ones.
     builder.strict_inertia = false;
-    let mut geoms = Geoms::new(robot, resolve::Resolver::new(base, options), &mut warnings)?;
+    let compiler = robot.child("mujoco").and_then(|extension| extension.child("compiler"));
+    let mesh_dir = compiler.and_then(|compiler| {
+        // Pictures are kept and paths are tried as they are in any case.
+        compiler.skip(&["discardvisual", "strippath"]);
+        compiler.attribute("meshdir")
+    });
+    let mut geoms = Geoms::new(robot, resolve::Resolver::new(base, mesh_dir, options), &mut warnings)?;
     let mut mimics = Mimics::default();
     let mut placed = vec![Placed { body: 0, fixed: true }; tree.links.len()];
     for &index in &tree.order {

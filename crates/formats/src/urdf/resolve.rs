@@ -12,15 +12,17 @@ use crate::LoadOptions;
 /// 3. in `share` below those of `AMENT_PREFIX_PATH`,
 /// 4. in the folder of the URDF file and its ancestors, the nearest first:
 ///
-/// at each as `NAME/REST`, and as `REST` where the folder itself is called `NAME`.
+/// at each as `NAME/REST`, and as `REST` where the folder itself is called `NAME`. What is not there is looked for by the last part of its
+/// address in the `meshdir` of MuJoCo's extension, `<mujoco><compiler meshdir="…"/></mujoco>`.
 pub(super) struct Resolver {
     base: Option<PathBuf>,
     folders: Vec<PathBuf>,
+    mesh_dir: Option<PathBuf>,
 }
 
 impl Resolver {
-    /// Looks from `base`, the folder of the URDF file; `None` for text from memory.
-    pub fn new(base: Option<&Path>, options: &LoadOptions) -> Self {
+    /// Looks from `base`, the folder of the URDF file; `None` for text from memory. `mesh_dir` is that of MuJoCo's extension.
+    pub fn new(base: Option<&Path>, mesh_dir: Option<&str>, options: &LoadOptions) -> Self {
         let listed = |name| std::env::var_os(name).map(|v| std::env::split_paths(&v).collect()).unwrap_or_default();
         let ros: Vec<PathBuf> = listed("ROS_PACKAGE_PATH");
         let ament: Vec<PathBuf> = listed("AMENT_PREFIX_PATH");
@@ -31,7 +33,8 @@ impl Resolver {
         folders.extend(ros);
         folders.extend(ament.iter().map(|prefix| prefix.join("share")));
         folders.extend(base.iter().flat_map(|b| b.ancestors()).map(Path::to_path_buf));
-        Self { base, folders }
+        let mesh_dir = mesh_dir.map(|dir| base.as_deref().unwrap_or(Path::new("")).join(dir));
+        Self { base, folders, mesh_dir }
     }
 
     /// The file that an address names, or the places where it was looked for.
@@ -41,6 +44,14 @@ impl Resolver {
     }
 
     fn candidates(&self, address: &str) -> Vec<PathBuf> {
+        let mut candidates = self.named(address);
+        let name = address.rsplit(['/', '\\']).next().unwrap_or(address);
+        candidates.extend(self.mesh_dir.iter().map(|dir| dir.join(name)));
+        candidates
+    }
+
+    /// The files that the address names by itself.
+    fn named(&self, address: &str) -> Vec<PathBuf> {
         let packaged = address.strip_prefix("package://").or_else(|| address.strip_prefix("model://"));
         let Some(rest) = packaged else {
             let path = Path::new(address.strip_prefix("file://").unwrap_or(address));

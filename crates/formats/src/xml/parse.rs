@@ -2,7 +2,7 @@
 //!
 //! Model files are written for the parsers of MuJoCo and urdfdom, which are lenient. What these take and the XML
 //! standard forbids is taken here, too, and becomes a warning: `--` in comments, `&` that begins no entity, `<` in
-//! attributes, attributes without a blank between them, text before the root element and elements after it.
+//! attributes, attributes without a blank between them, text before the root element, elements and end tags after it.
 
 use std::collections::BTreeMap;
 
@@ -140,7 +140,11 @@ impl<'t> Parser<'_, 't> {
     fn end_tag(&mut self) -> Result<(), LoadError> {
         let name = self.name_at(self.at + 2);
         let Some(open) = self.open.pop() else {
-            return Err(self.malformed(self.at, &format!("</{name}> closes nothing")));
+            if self.root.is_none() {
+                return Err(self.malformed(self.at, &format!("</{name}> closes nothing")));
+            }
+            self.fault(self.at, "an end tag after the root element: ignored");
+            return self.skip_past(">");
         };
         let element = self.document.element(open);
         if local(name) != element.name() {

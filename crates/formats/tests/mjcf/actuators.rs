@@ -55,14 +55,16 @@ fn damping_ratio_is_relative_to_critical() {
 #[test]
 fn transmissions() {
     let content = r#"<motor joint="j" gear="3"/><motor jointinparent="j"/><motor joint="b" gear="1 2 3"/>
-        <motor joint="f" gear="0 0 0 1 2 3"/><motor site="s"/><muscle joint="j"/>"#;
+        <motor joint="f" gear="0 0 0 1 2 3"/><motor site="s"/><cylinder joint="j"/><muscle joint="b"/><muscle joint="j"/>"#;
     let found: Vec<Transmission> = actuators("", content).into_iter().map(|a| a.transmission).collect();
     assert_eq!(found[0], Transmission::Joint { joint: 0, gear: 3.0 });
     assert_eq!(found[1], Transmission::Joint { joint: 0, gear: 1.0 });
     assert_eq!(found[2], Transmission::JointAxes { joint: 1, gear: [1.0, 2.0, 3.0, 0.0, 0.0, 0.0] });
     assert_eq!(found[3], Transmission::JointAxes { joint: 2, gear: [0.0, 0.0, 0.0, 1.0, 2.0, 3.0] });
+    assert_eq!(found[4], Transmission::Site { site: 0, gear: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0] });
     // Not simulated, but they keep their controls.
-    assert_eq!(found[4..], [Transmission::Unsupported, Transmission::Unsupported]);
+    assert_eq!(found[5..7], [Transmission::Unsupported, Transmission::Unsupported]);
+    assert_eq!(found[7], Transmission::Joint { joint: 0, gear: 1.0 });
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn sections_that_make_no_sense() {
         (r#"<actuator><position joint="j" inheritrange="1"/></actuator>"#, "range"),
         (r#"<contact><exclude body1="b" body2="nowhere"/></contact>"#, "nowhere"),
         (r#"<contact><pair geom1="g"/></contact>"#, "geom2"),
-        (r#"<keyframe><key qpos="1 2"/></keyframe>"#, "expected 1"),
+        (r#"<keyframe><key qpos="1 2"/></keyframe>"#, "expected at most 1"),
         (r#"<keyframe><key name="a"/><key name="a"/></keyframe>"#, "no other key"),
         (
             r#"<worldbody><body><joint type="ball"/><geom size="1"/></body></worldbody><keyframe><key qpos="1 0 0 0 0"/></keyframe>"#,

@@ -12,6 +12,7 @@ fn faults_that_change_nothing_are_warnings() {
         ("<!-- a -- b --->\n".to_string() + &body("name=\"a\""), 1, "`--` in a comment"),
         ("hello\n".to_string() + &body("name=\"a\""), 1, "text before the root element"),
         (body("name=\"a\"") + "\n<foo/>", 3, "an element after the root element"),
+        (body("name=\"a\"") + "\n</mujoco>", 3, "an end tag after the root element"),
         (body("name=\"a\"pos=\"0 0 0\""), 2, "no blank before an attribute"),
     ] {
         let model = load(&text).model;
@@ -46,7 +47,7 @@ fn what_mujoco_refuses_is_an_error_at_its_line() {
         (body("").replace("</body>", "</bdy>"), 2, "</bdy>: expected </body>, which line 2 opens"),
         (body("").replace("</mujoco>", ""), 1, "is not closed"),
         ("<mujoco>\n< /></mujoco>".into(), 2, "`<` that begins no element"),
-        ("<mujoco/>\n</mujoco>".into(), 2, "</mujoco> closes nothing"),
+        ("</mujoco>\n<mujoco/>".into(), 1, "</mujoco> closes nothing"),
         ("<mujoco>\n<!-- </mujoco>".into(), 2, "<!-- without -->"),
         (String::new(), 1, "no element"),
     ] {

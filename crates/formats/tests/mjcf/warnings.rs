@@ -84,9 +84,9 @@ fn approximations_are_named() {
     section(r#"<compiler fusestatic="true"/>"#, "fusestatic");
     section(r#"<default><joint actuatorfrcrange="-1 2"/></default>"#, "actuatorfrcrange");
     section(r#"<default><joint solreffriction="0.02 1"/></default>"#, "solreffriction");
-    section(r#"<actuator><muscle joint="j"/></actuator>"#, "muscle");
-    section(r#"<actuator><general joint="j" dyntype="muscle"/></actuator>"#, "dyntype");
-    section(r#"<actuator><motor site="s"/></actuator>"#, "motor");
+    section(r#"<actuator><muscle joint="j"/></actuator>"#, "lengthrange");
+    section(r#"<actuator><general joint="j" dyntype="dcmotor"/></actuator>"#, "dyntype");
+    section(r#"<actuator><motor site="s" refsite="s"/></actuator>"#, "motor");
 }
 
 #[test]

@@ -104,3 +104,16 @@ fn meshes_are_scaled_and_a_mirror_keeps_the_outside_out() {
     };
     assert_eq!(mesh.triangles.iter().map(pyramid).sum::<f64>(), 2.0);
 }
+
+#[test]
+fn meshes_are_looked_for_where_mujoco_does() {
+    let folder = folder("meshdir", "parts/t.obj");
+    for address in ["t.obj", "package://elsewhere/meshes/t.obj", "../away/t.obj"] {
+        let path = folder.join("robot.urdf");
+        let compiler = "<mujoco><compiler meshdir=\"parts\" discardvisual=\"false\"/></mujoco></robot>";
+        std::fs::write(&path, robot(address).replace("</robot>", compiler)).unwrap();
+        let loaded = sapwood_formats::load(&path, &LoadOptions::default()).unwrap();
+        assert!(matches!(loaded.scene.geoms[0].shape, Shape::Mesh(_)));
+        assert_eq!(loaded.model.warnings, [], "{address}");
+    }
+}

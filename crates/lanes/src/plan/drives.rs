@@ -32,7 +32,7 @@ impl PlanActivation {
     pub fn of_model(model: &Model, dt: f64) -> impl Iterator<Item = Self> {
         model.actuators.iter().enumerate().filter_map(move |(ctrl, actuator)| {
             let activation = actuator.activation?;
-            let (gain, leak) = activation.change(dt, 0.0);
+            let (gain, leak) = activation.change(dt, 0.0)?;
             Some(Self {
                 ctrl,
                 ctrl_range: actuator.ctrl_range.unwrap_or(FREE),
@@ -113,6 +113,7 @@ impl PlanDrive {
                     (&model.joints[joint], gear)
                 }
                 Transmission::Unsupported | Transmission::Tendon { .. } => continue,
+                Transmission::Site { .. } => return Err(NotInLanes(format!("actuator {ctrl} acts on a site"))),
                 _ => return Err(NotInLanes(format!("actuator {ctrl} acts on more than one degree of freedom"))),
             };
             let own = PlanActuator::new(ctrl, gear, actuator);

@@ -97,13 +97,14 @@ impl ActuatorView {
         motion.map(|(_, rate)| rate).ok_or_else(|| self.has_no("velocity"))
     }
 
-    /// What it acts on: a joint or a tendon; None of what is not simulated.
+    /// What it acts on: a joint, a tendon or a site; None of what is not simulated.
     #[getter]
     fn target<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let of = |kind, index| view(self.simulation.bind(py), kind, index).map(Some);
         match self.actuator().transmission {
             Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => of(Kind::Joint, joint),
             Transmission::Tendon { tendon, .. } => of(Kind::Tendon, tendon),
+            Transmission::Site { site, .. } => of(Kind::Site, site),
             _ => Ok(None),
         }
     }
@@ -128,6 +129,7 @@ impl ActuatorView {
                 format!("joint {:?}", inner.joints[joint].name)
             }
             Transmission::Tendon { tendon, .. } => format!("tendon {:?}", inner.tendons[tendon].name),
+            Transmission::Site { site, .. } => format!("site {:?}", inner.sites[site].name),
             _ => "nothing that is simulated".to_owned(),
         };
         Ok(format!("<sapwood actuator {title} on {target}, ctrl = {}>", brief(&[self.ctrl(py)?])))

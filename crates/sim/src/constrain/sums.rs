@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow};
+use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow, Transmission};
 use sap::Equality;
 
 use super::{ConstraintSet, Context, Start};
@@ -34,8 +34,17 @@ impl JointTerm {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sum {
     pub terms: Vec<JointTerm>,
-    /// Of a spatial tendon, whose terms are those where it was placed: its index, and its length there.
-    spatial: Option<(usize, f64)>,
+    /// Of what has other terms at each configuration, those where it was placed: what it is, and its length there.
+    spatial: Option<(Spatial, f64)>,
+}
+
+/// What has a row that depends on the configuration.
+#[derive(Clone, Copy, Debug)]
+enum Spatial {
+    /// A spatial tendon.
+    Tendon(usize),
+    /// The site that an actuator acts on.
+    SiteOfActuator(usize),
 }
 
 impl Sum {
@@ -53,9 +62,16 @@ impl Sum {
 
     pub fn of_tendon(model: &Model, tree_of: &[usize], tendon: usize) -> Self {
         match &model.tendons[tendon] {
-            spatial if spatial.is_spatial() => Self { terms: Vec::new(), spatial: Some((tendon, 0.0)) },
+            spatial if spatial.is_spatial() => {
+                Self { terms: Vec::new(), spatial: Some((Spatial::Tendon(tendon), 0.0)) }
+            }
             fixed => Self::linear(model, tree_of, fixed.terms()),
         }
+    }
+
+    /// The motion of a site along the axes on which an actuator acts.
+    pub fn of_site(actuator: usize) -> Self {
+        Self { terms: Vec::new(), spatial: Some((Spatial::SiteOfActuator(actuator), 0.0)) }
     }
 
     fn of(model: &Model, tree_of: &[usize], coordinate: Coordinate) -> Self {
@@ -65,15 +81,26 @@ impl Sum {
         }
     }
 
-    /// Whether it is the length of a string, and its row depends on the configuration.
+    /// Whether its row depends on the configuration, as of the length of a string.
     pub fn is_spatial(&self) -> bool {
         self.spatial.is_some()
     }
 
-    /// Takes length and row of a spatial tendon where the trees are.
+    /// Whether it is the motion of the site that this actuator acts on.
+    pub fn is_site_of(&self, ctrl: usize) -> bool {
+        matches!(self.spatial, Some((Spatial::SiteOfActuator(of), _)) if of == ctrl)
+    }
+
+    /// Takes length and row where the trees are, of what depends on that.
     pub fn place(&mut self, model: &Model, tree_of: &[usize], kinematics: &Kinematics<f64>, row: &mut TendonRow) {
-        let Some((tendon, length)) = &mut self.spatial else { return };
-        model.tendons[*tendon].write_row(model, kinematics, &[], row);
+        let Some((spatial, length)) = &mut self.spatial else { return };
+        match *spatial {
+            Spatial::Tendon(tendon) => model.tendons[tendon].write_row(model, kinematics, &[], row),
+            Spatial::SiteOfActuator(actuator) => {
+                let Transmission::Site { site, gear } = model.actuators[actuator].transmission else { return };
+                row.set_to_site(model, kinematics, site, gear);
+            }
+        }
         *length = row.length;
         self.terms.clear();
         let term =

@@ -1,6 +1,6 @@
-//! Tendons: their limits, springs, friction and inertia, and the actuators on them.
+//! Tendons: their limits, springs, friction and inertia, and the actuators on them. Actuators on sites act along rows of the same kind.
 
-use multibody::{Model, Tendon, TendonRow, Transmission};
+use multibody::{Compliance, Model, Tendon, TendonLook, TendonPath, TendonRow, Transmission};
 use sap::BoxConstraint;
 
 use super::sums::{Sum, push_terms};
@@ -47,7 +47,28 @@ impl TendonForces {
             actuators: acts_on(k).collect(),
             evaluation: 1.0,
         };
-        model.tendons.iter().enumerate().map(of).collect()
+        let on_site = |(ctrl, actuator): (usize, &multibody::Actuator)| {
+            let is_on_site = matches!(actuator.transmission, Transmission::Site { .. });
+            is_on_site.then(|| Self {
+                sum: Sum::of_site(ctrl),
+                tendon: nothing(),
+                // The row has the gear in it.
+                actuators: vec![TendonActuator { gear: 1.0, actuator: PlacedActuator::new(model, ctrl) }],
+                evaluation: 1.0,
+            })
+        };
+        let tendons = model.tendons.iter().enumerate().map(of);
+        tendons.chain(model.actuators.iter().enumerate().filter_map(on_site)).collect()
+    }
+
+    /// Whether it is not a tendon, but the site that this actuator acts on.
+    pub fn is_site_of(&self, ctrl: usize) -> bool {
+        self.sum.is_site_of(ctrl)
+    }
+
+    /// Whether its row depends on the configuration.
+    pub fn is_spatial(&self) -> bool {
+        self.sum.is_spatial()
     }
 
     /// Its length as a scalar of the configuration.
@@ -149,8 +170,19 @@ impl TendonForces {
         }
     }
 
+    /// The length at the beginning of the last step, its rates at both ends, as the step took them, and where that took forces.
+    pub fn motion(
+        &self,
+        last: &LastStep,
+        step: &Discretization,
+        trees: &[TreeWorkspace],
+    ) -> (f64, [f64; 2], Discretization) {
+        let (length, start) = self.start_of(last, step, trees);
+        (length, [start, self.rate(&last.v)], self.own_step(step))
+    }
+
     /// The length and its rate at the beginning of the last step, as the step took them.
-    pub fn start_of(&self, last: &LastStep, step: &Discretization, trees: &[TreeWorkspace]) -> (f64, f64) {
+    fn start_of(&self, last: &LastStep, step: &Discretization, trees: &[TreeWorkspace]) -> (f64, f64) {
         let (length, rate) = (self.sum.value(&last.q), self.sum.rate(&last.v0));
         if !self.is_all_constraints(step) {
             return (length, rate);
@@ -226,6 +258,22 @@ impl TendonForces {
                 set.push_limit(law, w, jacobian, Key::tendon(index, side), cx);
             }
         }
+    }
+}
+
+/// A tendon along which nothing acts.
+fn nothing() -> Tendon {
+    Tendon {
+        name: String::new(),
+        path: TendonPath::Joints(Vec::new()),
+        range: None,
+        limit_compliance: Compliance::default(),
+        stiffness: 0.0,
+        damping: 0.0,
+        rest: (0.0, 0.0),
+        friction_loss: 0.0,
+        armature: 0.0,
+        look: TendonLook::default(),
     }
 }
 

@@ -120,7 +120,12 @@ impl Instruments<'_> {
                     | JointKind::Weld => 0.0,
                 }
             }
-            Transmission::Tendon { .. } | Transmission::Unsupported => 0.0,
+            // A site has no length.
+            Transmission::Site { site, gear } if !is_length => {
+                let (site, gear) = (*site, *gear);
+                self.rate_along(site, gear)
+            }
+            Transmission::Site { .. } | Transmission::Tendon { .. } | Transmission::Unsupported => 0.0,
         }
     }
 }

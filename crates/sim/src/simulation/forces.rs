@@ -48,6 +48,12 @@ impl Simulation {
                     let (length, [start, end], own) = self.sources.tendon_motion(*tendon, last, &step, &self.trees);
                     force_of_step(actuator, last.inputs[ctrl], gear * length, (gear * start, gear * end), &own)
                 }
+                multibody::Transmission::Site { .. } => {
+                    let motion = self.sources.site_motion(ctrl, last, &step, &self.trees);
+                    motion.map_or(0.0, |(length, [start, end], own)| {
+                        force_of_step(actuator, last.inputs[ctrl], length, (start, end), &own)
+                    })
+                }
                 multibody::Transmission::JointAxes { joint, gear } => {
                     let joint = &self.model.joints[*joint];
                     let theta = if self.options.scheme.is_implicit() { step.theta.v } else { 0.0 };

@@ -105,7 +105,7 @@ impl Lane {
         if !is_wanted {
             return None;
         }
-        let plan = plan_with(model, scene, options, (None, false), (attachments, extents)).ok()?;
+        let plan = plan_with(model, scene, options, (None, false), (attachments, extents), None).ok()?;
         // Where nothing ever pushes, the step for all models works on all six components of a vector at once and is faster.
         if !(1..=MAX_CONSTRAINTS).contains(&plan.constraint_count()) {
             return None;
@@ -268,7 +268,8 @@ impl Simulation {
             }
             let options = Options { timestep: Some(dt), ..options.clone() };
             let place = (&attachments(model, scene)[..], &extents[..]);
-            let Ok(plan) = plan_with(model, scene, &options, (pd, is_controlled), place) else { return false };
+            let like = Some(&lane.lengths[0].plan);
+            let Ok(plan) = plan_with(model, scene, &options, (pd, is_controlled), place, like) else { return false };
             lane.lengths.push(if is_controlled { Length::controlled(plan, model) } else { Length::new(plan) });
         }
         lane.lengths.len() > halvings
@@ -304,7 +305,8 @@ impl Simulation {
         }
         if state.pd.is_active() && !lane.is_controlled() && state.pd.check(&model.tree).is_ok() {
             let place = (&attachments(model, scene)[..], &extents[..]);
-            let Ok(plan) = plan_with(model, scene, options, (Some(&state.pd), true), place) else { return false };
+            let like = Some(&lane.lengths[0].plan);
+            let Ok(plan) = plan_with(model, scene, options, (Some(&state.pd), true), place, like) else { return false };
             **lane = Lane::with(Length::controlled(plan, model), model);
             self.make_room_for_lane();
         }

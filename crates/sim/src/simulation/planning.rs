@@ -15,17 +15,18 @@ use crate::{ContactLaw, Options, Pd, PdLaw, Scheme};
 pub fn plan(model: &Model, scene: &Scene, options: &Options, pd: Option<&Pd>) -> Result<Plan, NotInLanes> {
     let attachments = attachments(model, scene);
     let extents = Collider::new(Arc::new(scene.clone()), attachments.clone()).extents(model.tree.len());
-    plan_with(model, scene, options, (pd, false), (&attachments, &extents))
+    plan_with(model, scene, options, (pd, false), (&attachments, &extents), None)
 }
 
 /// [`plan`] where it is known what geoms are fixed in, and how far the farthest of each node reaches; `gains_change` says whether PD control
-/// may have other gains from step to step.
+/// may have other gains from step to step. `like` is a plan of the same model, if there is one.
 pub(crate) fn plan_with(
     model: &Model,
     scene: &Scene,
     options: &Options,
     (pd, gains_change): (Option<&Pd>, bool),
     (attachments, extents): (&[Attachment], &[f64]),
+    like: Option<&Plan>,
 ) -> Result<Plan, NotInLanes> {
     check(options)?;
     let friction = match options.contact {
@@ -47,7 +48,10 @@ pub(crate) fn plan_with(
         pd: pd.map(Pd::gains),
         gains_change,
     };
-    Plan::new(model, scene, &setup)
+    match like {
+        Some(plan) => plan.like_this(model, scene, &setup),
+        None => Plan::new(model, scene, &setup),
+    }
 }
 
 /// What lanes cannot do, whatever the model.

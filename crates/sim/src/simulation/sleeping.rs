@@ -24,6 +24,11 @@ pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
             trees().for_each(|tree| may[tree] = false);
         }
     }
+    let trees_of_sites = model.actuators.iter().filter_map(|actuator| match actuator.transmission {
+        Transmission::Site { site, .. } => Some(tree_of[model.bodies[model.sites[site].body].node?]),
+        _ => None,
+    });
+    trees_of_sites.for_each(|tree| may[tree] = false);
     let mut drives = |joint: usize| {
         if let Some(&tree) = tree_of.get(model.joints[joint].nodes.start) {
             may[tree] = false;

@@ -1,6 +1,6 @@
 //! Actuators.
 
-use multibody::{Activation, ActivationDynamics, Actuator, ActuatorLaw, JointKind, Transmission};
+use multibody::{Activation, ActivationDynamics, Actuator, ActuatorLaw, JointKind, Muscle, Transmission};
 
 use super::numbers::{list, number};
 use super::xml::{Attributes, Xml};
@@ -9,20 +9,40 @@ use super::{WriteError, Writer, label, named};
 /// The group of actuators that give no force.
 pub(super) const DISABLED_GROUP: u32 = 30;
 
+/// Gain and bias of a muscle, as both have them.
+fn muscle(peak: f64, muscle: &Muscle) -> Attributes {
+    let Muscle { length_range, range, active, fastest, passive, lengthening } = *muscle;
+    // Where the peak force is given, the scale (200 by default) has no part in it.
+    let numbers = list(&[range.0, range.1, peak, 200.0, active.0, active.1, fastest, passive, lengthening]);
+    vec![
+        ("gaintype", "muscle".into()),
+        ("gainprm", numbers.clone()),
+        ("biastype", "muscle".into()),
+        ("biasprm", numbers),
+        ("lengthrange", list(&[length_range.0, length_range.1])),
+    ]
+}
+
 /// The attributes of an actuator with a state of its own, or with a gain that depends on its motion.
 fn general(actuator: &Actuator) -> Attributes {
-    let ActuatorLaw { gain, gain_slopes: [g1, g2], bias } = actuator.law;
-    let mut attributes = vec![
-        ("gaintype", "affine".into()),
-        ("gainprm", list(&[gain, g1, g2])),
-        ("biastype", "affine".into()),
-        ("biasprm", list(&bias)),
-    ];
+    let ActuatorLaw { gain, gain_slopes: [g1, g2], bias, muscle: curves } = actuator.law;
+    let affine = || {
+        vec![
+            ("gaintype", "affine".into()),
+            ("gainprm", list(&[gain, g1, g2])),
+            ("biastype", "affine".into()),
+            ("biasprm", list(&bias)),
+        ]
+    };
+    let mut attributes = curves.map_or_else(affine, |curves| muscle(gain, &curves));
     let Some(Activation { dynamics, range, is_early }) = actuator.activation else { return attributes };
     let (kind, numbers) = match dynamics {
         ActivationDynamics::Integrator => ("integrator", Vec::new()),
         ActivationDynamics::Filter { time_constant } => ("filter", vec![time_constant]),
         ActivationDynamics::ExactFilter { time_constant } => ("filterexact", vec![time_constant]),
+        ActivationDynamics::Muscle { time_constants: (rising, falling), smoothing } => {
+            ("muscle", vec![rising, falling, smoothing])
+        }
     };
     attributes.push(("dyntype", kind.into()));
     if !numbers.is_empty() {
@@ -66,7 +86,8 @@ impl Writer<'_> {
                     ("general", [("gainprm", number(gain))].into_iter().chain(bias).collect())
                 }
             };
-            let is_general = actuator.activation.is_some() || actuator.law.gain_slopes != [0.0; 2];
+            let law_is_plain = actuator.law.gain_slopes == [0.0; 2] && actuator.law.muscle.is_none();
+            let is_general = actuator.activation.is_some() || !law_is_plain;
             let (kind, law) = if is_general { ("general", general(actuator)) } else { (kind, law) };
             attributes.extend(law);
             for (range, key, flag) in [
@@ -116,6 +137,7 @@ impl Writer<'_> {
             Transmission::Tendon { tendon, gear } => {
                 Ok([("tendon", self.tendons[tendon].clone())].into_iter().chain(geared(&[gear])).collect())
             }
+            Transmission::Site { site, gear } => Ok(vec![("site", self.sites[site].clone()), ("gear", list(&gear))]),
             Transmission::Unsupported => {
                 let Some(joint) = self.model.joints.iter().position(|joint| joint.kind != JointKind::Weld) else {
                     return fail("gives no force, and there is no joint that it could stand at");
