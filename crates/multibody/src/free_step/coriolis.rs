@@ -23,6 +23,10 @@ pub struct StepBalance {
     pub kinetic: f64,
     /// The momentum that their impulses lead to, about the root's origin at q₀.
     pub momentum: Wrench<f64>,
+    /// The momentum at v₀, likewise: what it lacks is the impulse of external forces.
+    pub momentum_before: Wrench<f64>,
+    /// dt c of all bodies, likewise: what momentum changes by since bodies turn.
+    pub drift: Wrench<f64>,
     /// Σ m c at q₀ with centres of mass from the root's origin, kg·m.
     pub moment: Vec3<f64>,
 }
@@ -64,6 +68,7 @@ impl FreeStep {
         let weight = wide(gravity * scale);
         let origin = states[0].frame.pos;
         let (mut twice, mut total, mut moment) = (0.0, Screw::ZERO, Wide::ZERO);
+        let (mut before_all, mut drift) = (Screw::ZERO, Screw::ZERO);
         for (i, node) in tree.nodes.iter().enumerate() {
             let frame = &frames[i];
             let (before, here) = states.split_at_mut(i);
@@ -81,24 +86,35 @@ impl FreeStep {
                 // What is applied to it is all there is.
                 let mean = here.velocity.plus(motion).scaled(0.5);
                 twice += 2.0 * mean.dot(here.bias);
-                total = total.plus(shifted_back(here.bias, here.frame.pos - origin));
+                let force = shifted_back(here.bias, here.frame.pos - origin);
+                (total, drift) = (total.plus(force), drift.plus(force));
                 continue;
             }
             let (mass, com) = (Wide::splat(frame.inertia.mass), wide(here.moment));
-            let momentum = Screw {
+            let momentum_of = |motion: Screw| Screw {
                 ang: here.inertia.times(motion.ang) + cross(com, motion.lin),
                 lin: mass.mul_add(motion.lin, cross(motion.ang, com)),
             };
+            let momentum = momentum_of(motion);
             let mut forces = here.bias;
             forces.ang += cross(com, weight);
             forces.lin = mass.mul_add(weight, forces.lin);
             let arm = here.frame.pos - origin;
             let both = here.velocity.plus(motion);
             twice += motion.dot(momentum) + both.dot(forces);
-            total = total.plus(shifted_back(momentum.plus(forces), arm));
+            let force = shifted_back(forces, arm);
+            drift = drift.plus(force);
+            total = total.plus(shifted_back(momentum, arm)).plus(force);
+            before_all = before_all.plus(shifted_back(momentum_of(here.velocity), arm));
             moment += mass.mul_add(arm, com);
         }
-        StepBalance { kinetic: 0.5 * twice, momentum: total.to_wrench(), moment: narrow(moment) }
+        StepBalance {
+            kinetic: 0.5 * twice,
+            momentum: total.to_wrench(),
+            momentum_before: before_all.to_wrench(),
+            drift: drift.to_wrench(),
+            moment: narrow(moment),
+        }
     }
 
     /// The mean of the motions of a node at both ends of the step, after [`balance`](Self::balance).
