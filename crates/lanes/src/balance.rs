@@ -18,6 +18,17 @@ pub(super) struct Sums<T> {
     rotational: Sym3<T>,
 }
 
+/// What a step owes its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due<T> {
+    /// The tree as one body, with the kinetic energy and momentum that are due.
+    sums: Sums<T>,
+    /// The impulse of external forces.
+    impulse: Vec3<T>,
+    /// What linear momentum gains since bodies turn.
+    drift: Vec3<T>,
+}
+
 /// How a rigid body with some momentum moves: angular velocity, velocity of its centre of mass, energy.
 struct Rigid<T> {
     ang: Vec3<T>,
@@ -31,8 +42,8 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn note_due(&mut self, plan: &Plan) {
         self.due.clear();
         for tree in plan.trees.iter().filter(|_| plan.is_balanced) {
-            let sums = self.due(plan, tree);
-            self.due.push(sums);
+            let due = self.due(plan, tree);
+            self.due.push(due);
         }
     }
 
@@ -49,19 +60,21 @@ impl<T: Bundle> Lanes<T> {
     /// What forces and constraints lead to in the step from v₀ to `v`, with inertia at its beginning:
     /// ½ vᵀM v + dt ½ (v₀ + v)·c and Σ Jᵀ (I J v + dt c).
     #[inline(always)]
-    fn due(&mut self, plan: &Plan, tree: &PlanTree) -> Sums<T> {
+    fn due(&mut self, plan: &Plan, tree: &PlanTree) -> Due<T> {
         self.set_motions(plan, tree);
         let dt = wide::<T>(plan.dt);
-        let mut sums = Sums::none();
+        let mut due = Due { sums: Sums::none(), impulse: Vec3::ZERO, drift: Vec3::ZERO };
         for i in tree.nodes.clone() {
             let (node, start) = (&self.nodes[i], self.nodes[i].twist);
             let motion = node.change;
             let force = node.coriolis * dt;
-            sums.add(node, motion);
-            sums.kinetic += (start + motion).dot(force) * wide(0.5);
-            sums.momentum += force;
+            due.sums.add(node, motion);
+            due.sums.kinetic += (start + motion).dot(force) * wide(0.5);
+            due.sums.momentum += force;
+            due.drift += force.lin;
+            due.impulse += node.inertia.linear_momentum(motion + -start) + force.lin;
         }
-        sums
+        due
     }
 
     /// The motions of nodes at `v`, as their `change`.
@@ -82,8 +95,9 @@ impl<T: Bundle> Lanes<T> {
 
     /// Corrects the velocities of a tree that is placed at the end of the step; the lanes in which the step errs by too much.
     #[inline(always)]
-    fn balance(&mut self, plan: &Plan, tree: &PlanTree, due: &Sums<T>) -> u32 {
+    fn balance(&mut self, plan: &Plan, tree: &PlanTree, due: &Due<T>) -> u32 {
         self.set_motions(plan, tree);
+        let Due { sums: due, impulse, drift } = due;
         let of = self.numbers.trees[plan.nodes[tree.nodes.start].tree];
         let mut end = Sums::none();
         for i in tree.nodes.clone() {
@@ -119,8 +133,10 @@ impl<T: Bundle> Lanes<T> {
         let centre = end.moment * of.per_mass;
         let inverse = about(end.rotational, of.mass, centre).inverse();
         let (rigid, rigid_due) = (end.as_one(inverse, of.per_mass), due.as_one(inverse, of.per_mass));
+        // External forces work along the motion of the centre of mass as it is at the end (`conserve_all` in `sim` says why).
+        let work = drift.dot(*impulse) * of.per_mass * wide(0.5);
         let kinetic = end.kinetic + geared;
-        let (within, left) = (kinetic - rigid.energy, due.kinetic + geared - rigid_due.energy);
+        let (within, left) = (kinetic - rigid.energy, due.kinetic + work + geared - rigid_due.energy);
         let most = wide::<T>(SCALING * SCALING);
         let is_known = turns
             * (kinetic * wide(by_precision::<T>(LITTLE, SINGLE_LITTLE))).if_less(within, T::ONE, T::ZERO)

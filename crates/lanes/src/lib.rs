@@ -51,7 +51,7 @@ use std::sync::Arc;
 use spatial::masks::{lanes_of, select, wide};
 use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
-use balance::Sums;
+use balance::Due;
 use collision::NarrowPhase;
 pub use contact::LaneContact;
 use contact_space::ContactSpace;
@@ -166,7 +166,7 @@ pub struct Lanes<T: Real> {
     fastest: Vec<T>,
     islands: Vec<usize>,
     /// What the step owes its end, by trees.
-    due: Vec<Sums<T>>,
+    due: Vec<Due<T>>,
     /// Steps that were made with this scratch.
     steps: u64,
     /// Iterations of the contact solver, of the lane that took most, and of all lanes together.
@@ -256,10 +256,12 @@ struct Inertia<T> {
 impl<T: Real> Inertia<T> {
     #[inline(always)]
     fn momentum(&self, v: Twist<T>) -> Wrench<T> {
-        Wrench {
-            ang: self.rotational * v.ang + self.moment.cross(v.lin),
-            lin: (v.lin * self.mass) + v.ang.cross(self.moment),
-        }
+        Wrench { ang: self.rotational * v.ang + self.moment.cross(v.lin), lin: self.linear_momentum(v) }
+    }
+
+    #[inline(always)]
+    fn linear_momentum(&self, v: Twist<T>) -> Vec3<T> {
+        (v.lin * self.mass) + v.ang.cross(self.moment)
     }
 }
 

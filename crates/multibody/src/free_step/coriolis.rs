@@ -23,12 +23,19 @@ pub struct StepBalance {
     pub kinetic: f64,
     /// The momentum that their impulses lead to, about the root's origin at q₀.
     pub momentum: Wrench<f64>,
-    /// The momentum at v₀, likewise: what it lacks is the impulse of external forces.
-    pub momentum_before: Wrench<f64>,
-    /// dt c of all bodies, likewise: what momentum changes by since bodies turn.
-    pub drift: Wrench<f64>,
+    /// Linear momentum at v₀.
+    pub momentum_before: Vec3<f64>,
+    /// The force of dt c on all bodies: what linear momentum gains at the velocities v since bodies turn.
+    pub drift: Vec3<f64>,
     /// Σ m c at q₀ with centres of mass from the root's origin, kg·m.
     pub moment: Vec3<f64>,
+}
+
+impl StepBalance {
+    /// The impulse of external forces, N·s.
+    pub fn impulse(&self) -> Vec3<f64> {
+        self.momentum.lin - self.momentum_before
+    }
 }
 
 impl FreeStep {
@@ -68,7 +75,7 @@ impl FreeStep {
         let weight = wide(gravity * scale);
         let origin = states[0].frame.pos;
         let (mut twice, mut total, mut moment) = (0.0, Screw::ZERO, Wide::ZERO);
-        let (mut before_all, mut drift) = (Screw::ZERO, Screw::ZERO);
+        let (mut momentum_before, mut drift) = (Wide::ZERO, Wide::ZERO);
         for (i, node) in tree.nodes.iter().enumerate() {
             let frame = &frames[i];
             let (before, here) = states.split_at_mut(i);
@@ -86,33 +93,29 @@ impl FreeStep {
                 // What is applied to it is all there is.
                 let mean = here.velocity.plus(motion).scaled(0.5);
                 twice += 2.0 * mean.dot(here.bias);
-                let force = shifted_back(here.bias, here.frame.pos - origin);
-                (total, drift) = (total.plus(force), drift.plus(force));
+                total = total.plus(shifted_back(here.bias, here.frame.pos - origin));
+                drift += here.bias.lin;
                 continue;
             }
             let (mass, com) = (Wide::splat(frame.inertia.mass), wide(here.moment));
-            let momentum_of = |motion: Screw| Screw {
-                ang: here.inertia.times(motion.ang) + cross(com, motion.lin),
-                lin: mass.mul_add(motion.lin, cross(motion.ang, com)),
-            };
-            let momentum = momentum_of(motion);
+            let linear = |motion: Screw| mass.mul_add(motion.lin, cross(motion.ang, com));
+            let momentum = Screw { ang: here.inertia.times(motion.ang) + cross(com, motion.lin), lin: linear(motion) };
             let mut forces = here.bias;
             forces.ang += cross(com, weight);
             forces.lin = mass.mul_add(weight, forces.lin);
             let arm = here.frame.pos - origin;
             let both = here.velocity.plus(motion);
             twice += motion.dot(momentum) + both.dot(forces);
-            let force = shifted_back(forces, arm);
-            drift = drift.plus(force);
-            total = total.plus(shifted_back(momentum, arm)).plus(force);
-            before_all = before_all.plus(shifted_back(momentum_of(here.velocity), arm));
+            total = total.plus(shifted_back(momentum.plus(forces), arm));
+            drift += forces.lin;
+            momentum_before += linear(here.velocity);
             moment += mass.mul_add(arm, com);
         }
         StepBalance {
             kinetic: 0.5 * twice,
             momentum: total.to_wrench(),
-            momentum_before: before_all.to_wrench(),
-            drift: drift.to_wrench(),
+            momentum_before: narrow(momentum_before),
+            drift: narrow(drift),
             moment: narrow(moment),
         }
     }

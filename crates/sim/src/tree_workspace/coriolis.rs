@@ -23,7 +23,7 @@
 
 use lanes::constants::{LARGEST_ERROR, LITTLE, MIN_TURN, SCALING};
 use multibody::{ImplicitFactor, JointType, Kinematics, Retraction, StepBalance, Tree, Whole, joint_axis};
-use spatial::{Twist, Vec3, Wrench};
+use spatial::{Twist, Vec3};
 
 use super::whole::Root;
 use super::{TreeWorkspace, wrenches};
@@ -106,7 +106,7 @@ impl TreeWorkspace {
             due.kinetic += free_step.mean_motion(node).dot(wrench);
             let wrench = wrench.shifted_back(kin.frames[node].pos - origin);
             due.momentum += wrench;
-            due.drift += wrench;
+            due.drift += wrench.lin;
         }
         if let Some(places) = places {
             q.copy_from_slice(&state.q[qs.clone()]);
@@ -155,14 +155,12 @@ fn conserve_all(
     let root = Root::new(&tree.nodes[0], 6, (end, origin), &[0.0; 6]);
     // About the centre of mass, which moves on.
     let center = due.moment * (1.0 / end.mass);
-    let along = |momentum: Wrench<f64>| root.along(momentum.shifted_back(-center).shifted_back(end.center()));
+    let momentum = due.momentum.shifted_back(-center).shifted_back(end.center());
     let (rigid, rigid_energy) = root.velocities(root.along(end.momentum));
-    let (rigid_due, rigid_energy_due) = root.velocities(along(due.momentum));
-    // External forces work along the motion of the tree as one body as it is at the end, with what it gained since bodies turn. The energy
-    // of a step that takes Jacobians at q₀ has half of that left out: as much as the internal motion has where a joint turns around.
-    let (gained, _) = root.velocities(along(due.drift));
-    let external = along(due.momentum - due.momentum_before);
-    let work: f64 = gained.iter().zip(external).map(|(v, impulse)| 0.5 * v * impulse).sum();
+    let (rigid_due, rigid_energy_due) = root.velocities(root.along(momentum));
+    // External forces work along the motion of the centre of mass as it is at the end. It has gained what the bodies' turning does to it, half of
+    // which is not in the energy of a step with Jacobians at q₀: as much as the internal motion has where a joint turns around.
+    let work = 0.5 * due.drift.dot(due.impulse()) / end.mass;
     let kinetic = end.kinetic + geared;
     let (within, left) = (kinetic - rigid_energy, due.kinetic + work + geared - rigid_energy_due);
     if within <= LITTLE * kinetic || !(left * SCALING * SCALING >= within && left <= SCALING * SCALING * within) {
