@@ -24,6 +24,7 @@ mod elimination;
 mod in_blocks;
 mod newton;
 mod proximal_point;
+mod softened;
 
 pub use blocks::{BlockRows, Spin};
 pub use newton::{Block3, Limits, Outcome, SemismoothNewton};

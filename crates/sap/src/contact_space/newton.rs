@@ -8,7 +8,7 @@ use spatial::{Real, Three};
 
 use super::PARAMETERS;
 use super::blocks::{BlockRows, Spin};
-use super::proximal_point::Proximal;
+use super::softened::Proximal;
 
 /// What a solution may take, and what is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
