@@ -4,7 +4,7 @@
 //! error: in a scheme of order p it is (x₂ − x₁)/(2ᵖ − 1). The error may be `accuracy` per second, in metres and
 //! radians, and in velocities relative to 1 + |v|; of velocities per step while near-rigid contacts or loops hold them.
 //!
-//! Steps end where compliant contacts begin (`touches`). Where near-rigid contacts make forces or velocities (an impact) jump,
+//! Steps end where compliant contacts begin (`overlaps`). Where near-rigid contacts make forces or velocities (an impact) jump,
 //! errors do not fall in proportion to the step: the error of that one step counts instead, at an impact that of positions
 //! alone. How the difference falls with the step tells the two apart.
 
@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use multibody::difference;
 
-use super::touches::{OverlapPoint, overshoot};
+use super::overlaps::{OverlapPoint, overshoot};
 use super::{HALVINGS, Simulation};
 use crate::{SimulationError, State, Stats};
 
@@ -47,7 +47,7 @@ pub(super) struct Doubling {
     soft_x: Vec<f64>,
     soft_v: Vec<f64>,
     gap: Vec<f64>,
-    /// What touches at the beginning and at the end.
+    /// Where geoms overlap at the beginning and at the end.
     before: Vec<OverlapPoint>,
     after: Vec<OverlapPoint>,
     contact: Contact,
@@ -230,7 +230,7 @@ impl Simulation {
         let mut dt = if self.state.step_size > 0.0 { self.state.step_size } else { FIRST };
         let mut sum = Stats::default();
         let mut last: Option<(Difference, f64)> = None;
-        self.find_touches(&mut doubling.before);
+        self.find_overlaps(&mut doubling.before);
         loop {
             // The last two steps share what remains, so that none is tiny.
             let is_cut = dt >= remaining;
@@ -284,7 +284,7 @@ impl Simulation {
         let ratio = limits.ratio(gap, order);
         let next = h * (CAUTION * libm::pow(ratio.max(1e-12), -limits.exponent(order))).clamp(SHORTER, LONGER);
         let next = next.max(shortest);
-        self.find_touches(&mut doubling.after);
+        self.find_overlaps(&mut doubling.after);
         self.check_interrupt()?;
         let late = overshoot(&doubling.before, &doubling.after, h, AT_TOUCH * accuracy);
         Ok(match late.filter(|_| h > shortest) {

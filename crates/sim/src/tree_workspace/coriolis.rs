@@ -157,11 +157,13 @@ fn conserve_all(
     let (rigid, rigid_energy) = root.velocities(root.along(end.momentum));
     let (rigid_due, rigid_energy_due) = root.velocities(root.along(momentum));
     let kinetic = end.kinetic + geared;
-    let (within, left) = (kinetic - rigid_energy, due.kinetic + geared - rigid_energy_due);
-    if within <= LITTLE * kinetic || !(left * SCALING * SCALING >= within && left <= SCALING * SCALING * within) {
+    let (within, within_due) = (kinetic - rigid_energy, due.kinetic + geared - rigid_energy_due);
+    if within <= LITTLE * kinetic
+        || !(within_due * SCALING * SCALING >= within && within_due <= SCALING * SCALING * within)
+    {
         return false;
     }
-    let scale = (left / within).sqrt();
+    let scale = (within_due / within).sqrt();
     for (lack, v) in lack.iter_mut().zip(v) {
         *lack = (scale - 1.0) * v;
     }
