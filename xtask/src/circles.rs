@@ -8,16 +8,11 @@ use std::path::Path;
 type Module = Vec<String>;
 
 /// Crates with modules that import each other, these modules, and why they do.
-const MUTUAL: [(&str, &[&str], &str); 5] = [
+const MUTUAL: [(&str, &[&str], &str); 4] = [
     (
         "cli",
         &["arguments", "completions", "scene"],
         "clap completes an argument by a function named at it, which reads the arguments",
-    ),
-    (
-        "deformable",
-        &["elements", "isotropic", "mesh", "shape"],
-        "a law is over elements' lanes, which choose it; a mesh checks its shape functions",
     ),
     (
         "multibody",

@@ -21,7 +21,7 @@ use multibody::Model;
 use sim::{Options, Pd, Simulation, SimulationError, StepTrace, TraceNeeds};
 
 use crate::arrays::{Arrays, Owned, Worlds};
-use crate::group::{Steps, alone, fastest, groups, widest};
+use crate::group::{Steps, fastest, groups, single_worlds, widest};
 use crate::{BatchContact, Precision};
 
 pub use jacobians::{BatchJacobians, Cotangents, StepGradients};
@@ -57,7 +57,7 @@ pub struct Batch {
     widest: usize,
     /// Worlds in a group, and why they are stepped one by one if they are.
     width: usize,
-    alone: Option<String>,
+    not_in_lanes: Option<String>,
     groups: Vec<Box<dyn Steps>>,
     /// One for each thread, for what lanes leave.
     ones: Vec<Mutex<Simulation>>,
@@ -123,7 +123,7 @@ impl Batch {
             options,
             own: BTreeMap::new(),
             width: 1,
-            alone: None,
+            not_in_lanes: None,
             groups: Vec::new(),
             ones,
             crew,
@@ -136,12 +136,12 @@ impl Batch {
 
     /// Puts worlds into groups, anew: in lanes if what they do can be done there, else one by one.
     fn arrange(&mut self) {
-        self.alone = self.plan.as_ref().err().map(|NotInLanes(reason)| reason.clone());
+        self.not_in_lanes = self.plan.as_ref().err().map(|NotInLanes(reason)| reason.clone());
         (self.groups, self.width) = match &self.plan {
             Ok(plan) => {
                 (groups(plan.clone(), self.model.nu(), self.worlds(), (self.precision, self.widest)), self.widest)
             }
-            Err(_) => (alone(&self.model, &self.scene, self.worlds()), 1),
+            Err(_) => (single_worlds(&self.model, &self.scene, self.worlds()), 1),
         };
         let worlds: Vec<usize> = self.own.keys().copied().collect();
         worlds.into_iter().for_each(|world| self.give_own(world));
@@ -174,7 +174,7 @@ impl Batch {
 
     /// Why worlds are stepped one by one, if they are: what in the model lanes cannot do.
     pub fn alone(&self) -> Option<&str> {
-        self.alone.as_deref()
+        self.not_in_lanes.as_deref()
     }
 
     /// Positions, (worlds, nq).
@@ -373,10 +373,10 @@ impl Batch {
         let stats = &mut self.stats;
         stats.steps += self.arrays.count.iter().sum::<u64>().wrapping_sub(before);
         for group in &mut self.groups {
-            let (lanes, left) = group.take_stats();
-            stats.left += left.steps;
-            stats.unsettled += left.unsettled;
-            stats.left_iterations += left.iterations;
+            let (lanes, fallback) = group.take_stats();
+            stats.left += fallback.steps;
+            stats.unsettled += fallback.unsettled;
+            stats.left_iterations += fallback.iterations;
             stats.iterations += lanes.iterations;
             stats.group_iterations += lanes.group_iterations;
             stats.pushing += lanes.pushing;

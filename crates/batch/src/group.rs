@@ -1,6 +1,6 @@
 //! Groups of worlds: one in each lane.
 
-mod left;
+mod fallback;
 mod width;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use spatial::{F32x8, F32x16, F64x4, F64x8};
 
 use crate::Precision;
 use crate::arrays::{Arrays, Worlds};
-use left::{Left, Past, Why, report, step_one};
+use fallback::{FallbackStats, Past, Why, report, step_one};
 pub(crate) use width::{fastest, widest};
 
 /// Some worlds that are stepped together.
@@ -33,7 +33,7 @@ pub(crate) trait Steps: Send + Sync {
     /// Lets a world have a model of its own, or none.
     fn set_own(&mut self, world: usize, own: Option<OwnWorld>);
     /// What was done since the last call, and what was left to a simulation.
-    fn take_stats(&mut self) -> (LaneStats, Left);
+    fn take_stats(&mut self) -> (LaneStats, FallbackStats);
 }
 
 /// Scratch of steps in lanes, as much as there are threads.
@@ -61,9 +61,9 @@ struct Group<T: Bundle> {
     /// The numbers of all lanes where some are of worlds with models of their own.
     numbers: Option<Arc<Numbers<T>>>,
     /// Lanes whose own model cannot be stepped in lanes, a bit each.
-    alone: u32,
+    not_in_lanes: u32,
     stats: LaneStats,
-    left: Left,
+    fallback: FallbackStats,
 }
 
 impl<T: Bundle> Pool<T> {
@@ -78,7 +78,7 @@ impl<T: Bundle> Pool<T> {
         of.get_or_insert_with(|| {
             let spare = self.pasts.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut past = spare.unwrap_or_else(|| Box::new(Past::new(model)));
-            (past.is_known, past.in_a_row, past.wait) = (false, 0, 0);
+            (past.has_warm_start, past.in_a_row, past.wait) = (false, 0, 0);
             past
         })
     }
@@ -96,11 +96,11 @@ impl<T: Bundle> Pool<T> {
 }
 
 /// A world by itself.
-struct Alone {
+struct SingleWorld {
     state: State,
     /// Where the world has a model of its own.
     own: Option<OwnWorld>,
-    left: Left,
+    fallback: FallbackStats,
 }
 
 /// The model of a world that is not the batch's.
@@ -140,8 +140,17 @@ pub(crate) fn groups(plan: Plan, nu: usize, n: usize, (precision, width): (Preci
         let group = |_| -> Box<dyn Steps> {
             let (memory, stats) = (GroupMemory::default(), LaneStats::default());
             let pasts = (0..T::LANES).map(|_| None).collect();
-            let (own, numbers, alone) = (Vec::new(), None, 0);
-            Box::new(Group { pool: pool.clone(), memory, pasts, own, numbers, alone, stats, left: Left::default() })
+            let (own, numbers, not_in_lanes) = (Vec::new(), None, 0);
+            Box::new(Group {
+                pool: pool.clone(),
+                memory,
+                pasts,
+                own,
+                numbers,
+                not_in_lanes,
+                stats,
+                fallback: FallbackStats::default(),
+            })
         };
         (0..count).map(group).collect()
     }
@@ -157,9 +166,10 @@ pub(crate) fn groups(plan: Plan, nu: usize, n: usize, (precision, width): (Preci
 }
 
 /// Worlds by themselves.
-pub(crate) fn alone(model: &Model, scene: &Scene, n: usize) -> Vec<Box<dyn Steps>> {
-    let one =
-        || -> Box<dyn Steps> { Box::new(Alone { state: State::of(model, scene), own: None, left: Left::default() }) };
+pub(crate) fn single_worlds(model: &Model, scene: &Scene, n: usize) -> Vec<Box<dyn Steps>> {
+    let one = || -> Box<dyn Steps> {
+        Box::new(SingleWorld { state: State::of(model, scene), own: None, fallback: FallbackStats::default() })
+    };
     (0..n).map(|_| one()).collect()
 }
 
@@ -181,23 +191,23 @@ impl<T: Bundle> Steps for Group<T> {
 
     fn recall(&self, lane: usize, state: &mut State) {
         match &self.pasts[lane] {
-            Some(past) if self.alone >> lane & 1 != 0 => state.clone_from(&past.state),
+            Some(past) if self.not_in_lanes >> lane & 1 != 0 => state.clone_from(&past.state),
             _ => state.forget_past(),
         }
     }
 
     fn remember(&mut self, lane: usize, state: &State) {
-        if let (Some(Some(own)), true) = (self.own.get(lane), self.alone >> lane & 1 != 0) {
+        if let (Some(Some(own)), true) = (self.own.get(lane), self.not_in_lanes >> lane & 1 != 0) {
             let past = self.pool.past(&mut self.pasts[lane], &own.model);
             past.state.clone_from(state);
-            past.is_known = true;
+            past.has_warm_start = true;
         }
     }
 
     fn set_own(&mut self, lane: usize, own: Option<OwnWorld>) {
         let bit = 1 << lane;
-        let is_alone = own.as_ref().is_some_and(|own| own.numbers.is_none());
-        self.alone = if is_alone { self.alone | bit } else { self.alone & !bit };
+        let is_not_in_lanes = own.as_ref().is_some_and(|own| own.numbers.is_none());
+        self.not_in_lanes = if is_not_in_lanes { self.not_in_lanes | bit } else { self.not_in_lanes & !bit };
         self.own.resize_with(T::LANES, || None);
         self.own[lane] = own;
         if self.own.iter().all(Option::is_none) {
@@ -220,12 +230,12 @@ impl<T: Bundle> Steps for Group<T> {
         self.numbers = Some(Arc::new(numbers));
     }
 
-    fn take_stats(&mut self) -> (LaneStats, Left) {
-        (std::mem::take(&mut self.stats), std::mem::take(&mut self.left))
+    fn take_stats(&mut self) -> (LaneStats, FallbackStats) {
+        (std::mem::take(&mut self.stats), std::mem::take(&mut self.fallback))
     }
 }
 
-impl Steps for Alone {
+impl Steps for SingleWorld {
     fn run(&mut self, steps: usize, mut worlds: Worlds<'_>, one: &mut Simulation) {
         let Arrays { errors, .. } = &mut worlds.arrays;
         if errors[0].is_some() {
@@ -239,12 +249,12 @@ impl Steps for Alone {
         worlds.world(0).write_state(one.state_mut(), worlds.pd);
         let mut world = worlds.world_mut(0);
         for _ in 0..steps {
-            self.left.steps += 1;
+            self.fallback.steps += 1;
             if let Err(error) = one.step() {
                 world.errors[0] = Some(error);
                 break;
             }
-            self.left.add(one.stats());
+            self.fallback.add(one.stats());
         }
         if world.errors[0].is_none() && steps > 0 {
             report(one, &mut world);
@@ -271,8 +281,8 @@ impl Steps for Alone {
         self.own = own;
     }
 
-    fn take_stats(&mut self) -> (LaneStats, Left) {
-        (LaneStats::default(), std::mem::take(&mut self.left))
+    fn take_stats(&mut self) -> (LaneStats, FallbackStats) {
+        (LaneStats::default(), std::mem::take(&mut self.fallback))
     }
 }
 
@@ -285,28 +295,28 @@ impl<T: Bundle> Group<T> {
         for step in 1..=steps {
             let waits = |past: &Option<Box<Past>>| past.as_ref().is_some_and(|past| past.wait > 0);
             let untried = self.pasts.iter().enumerate().map(|(lane, past)| u32::from(waits(past)) << lane);
-            lanes.untried = untried.fold(self.alone, |all, lane| all | lane);
-            if self.alone.count_ones() as usize == count {
-                lanes.leave_all();
+            lanes.untried = untried.fold(self.not_in_lanes, |all, lane| all | lane);
+            if self.not_in_lanes.count_ones() as usize == count {
+                lanes.fall_back_in_all();
             } else {
                 T::step(lanes, plan);
             }
-            let left = lanes.left();
+            let fallback = lanes.fallback();
             for lane in 0..count {
-                if left >> lane & 1 == 0 {
+                if fallback >> lane & 1 == 0 {
                     self.pool.end(&mut self.pasts[lane]);
                 } else if worlds.arrays.errors[lane].is_none() {
-                    self.left.steps += 1;
+                    self.fallback.steps += 1;
                     let past = self.pool.past(&mut self.pasts[lane], one.model());
                     let own = self.own.get_mut(lane).and_then(Option::as_mut).map(OwnWorld::simulation).transpose();
                     let made = own.and_then(|own| {
                         let one = own.unwrap_or(one);
                         let why = match () {
-                            () if self.alone >> lane & 1 != 0 => Why::Alone,
+                            () if self.not_in_lanes >> lane & 1 != 0 => Why::NotInLanes,
                             () if lanes.unresolved() >> lane & 1 != 0 => Why::Unresolved,
                             () => Why::Unsolved,
                         };
-                        step_one(lanes, (lane, why), (&mut worlds, step == steps), one, (past, &mut self.left))
+                        step_one(lanes, (lane, why), (&mut worlds, step == steps), one, (past, &mut self.fallback))
                     });
                     if let Err(error) = made {
                         // As it is now: later steps of the group may move the lane on.
@@ -325,8 +335,8 @@ impl<T: Bundle> Group<T> {
                 worlds.world_mut(lane).store(lanes, lane);
             }
         }
-        let left = lanes.left();
-        let made = |lane: usize| steps > 0 && left >> lane & 1 == 0;
+        let fallback = lanes.fallback();
+        let made = |lane: usize| steps > 0 && fallback >> lane & 1 == 0;
         for (lane, contacts) in worlds.arrays.contacts.iter_mut().enumerate().filter(|(lane, _)| made(*lane)) {
             contacts.clear();
             lanes.report_contacts(plan, lane, contacts);

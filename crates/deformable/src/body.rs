@@ -86,7 +86,7 @@ impl SoftBody {
         for &node in &description.pinned {
             *is_pinned.get_mut(node as usize).ok_or(Error::PinnedNode { node, last: nodes - 1 })? = true;
         }
-        let node_masses = crate::shape::lumped_masses(&description.mesh, description.material.density);
+        let node_masses = crate::mass::lumped_masses(&description.mesh, description.material.density);
         Ok(Self { surface: description.mesh.surface(), is_pinned, node_masses, description })
     }
 
@@ -103,7 +103,7 @@ impl SoftBody {
     pub fn with_total_mass(mut self, mass: f64) -> Self {
         self.description.material.density *= mass / self.total_mass();
         // Not scaled: the description alone has to give the same bits.
-        self.node_masses = crate::shape::lumped_masses(&self.mesh, self.material.density);
+        self.node_masses = crate::mass::lumped_masses(&self.mesh, self.material.density);
         self
     }
 

@@ -9,7 +9,8 @@ use crew::Crew;
 use interrupt::Interrupt;
 use spatial::{Sym3, Vec3};
 
-use crate::elements::{Elements, Law};
+use crate::elements::Elements;
+use crate::law::Law;
 use crate::{SoftBody, StepError, stress};
 use newton::{Attempt, Newton, Problem};
 use system::System;

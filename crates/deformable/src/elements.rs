@@ -3,7 +3,9 @@
 use spatial::{F64x4, Mat3, Real, Vec3};
 
 use crate::isotropic::{self, ProjectedTangent, Tangent};
-use crate::mesh::{Order, TetMesh};
+use crate::law::Law;
+use crate::mesh::TetMesh;
+use crate::order::Order;
 use crate::polar::rotation;
 use crate::{MaterialModel, shape};
 
@@ -13,14 +15,6 @@ pub(crate) const LANES: usize = 4;
 const BUNDLES_PER_CHUNK: usize = 16;
 
 pub(crate) type Lane = F64x4;
-
-/// Lamé's parameters and the law.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Law {
-    pub model: MaterialModel,
-    pub lambda: f64,
-    pub mu: f64,
-}
 
 /// A quadrature point of a bundle of elements.
 #[derive(Clone, Copy, Debug)]

@@ -7,6 +7,7 @@ mod surface;
 use serde::{Deserialize, Serialize};
 use spatial::Vec3;
 
+pub use crate::order::{EDGES, Order};
 pub use surface::Surface;
 
 use crate::Error;
@@ -14,32 +15,8 @@ use crate::Error;
 /// Most nodes of a mesh. The factor of a compact body of that many takes about 10 GB.
 pub const MAX_NODES: usize = 100_000;
 
-/// The edges of a tetrahedron in the order of the nodes 4 to 9 of a quadratic one: that of VTK and Abaqus. (Gmsh has the last two the
-/// other way round.)
-pub const EDGES: [[usize; 2]; 6] = [[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]];
-
 /// An element is flat if its volume is less than this part of the cube of its longest edge. A regular tetrahedron has 0.118.
 const FLAT: f64 = 1e-7;
-
-/// Degree of the elements' shape functions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Order {
-    /// P1: four nodes, constant strain. Stiff in bending.
-    #[default]
-    Linear,
-    /// P2: ten nodes, linear strain.
-    Quadratic,
-}
-
-impl Order {
-    /// Nodes of an element: 4 or 10.
-    pub fn nodes_per_element(self) -> usize {
-        match self {
-            Self::Linear => 4,
-            Self::Quadratic => 10,
-        }
-    }
-}
 
 /// A mesh of tetrahedra.
 ///

@@ -3,8 +3,9 @@
 use spatial::{Mat3, Real, Sym3};
 
 use crate::MaterialModel;
-use crate::elements::{Chunk, Elements, Lane, Law, first_piola, for_order};
-use crate::mesh::{EDGES, Order};
+use crate::elements::{Chunk, Elements, Lane, first_piola, for_order};
+use crate::law::Law;
+use crate::order::{EDGES, Order};
 use crate::shape::{Barycentric, stiffness_points};
 
 /// Elements that have less than this part of their volume have stresses as if they had it: without volume they would be infinite.

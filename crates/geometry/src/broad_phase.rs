@@ -106,8 +106,8 @@ impl BroadPhase {
         });
         for &a in unbounded.iter() {
             let meets = |b: &u32| !is_unbounded[*b as usize] && !is_above(a, &wide[*b as usize]);
-            let left = (MAX_NEAR_PAIRS + 1).saturating_sub(pairs.len());
-            pairs.extend((0..items.len() as u32).filter(meets).take(left).map(|b| [a.min(b), a.max(b)]));
+            let remaining = (MAX_NEAR_PAIRS + 1).saturating_sub(pairs.len());
+            pairs.extend((0..items.len() as u32).filter(meets).take(remaining).map(|b| [a.min(b), a.max(b)]));
         }
         near.clear();
         if pairs.len() > MAX_NEAR_PAIRS || is_interrupted {

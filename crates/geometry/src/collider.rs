@@ -228,9 +228,9 @@ impl Collider {
         out.reserve(most.saturating_sub(out.len()));
         out.resize(shares.iter().map(|share| share.places).sum(), Contact::NONE);
         let (pairs, all) = (Pairs { items, places, near, found: &AtomicUsize::new(0) }, near.len());
-        let (mut left, mut points) = (&mut shares[..], &mut out[..]);
+        let (mut remaining, mut points) = (&mut shares[..], &mut out[..]);
         let mut turns: [_; SHARES] = std::array::from_fn(|_| {
-            let share = left.split_off_first_mut();
+            let share = remaining.split_off_first_mut();
             let count = share.as_ref().map_or(0, |share| share.places);
             (share, points.split_off_mut(..count).unwrap_or_default())
         });
@@ -268,9 +268,9 @@ impl Collider {
             let from = from.split_off(..places).unwrap_or_default();
             (&from[..count.min(places)], beyond, to.split_off_mut(..count).unwrap_or_default())
         });
-        crew.for_each(&mut copies, |_, (known, beyond, to)| {
-            let (first, rest) = to.split_at_mut(known.len());
-            first.copy_from_slice(known);
+        crew.for_each(&mut copies, |_, (in_place, beyond, to)| {
+            let (first, rest) = to.split_at_mut(in_place.len());
+            first.copy_from_slice(in_place);
             rest.copy_from_slice(beyond);
         });
         std::mem::swap(out, moved);

@@ -275,11 +275,11 @@ impl Share<'_> {
     pub fn fill(&mut self, bounds: Bounds<'_>, movement: &impl Fn(usize) -> Movement) -> bool {
         let mut have_left = false;
         // Geoms of one frame come one after the other.
-        let (mut known, mut frame, mut farthest) = (None, Movement::default(), 0.0);
+        let (mut placed, mut frame, mut farthest) = (None, Movement::default(), 0.0);
         for (i, item) in self.items.iter().enumerate() {
             let Some(f) = item.frame else { continue };
-            if known != Some(f) {
-                (known, frame) = (Some(f), movement(f));
+            if placed != Some(f) {
+                (placed, frame) = (Some(f), movement(f));
                 farthest = frame.sweep.farthest();
             }
             let (at, ball) = item.place(&frame);

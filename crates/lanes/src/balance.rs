@@ -47,14 +47,14 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Corrects velocities where nodes are placed at the end of the step; lanes in which the step errs by too much are left.
+    /// Corrects velocities where nodes are placed at the end of the step; lanes in which the step errs by too much fall back.
     #[inline(always)]
     pub(super) fn balance_all(&mut self, plan: &Plan) {
         for k in 0..self.due.len() {
             let due = self.due[k];
-            self.unresolved |= self.balance(plan, &plan.trees[k], &due) & !self.left;
+            self.unresolved |= self.balance(plan, &plan.trees[k], &due) & !self.fallback;
         }
-        self.left |= self.unresolved;
+        self.fallback |= self.unresolved;
     }
 
     /// What forces and constraints lead to in the step from v₀ to `v`, with inertia at its beginning:
@@ -129,28 +129,28 @@ impl<T: Bundle> Lanes<T> {
             }
             return lanes_of(errs * turns);
         }
-        // The root takes the momentum that is due, and the motion within, which has none, is scaled to the energy that is left.
+        // The root takes the momentum that is due, and the motion within, which has none, is scaled to the rest of the energy.
         let centre = end.moment * of.per_mass;
         let inverse = about(end.rotational, of.mass, centre).inverse();
         let (rigid, rigid_due) = (end.as_one(inverse, of.per_mass), due.as_one(inverse, of.per_mass));
         // External forces work along the motion of the centre of mass as it is at the end (`conserve_all` in `sim` says why).
         let work = drift.dot(*impulse) * of.per_mass * wide(0.5);
         let kinetic = end.kinetic + geared;
-        let (within, left) = (kinetic - rigid.energy, due.kinetic + work + geared - rigid_due.energy);
+        let (within, within_due) = (kinetic - rigid.energy, due.kinetic + work + geared - rigid_due.energy);
         let most = wide::<T>(SCALING * SCALING);
-        let is_known = turns
+        let is_scaled = turns
             * (kinetic * wide(by_precision::<T>(LITTLE, SINGLE_LITTLE))).if_less(within, T::ONE, T::ZERO)
-            * (T::ONE - (left * most).if_less(within, T::ONE, T::ZERO))
-            * (T::ONE - (within * most).if_less(left, T::ONE, T::ZERO));
-        let inner = (left / select(is_known, within, T::ONE)).max(T::ZERO).sqrt();
-        let factor = select(is_known, inner, scale);
+            * (T::ONE - (within_due * most).if_less(within, T::ONE, T::ZERO))
+            * (T::ONE - (within * most).if_less(within_due, T::ONE, T::ZERO));
+        let inner = (within_due / select(is_scaled, within, T::ONE)).max(T::ZERO).sqrt();
+        let factor = select(is_scaled, inner, scale);
         self.scale(dofs.clone(), factor);
         let (ang, lin) = (rigid_due.ang - rigid.ang * factor, rigid_due.lin - rigid.lin * factor);
         let lin = lin - ang.cross(centre);
         let ang = self.nodes[tree.nodes.start].rot.transpose_mul(ang);
-        self.add_to_root(dofs.start, super::select3(is_known, lin, rest));
+        self.add_to_root(dofs.start, super::select3(is_scaled, lin, rest));
         let zero = Vec3::ZERO;
-        self.add_to_root(dofs.start + 3, super::select3(is_known, ang, zero));
+        self.add_to_root(dofs.start + 3, super::select3(is_scaled, ang, zero));
         lanes_of(errs * turns)
     }
 

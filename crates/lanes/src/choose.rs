@@ -33,9 +33,9 @@ impl<T: Bundle> Lanes<T> {
             let (memory, before) = (&mut self.memory[k], &self.memory_before[k]);
             memory.free_velocity = select3(lanes, before.free_velocity, memory.free_velocity);
             memory.normal = select(lanes, before.normal, memory.normal);
-            memory.is_known = select(lanes, before.is_known, memory.is_known);
+            memory.is_remembered = select(lanes, before.is_remembered, memory.is_remembered);
         }
-        self.space.open = pending & !self.left;
+        self.space.open = pending & !self.fallback;
         T::constrain(self, plan);
         T::choose_first(self, plan);
         if self.space.open != 0 {
@@ -52,9 +52,9 @@ impl<T: Bundle> Lanes<T> {
             let solved = self.space.open;
             // Those of which more constraints push than were chosen are solved again.
             T::choose_more(self, plan);
-            self.recover(plan, solved & !self.space.open & !self.left);
+            self.recover(plan, solved & !self.space.open & !self.fallback);
         }
-        self.left |= self.space.open;
+        self.fallback |= self.space.open;
     }
 
     /// Finds the velocities that move positions in those of the lanes `solved` where constraints recover.
@@ -73,7 +73,7 @@ impl<T: Bundle> Lanes<T> {
             let solved = self.space.open;
             T::choose_more(self, plan);
             let grown = std::mem::replace(&mut self.space.open, 0);
-            self.space.open = solved & !grown & !self.left;
+            self.space.open = solved & !grown & !self.fallback;
             T::take_recovery(self, plan);
             self.space.open = grown;
             if grown == 0 {
@@ -81,7 +81,7 @@ impl<T: Bundle> Lanes<T> {
             }
             self.prepare(plan);
         }
-        self.left |= self.space.open;
+        self.fallback |= self.space.open;
         self.space.open = open;
         self.recovering = 0;
     }
@@ -94,7 +94,7 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.near.len() {
             let k = self.near[n];
             let slot = &self.slots[k];
-            if least.lanes_less(slot.recovery) & solved == 0 {
+            if least.lanes_less(slot.v_hat_recovery) & solved == 0 {
                 continue;
             }
             if !slot.has_law {
@@ -125,15 +125,15 @@ impl<T: Bundle> Lanes<T> {
         }
         self.make_law(plan, k);
         let (slot, memory) = (&mut self.slots[k], &self.memory[k]);
-        let alone = ((slot.v_hat - velocity) / (slot.r_n + slot.w)).max(T::ZERO);
-        slot.known_normal = select(memory.is_known, memory.normal, alone);
+        let isolated = ((slot.v_hat - velocity) / (slot.r_n + slot.w)).max(T::ZERO);
+        slot.normal_estimate = select(memory.is_remembered, memory.normal, isolated);
     }
 
     /// The lanes in which a constraint is there and recovers.
     #[inline(always)]
     fn recovers(&self, k: usize) -> u32 {
         let slot = &self.slots[k];
-        positive(slot.recovery - slot.v_hat) & lanes_of(slot.is_present)
+        positive(slot.v_hat_recovery - slot.v_hat) & lanes_of(slot.is_present)
     }
 
     /// Finds the trees of islands where anything recovers, in these lanes.
@@ -180,21 +180,23 @@ impl<T: Bundle> Lanes<T> {
             let slot = &self.slots[k];
             let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
             let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
-            let (is_known, free_rate) = (self.memory[k].is_known, self.memory[k].free_velocity.dot(slot.normal));
+            let (is_remembered, free_rate) =
+                (self.memory[k].is_remembered, self.memory[k].free_velocity.dot(slot.normal));
             // Under the lagged law what pushed in the step before has friction even where it parts now.
-            let rubs = if plan.is_lagged { T::ZERO.if_less(self.memory[k].normal, is_known, T::ZERO) } else { T::ZERO };
+            let rubs =
+                if plan.is_lagged { T::ZERO.if_less(self.memory[k].normal, is_remembered, T::ZERO) } else { T::ZERO };
             // No law asks for a greater velocity.
-            let may_push = velocity.lanes_less(slot.recovery)
-                | free_rate.lanes_less(slot.recovery) & lanes_of(is_known)
+            let may_push = velocity.lanes_less(slot.v_hat_recovery)
+                | free_rate.lanes_less(slot.v_hat_recovery) & lanes_of(is_remembered)
                 | lanes_of(rubs);
             if may_push & lanes_of(slot.is_present) == 0 && !plan.is_cone {
                 continue;
             }
             self.make_law_at(plan, k, velocity);
-            let recovery = self.slots[k].recovery;
-            let expected = pushes(free_rate, recovery) * is_known;
+            let v_hat = self.slots[k].v_hat_recovery;
+            let expected = pushes(free_rate, v_hat) * is_remembered;
             // Cones push what slides before it comes near.
-            let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, recovery).max(expected).max(rubs) };
+            let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, v_hat).max(expected).max(rubs) };
             news |= self.choose(plan, k, pushes);
         }
         for n in 0..self.space.reached.len() {
@@ -205,8 +207,8 @@ impl<T: Bundle> Lanes<T> {
                 continue;
             }
             let (velocity, slot) = (self.row_velocity(plan, k, false), &self.slots[k]);
-            let expected = pushes(self.memory[k].free_velocity.x, slot.recovery) * self.memory[k].is_known;
-            news |= self.choose(plan, k, pushes(velocity, slot.recovery).max(expected));
+            let expected = pushes(self.memory[k].free_velocity.x, slot.v_hat_recovery) * self.memory[k].is_remembered;
+            news |= self.choose(plan, k, pushes(velocity, slot.v_hat_recovery).max(expected));
         }
         self.space.open = news;
     }
@@ -220,9 +222,9 @@ impl<T: Bundle> Lanes<T> {
         let (slot, memory) = (&self.slots[k], &self.memory[k]);
         let whole = (slot.v_hat - memory.free_velocity.x) / (slot.r_n + slot.w);
         let margin = (slot.high - slot.low) * wide(EXPECTED_BEYOND);
-        let is_known = memory.is_known * slot.is_present;
-        let is_low = whole.if_less(slot.low - margin, is_known, T::ZERO);
-        let is_high = (slot.high + margin).if_less(whole, is_known, T::ZERO);
+        let is_remembered = memory.is_remembered * slot.is_present;
+        let is_low = whole.if_less(slot.low - margin, is_remembered, T::ZERO);
+        let is_high = (slot.high + margin).if_less(whole, is_remembered, T::ZERO);
         let bounded = lanes_of(is_low + is_high) & self.space.open;
         if bounded != 0 {
             self.list(k);
@@ -247,7 +249,7 @@ impl<T: Bundle> Lanes<T> {
         let there = T::mask(bounded & !elsewhere & !self.recovering);
         memory.free_velocity.x = select(there, velocity - slot.w * slot.at_bound, memory.free_velocity.x);
         memory.normal = select(there, slot.at_bound, memory.normal);
-        memory.is_known = memory.is_known.max(there);
+        memory.is_remembered = memory.is_remembered.max(there);
         self.space.bounded[k] &= !elsewhere;
         self.choose(plan, k, T::mask(elsewhere))
     }
@@ -270,11 +272,11 @@ impl<T: Bundle> Lanes<T> {
                 size = (velocity * velocity).mul_add(lanes, size);
             }
             let may_push = self.space.open & !self.space.chosen[k];
-            if may_push & velocity.lanes_less(slot.recovery) != 0 {
+            if may_push & velocity.lanes_less(slot.v_hat_recovery) != 0 {
                 if !slot.has_law {
                     self.make_law_of_newcomer(plan, k);
                 }
-                news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery));
+                news |= self.choose(plan, k, pushes(velocity, self.slots[k].v_hat_recovery));
             }
         }
         for n in 0..self.space.reached.len() {
@@ -283,13 +285,13 @@ impl<T: Bundle> Lanes<T> {
             if self.space.open & !self.space.chosen[k] & !self.space.bounded[k] != 0 {
                 let velocity = self.row_velocity(plan, k, true);
                 let is_unbounded = T::mask(!self.space.bounded[k] & all_lanes::<T>());
-                news |= self.choose(plan, k, pushes(velocity, self.slots[k].recovery) * is_unbounded);
+                news |= self.choose(plan, k, pushes(velocity, self.slots[k].v_hat_recovery) * is_unbounded);
             }
         }
         let tolerance = wide::<T>(by_precision::<T>(plan.solver_options.tolerance, SINGLE_AGREEMENT).powi(2));
         let disagrees = positive(error - tolerance * (size + self.free_speed())) & self.space.open;
-        self.left |= disagrees & !self.recovering;
-        self.space.open = news & !self.left;
+        self.fallback |= disagrees & !self.recovering;
+        self.space.open = news & !self.fallback;
     }
 
     /// Σ (J v*)² of the blocks.
@@ -323,7 +325,7 @@ impl<T: Bundle> Lanes<T> {
         let chosen = lanes_of(pushes * self.slots[k].is_present) & self.space.open & !self.space.chosen[k];
         if chosen != 0 {
             // What cannot be moved at all is for a simulation. Other lanes may have asked for the law: it leaves none.
-            self.left |= chosen & !positive(self.slots[k].w);
+            self.fallback |= chosen & !positive(self.slots[k].w);
             self.list(k);
             self.space.chosen[k] |= chosen;
             if let Some(Some(spin)) = plan.constraints.spin_of.get(k) {
@@ -350,15 +352,17 @@ impl<T: Bundle> Lanes<T> {
     /// Keeps in memory what was chosen in this step, and nothing else.
     #[inline(always)]
     pub(super) fn remember(&mut self) {
-        let Self { space, memory, left, stats, .. } = self;
-        for &k in &space.known {
-            memory[k].is_known = T::mask((space.chosen[k] | space.bounded[k]) & !*left) * memory[k].is_known;
+        let Self { space, memory, fallback, stats, .. } = self;
+        for &k in &space.remembered {
+            memory[k].is_remembered =
+                T::mask((space.chosen[k] | space.bounded[k]) & !*fallback) * memory[k].is_remembered;
         }
-        space.known.clear();
+        space.remembered.clear();
         for &k in &space.listed {
-            memory[k].is_known = T::mask((space.chosen[k] | space.bounded[k]) & !*left) * memory[k].is_known;
-            stats.pushing += u64::from((positive(memory[k].normal) & lanes_of(memory[k].is_known)).count_ones());
-            space.known.push(k);
+            memory[k].is_remembered =
+                T::mask((space.chosen[k] | space.bounded[k]) & !*fallback) * memory[k].is_remembered;
+            stats.pushing += u64::from((positive(memory[k].normal) & lanes_of(memory[k].is_remembered)).count_ones());
+            space.remembered.push(k);
             (space.chosen[k], space.bounded[k], space.is_listed[k]) = (0, 0, false);
         }
         space.listed.clear();

@@ -203,7 +203,7 @@ impl<T: Bundle> Lanes<T> {
         others
     }
 
-    /// Puts a point into the slot `k` of the pair, in those lanes where `is_known` is 1 and it is near enough.
+    /// Puts a point into the slot `k` of the pair, in those lanes where `is_valid` is 1 and it is near enough.
     #[inline(always)]
     fn report(
         &mut self,
@@ -211,11 +211,11 @@ impl<T: Bundle> Lanes<T> {
         k: usize,
         (position, normal, distance): (Vec3<T>, Vec3<T>, T),
         limit: T,
-        is_known: T,
+        is_valid: T,
     ) {
         // Farther than the limit, or no number: not present.
         let is_far = limit.if_less(distance, T::ONE, T::ZERO);
-        let is_present = is_known - is_known * is_far;
+        let is_present = is_valid - is_valid * is_far;
         if lanes_of(is_present) == 0 {
             return;
         }

@@ -135,7 +135,7 @@ impl<T: Bundle> Lanes<T> {
         let v_hat = rate(terms, &self.v_start) + impulse / impedance;
         let (low, high) = bounds.unwrap_or((wide(f64::NEG_INFINITY), wide(f64::INFINITY)));
         let slot = &mut self.slots[k];
-        (slot.w, slot.r_n, slot.v_hat, slot.recovery) = (w, impedance.recip(), v_hat, v_hat);
+        (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, impedance.recip(), v_hat, v_hat);
         (slot.low, slot.high) = (low, high);
         is_present
     }
@@ -144,7 +144,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn set_friction(&mut self, plan: &Plan, k: usize, w: T, bound: T) {
         let slot = &mut self.slots[k];
-        (slot.w, slot.r_n, slot.v_hat, slot.recovery) = (w, w * wide(plan.rule.sigma), T::ZERO, T::ZERO);
+        (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, w * wide(plan.rule.sigma), T::ZERO, T::ZERO);
         (slot.low, slot.high) = (-bound, bound);
     }
 
@@ -184,7 +184,7 @@ impl<T: Bundle> Lanes<T> {
         let (law, fastest) = plan.rule.compliant(compliance, w);
         let v_hat = ((y - p) * law.per_time).max(-fastest).min(fastest);
         let slot = &mut self.slots[k];
-        (slot.w, slot.r_n, slot.v_hat, slot.recovery) = (w, law.r, v_hat, v_hat);
+        (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, v_hat, v_hat);
         (slot.low, slot.high) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY));
         T::ZERO.if_less(w, T::ONE, T::ZERO)
     }
@@ -223,7 +223,7 @@ impl<T: Bundle> Lanes<T> {
         };
         let slot = &mut self.slots[k];
         (slot.position, slot.normal, slot.bias) = (second, normal, bias);
-        (slot.w, slot.r_n, slot.v_hat, slot.recovery) = (w, law.r, T::ZERO, T::ZERO);
+        (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, T::ZERO, T::ZERO);
         T::ZERO.if_less(w, T::ONE, T::ZERO)
     }
 

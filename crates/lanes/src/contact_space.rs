@@ -62,7 +62,7 @@ pub(super) struct ContactSpace<T: Real> {
     pub listed: Vec<usize>,
     pub is_listed: Vec<bool>,
     /// Constraints of which memory is kept.
-    pub known: Vec<usize>,
+    pub remembered: Vec<usize>,
     /// Constraints other than contacts that may push in any lane.
     pub reached: Vec<usize>,
     /// The lanes that are to be solved still, a bit each.
@@ -129,7 +129,7 @@ impl<T: Bundle> ContactSpace<T> {
             chosen: vec![0; constraints],
             listed: Vec::with_capacity(constraints),
             is_listed: vec![false; constraints],
-            known: Vec::with_capacity(constraints),
+            remembered: Vec::with_capacity(constraints),
             reached: Vec::with_capacity(constraints),
             open: 0,
             bounded: vec![0; constraints],
@@ -203,10 +203,10 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Counts the rows of every lane and the blocks of all, and leaves the lanes that have too many.
+    /// Counts the rows of every lane and the blocks of all, and lets the lanes that have too many fall back.
     #[inline(always)]
     fn count_blocks(&mut self, plan: &Plan) {
-        let Self { space, left, .. } = self;
+        let Self { space, fallback, .. } = self;
         let ContactSpace { threes, spins, ones, chosen, listed, open, .. } = space;
         listed.sort_unstable_by_key(|&k| plan.constraints.order(k));
         (*threes, *spins, *ones) = ([0; MAX_LANES], [0; MAX_LANES], [0; MAX_LANES]);
@@ -231,7 +231,7 @@ impl<T: Bundle> Lanes<T> {
         let (mut first_spin, mut spin_blocks) = (0, 0);
         for lane in 0..T::LANES {
             if 3 * threes[lane] + 3 / per_block * spins[lane] + ones[lane] > MAX_ROWS {
-                *left |= 1 << lane;
+                *fallback |= 1 << lane;
                 *open &= !(1 << lane);
                 (threes[lane], spins[lane], ones[lane]) = (0, 0, 0);
             }

@@ -162,7 +162,7 @@ impl<T: Bundle> Lanes<T> {
             // At most 0.8 low, or at least 0.8 high.
             let is_within = (sum.low * near).if_less(memory.normal, T::ONE, T::ZERO)
                 * memory.normal.if_less(sum.high * near, T::ONE, T::ZERO);
-            sum.is_apart = memory.is_known * (T::ONE - is_within);
+            sum.is_apart = memory.is_remembered * (T::ONE - is_within);
             self.drives[k] = sum;
         }
     }
@@ -214,7 +214,7 @@ impl<T: Bundle> Lanes<T> {
             parted |= positive(exceeds);
             of.is_apart = of.is_apart.max(exceeds);
         }
-        parted & all_lanes::<T>() & !self.left
+        parted & all_lanes::<T>() & !self.fallback
     }
 
     /// The force of an actuator over a step, on what it acts on, whose length and velocity are given.

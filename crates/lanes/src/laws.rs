@@ -82,8 +82,8 @@ impl<T: Bundle> Lanes<T> {
         for &k in &self.near {
             let slot = &mut self.slots[k];
             let soft = plan.contacts.ends[k].relaxation.map_or(rigid, |time| -1.0 / (plan.dt + time));
-            // No law lets a contact be righted faster.
-            slot.recovery = (slot.gap * wide(rigid)).max(slot.gap * wide(soft));
+            // Until there is a law: none lets a contact be righted faster.
+            slot.v_hat_recovery = (slot.gap * wide(rigid)).max(slot.gap * wide(soft));
             slot.has_law = false;
         }
     }
@@ -211,8 +211,8 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn set_law(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
         let (slot, memory) = (&mut self.slots[k], &self.memory[k]);
-        slot.v_hat = plan.rule.given_back(law, memory.normal * memory.is_known);
-        (slot.recovery, slot.r_n, slot.w) = (law.v_hat, law.r, w);
+        slot.v_hat = plan.rule.given_back(law, memory.normal * memory.is_remembered);
+        (slot.v_hat_recovery, slot.r_n, slot.w) = (law.v_hat, law.r, w);
     }
 
     /// Sets the law of the side `k` of a limit, with this gap.

@@ -3,7 +3,7 @@
 //! A [`Plan`] is what a step of a model consists of, [`Lanes`] the scratch of a thread, [`GroupMemory`] what a group of worlds keeps from
 //! step to step. The lanes of `Lanes<f64>` are one: the step of a world by itself. Lanes make the default step and symplectic Euler's; a
 //! model that asks for something else is [`NotInLanes`]. A lane whose step is not made, since its contact problem does not settle or it
-//! asks for smaller steps, is [left](Lanes::left) as it was.
+//! asks for smaller steps, [falls back](Lanes::fallback) to the step for all models, as it was.
 //!
 //! ```
 //! use lanes::{Bundle, Lanes, Plan, Setup};
@@ -18,7 +18,7 @@
 //! let plan = Plan::new(&model, &scene, &setup).map_err(|reason| reason.0)?;
 //! let mut lanes = Lanes::<f64>::new(&plan, model.nu());
 //! Bundle::step(&mut lanes, &plan);
-//! assert!(lanes.left() == 0 && (lanes.v[0] + 0.0981).abs() < 1e-12);
+//! assert!(lanes.fallback() == 0 && (lanes.v[0] + 0.0981).abs() < 1e-12);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -56,7 +56,7 @@ use collision::NarrowPhase;
 pub use contact::LaneContact;
 use contact_space::ContactSpace;
 use drives::Drive;
-pub use lone::{Known, Summary};
+pub use lone::{Summary, WarmStartEntry};
 use one_by_one::Solver;
 pub use plan::{ChangingGains, ConstraintName, Friction, NotInLanes, Numbers, PdGains, Plan, Setup, keeps_momentum};
 pub use reports::{LaneLoad, LaneTie};
@@ -68,7 +68,7 @@ pub struct GroupMemory<T> {
 }
 
 impl<T> Default for GroupMemory<T> {
-    /// Nothing is known.
+    /// Nothing is remembered.
     fn default() -> Self {
         Self { constraints: Vec::new() }
     }
@@ -78,7 +78,7 @@ impl<T: Bundle> GroupMemory<T> {
     /// Forgets what the constraints of a lane met.
     pub fn forget(&mut self, lane: usize) {
         for (_, memory) in &mut self.constraints {
-            put(&mut memory.is_known, lane, 0.0);
+            put(&mut memory.is_remembered, lane, 0.0);
         }
     }
 }
@@ -113,16 +113,16 @@ pub struct Lanes<T: Real> {
     memory_before: Vec<Memory<T>>,
     /// Whether the nodes are placed at `q`.
     is_placed: bool,
-    /// Whether a world is stepped by itself: then it is left where it hardly moves, and the velocities of contact points are noted.
+    /// Whether a world is stepped by itself: then it falls back where it hardly moves, and the velocities of contact points are noted.
     pub is_lone: bool,
     /// What constraints met in the step before, of a lone world.
-    before: Vec<Known>,
+    warm_start: Vec<WarmStartEntry>,
     /// How far the impulses of the last step are from what the laws ask for, of a lone world.
     residual: f64,
-    /// Lanes whose next step is left to a simulation without a trial, a bit each.
+    /// Lanes whose next step falls back to a simulation without a trial, a bit each.
     pub untried: u32,
-    /// Lanes whose step is left to a simulation, a bit each, and those of them that ask for smaller steps.
-    left: u32,
+    /// Lanes whose step falls back to a simulation, a bit each, and those of them that ask for smaller steps.
+    fallback: u32,
     unresolved: u32,
     /// Lanes whose problem is that of recovery, a bit each.
     recovering: u32,
@@ -201,12 +201,12 @@ struct Memory<T> {
     free_velocity: Vec3<T>,
     /// Its normal impulse.
     normal: T,
-    /// Whether anything is known, 1 or 0.
-    is_known: T,
+    /// Whether anything is remembered, 1 or 0.
+    is_remembered: T,
 }
 
 impl<T: Real> Memory<T> {
-    const NONE: Self = Self { free_velocity: Vec3::ZERO, normal: T::ZERO, is_known: T::ZERO };
+    const NONE: Self = Self { free_velocity: Vec3::ZERO, normal: T::ZERO, is_remembered: T::ZERO };
 }
 
 /// A node in a step; motions are about the tree's origin.
@@ -312,10 +312,10 @@ struct ConstraintSlot<T> {
     /// From the first geom to the second.
     normal: Vec3<T>,
     gap: T,
-    /// The law: v̂ for the velocity at the end of the step and for the one that moves positions, R_n and the share of the Delassus
-    /// operator.
+    /// The law: v̂ for the velocity at the end of the step and for the one that moves positions (of a contact without a law in this step, a
+    /// bound of it from above), R_n and the share of the Delassus operator.
     v_hat: T,
-    recovery: T,
+    v_hat_recovery: T,
     r_n: T,
     /// R of a contact's friction.
     r_t: T,
@@ -329,8 +329,8 @@ struct ConstraintSlot<T> {
     pushes: T,
     /// The velocity of the second body there relative to the first at the velocities found, of a lone world.
     velocity: Vec3<T>,
-    /// A contact's normal impulse in the step before, or else that of the contact alone.
-    known_normal: T,
+    /// A contact's normal impulse in the step before, or else that of the contact taken for itself.
+    normal_estimate: T,
     /// Bounds of the impulse of a constraint of one row; v̂ of an equality of three rows.
     low: T,
     high: T,
@@ -346,7 +346,7 @@ impl<T: Real> ConstraintSlot<T> {
         normal: Vec3::ZERO,
         gap: T::ZERO,
         v_hat: T::ZERO,
-        recovery: T::ZERO,
+        v_hat_recovery: T::ZERO,
         r_n: T::ONE,
         r_t: T::ONE,
         w: T::ONE,
@@ -355,17 +355,17 @@ impl<T: Real> ConstraintSlot<T> {
         impulse: Vec3::ZERO,
         pushes: T::ZERO,
         velocity: Vec3::ZERO,
-        known_normal: T::ZERO,
+        normal_estimate: T::ZERO,
         low: T::ZERO,
         high: T::ZERO,
         bias: Vec3::ZERO,
         at_bound: T::ZERO,
     };
 
-    /// The normal impulse that bounds a contact's friction where positions are righted: the one that is known, if it pushes.
+    /// The normal impulse that bounds a contact's friction where positions are righted: the estimate, if it pushes.
     #[inline(always)]
     fn bound_of_recovery(&self) -> T {
-        self.known_normal * self.pushes
+        self.normal_estimate * self.pushes
     }
 }
 
@@ -389,10 +389,10 @@ impl<T: Bundle> Lanes<T> {
             memory_before: vec![Memory::NONE; constraints],
             is_placed: false,
             is_lone: false,
-            before: Vec::with_capacity(constraints),
+            warm_start: Vec::with_capacity(constraints),
             residual: 0.0,
             untried: 0,
-            left: 0,
+            fallback: 0,
             unresolved: 0,
             recovering: 0,
             nodes: vec![Node::ZERO; plan.nodes.len()],
@@ -435,8 +435,8 @@ impl<T: Bundle> Lanes<T> {
 
     /// Begins steps of a group that remembers this.
     pub fn take_memory(&mut self, of_group: &GroupMemory<T>) {
-        let known = of_group.constraints.iter();
-        self.space.known.extend(known.map(|(k, memory)| {
+        let remembered = of_group.constraints.iter();
+        self.space.remembered.extend(remembered.map(|(k, memory)| {
             self.memory[*k] = *memory;
             k
         }));
@@ -446,23 +446,23 @@ impl<T: Bundle> Lanes<T> {
     /// Ends steps of a group, which remembers what its constraints met.
     pub fn give_memory(&mut self, of_group: &mut GroupMemory<T>) {
         of_group.constraints.clear();
-        let known = self.space.known.drain(..);
-        of_group.constraints.extend(known.map(|k| (k, std::mem::replace(&mut self.memory[k], Memory::NONE))));
+        let remembered = self.space.remembered.drain(..);
+        of_group.constraints.extend(remembered.map(|k| (k, std::mem::replace(&mut self.memory[k], Memory::NONE))));
     }
 
-    /// Lanes of the last step that are left to a simulation, a bit each: their states are as before.
-    pub fn left(&self) -> u32 {
-        self.left
+    /// Lanes whose last step is for a simulation to make, a bit each: their states are as before.
+    pub fn fallback(&self) -> u32 {
+        self.fallback
     }
 
-    /// Those of the [lanes that are left](Self::left) whose step errs by so much that it is to be made in halves, a bit each.
+    /// Those of the [lanes that fall back](Self::fallback) whose step errs by so much that it is to be made in halves, a bit each.
     pub fn unresolved(&self) -> u32 {
         self.unresolved
     }
 
-    /// Leaves all lanes, which are [`untried`](Self::untried) if they have a world, instead of a step.
-    pub fn leave_all(&mut self) {
-        (self.left, self.unresolved) = (self.untried, 0);
+    /// Lets all lanes fall back, which are [`untried`](Self::untried) if they have a world, instead of a step.
+    pub fn fall_back_in_all(&mut self) {
+        (self.fallback, self.unresolved) = (self.untried, 0);
     }
 }
 

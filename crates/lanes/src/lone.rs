@@ -8,7 +8,7 @@ use crate::plan::{ConstraintName, Plan, PlanJacobian, Source};
 
 /// What a constraint met in a step: all that the next one needs to know of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Known {
+pub struct WarmStartEntry {
     /// The constraint.
     pub name: ConstraintName,
     /// The velocity that it would have without impulse (world axes; of one row the first entry), m/s or rad/s.
@@ -74,21 +74,21 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Takes over what constraints but contacts met in the step before.
-    pub(super) fn take_known(&mut self, plan: &Plan) {
-        for k in self.space.known.drain(..) {
+    pub(super) fn recall_all_but_contacts(&mut self, plan: &Plan) {
+        for k in self.space.remembered.drain(..) {
             self.memory[k] = Memory::NONE;
         }
-        self.take_known_of(plan, false);
+        self.recall(plan, false);
     }
 
     /// Takes over what contacts met in the step before, contact points having been found.
-    pub(super) fn take_known_contacts(&mut self, plan: &Plan) {
-        self.take_known_of(plan, true);
+    pub(super) fn recall_contacts(&mut self, plan: &Plan) {
+        self.recall(plan, true);
     }
 
-    fn take_known_of(&mut self, plan: &Plan, are_contacts: bool) {
-        for n in 0..self.before.len() {
-            let Known { name, free_velocity, normal } = self.before[n];
+    fn recall(&mut self, plan: &Plan, are_contacts: bool) {
+        for n in 0..self.warm_start.len() {
+            let WarmStartEntry { name, free_velocity, normal } = self.warm_start[n];
             if name.is_contact() != are_contacts {
                 continue;
             }
@@ -105,8 +105,8 @@ impl<T: Bundle> Lanes<T> {
             put(&mut memory.free_velocity.y, 0, free_velocity.y);
             put(&mut memory.free_velocity.z, 0, free_velocity.z);
             put(&mut memory.normal, 0, normal);
-            put(&mut memory.is_known, 0, 1.0);
-            self.space.known.push(k);
+            put(&mut memory.is_remembered, 0, 1.0);
+            self.space.remembered.push(k);
         }
     }
 
@@ -140,28 +140,33 @@ impl<T: Bundle> Lanes<T> {
 }
 
 impl Lanes<f64> {
-    /// What the constraints of the last step met, and contact points in reach that did not push. A contact point is known by its place
+    /// What the constraints of the last step met, and contact points in reach that did not push. A contact point is named by its place
     /// among those of its geoms that are in reach.
-    pub fn known(&self, plan: &Plan) -> impl Iterator<Item = Known> {
-        let known = self.space.known.iter().map(|&k| (k, &self.memory[k])).filter(|(_, memory)| memory.is_known != 0.0);
-        let known = known.map(|(k, memory)| (k, memory.free_velocity, memory.normal));
+    pub fn warm_start(&self, plan: &Plan) -> impl Iterator<Item = WarmStartEntry> {
+        let remembered = self.space.remembered.iter().map(|&k| (k, &self.memory[k]));
+        let remembered = remembered.filter(|(_, memory)| memory.is_remembered != 0.0);
+        let remembered = remembered.map(|(k, memory)| (k, memory.free_velocity, memory.normal));
         let apart = self.near.iter().copied().filter(|&k| {
             let is_contact = matches!(plan.constraints.all[k].source, Source::Contact);
-            is_contact && self.memory[k].is_known == 0.0 && self.is_there(&self.slots[k], 0)
+            is_contact && self.memory[k].is_remembered == 0.0 && self.is_there(&self.slots[k], 0)
         });
         let apart = apart.map(|k| (k, self.slots[k].velocity, 0.0));
-        known.chain(apart).filter_map(|(k, free_velocity, normal)| {
+        remembered.chain(apart).filter_map(|(k, free_velocity, normal)| {
             let (name, is_flipped) = self.name_of(plan, k)?;
             let is_twist = matches!(plan.constraints.all[k].jacobian, PlanJacobian::Twist(_));
             let free_velocity = if is_twist { self.slots[k].normal * free_velocity.x } else { free_velocity };
-            Some(Known { name, free_velocity: if is_flipped { -free_velocity } else { free_velocity }, normal })
+            Some(WarmStartEntry {
+                name,
+                free_velocity: if is_flipped { -free_velocity } else { free_velocity },
+                normal,
+            })
         })
     }
 
     /// Says what constraints met in the step before, for the next step: those that are not named met nothing.
-    pub fn set_known(&mut self, known: impl Iterator<Item = Known>) {
-        self.before.clear();
-        self.before.extend(known);
+    pub fn set_warm_start(&mut self, entries: impl Iterator<Item = WarmStartEntry>) {
+        self.warm_start.clear();
+        self.warm_start.extend(entries);
     }
 
     /// Writes the activations at the beginning of the last step, (na).

@@ -20,7 +20,7 @@ pub(super) struct Solver {
 }
 
 impl<T: Bundle> Lanes<T> {
-    /// Solves the problems of some lanes one by one; those that cannot be solved are left. `is_recovery`: for the velocities that move
+    /// Solves the problems of some lanes one by one; those that cannot be solved fall back. `is_recovery`: for the velocities that move
     /// positions.
     #[cold]
     #[inline(never)]
@@ -35,7 +35,7 @@ impl<T: Bundle> Lanes<T> {
                 if plan.is_cone { sap::ContactSpace::MAX_ROWS } else { sap::ContactSpace::MAX_ROWS_IN_BLOCKS };
             if rows > most_rows {
                 self.space.open &= !(1 << lane);
-                self.left |= 1 << lane;
+                self.fallback |= 1 << lane;
                 continue;
             }
             self.state_problem(plan, lane, is_recovery);
@@ -61,7 +61,7 @@ impl<T: Bundle> Lanes<T> {
                 Err(failure) => {
                     spent += failure.iterations;
                     self.space.open &= !(1 << lane);
-                    self.left |= 1 << lane;
+                    self.fallback |= 1 << lane;
                 }
             }
         }
@@ -147,12 +147,12 @@ impl<T: Bundle> Lanes<T> {
             put(&mut memory.free_velocity.y, lane, free_velocity[1]);
             put(&mut memory.free_velocity.z, lane, free_velocity[2]);
             put(&mut memory.normal, lane, impulse[impulse.len() - 1]);
-            put(&mut memory.is_known, lane, 1.0);
+            put(&mut memory.is_remembered, lane, 1.0);
         }
     }
 }
 
-/// The law of a constraint in one lane, and what is known of it along its rows, which are the columns of `frame`.
+/// The law of a constraint in one lane, and what is remembered of it along its rows, which are the columns of `frame`.
 fn law<T: Bundle>(
     plan: &Plan,
     (slots, memory, numbers): (&[ConstraintSlot<T>], &[Memory<T>], &Numbers<T>),
@@ -163,9 +163,9 @@ fn law<T: Bundle>(
     let (slot, memory) = (&slots[k], &memory[k]);
     let at = |x: &T| get(x, lane);
     let (w, r) = (at(&slot.w), at(&slot.r_n));
-    let v_hat = at(if is_recovery { &slot.recovery } else { &slot.v_hat });
+    let v_hat = at(if is_recovery { &slot.v_hat_recovery } else { &slot.v_hat });
     let normal_of =
-        |slot: &ConstraintSlot<T>| at(&if is_recovery { slot.bound_of_recovery() } else { slot.known_normal });
+        |slot: &ConstraintSlot<T>| at(&if is_recovery { slot.bound_of_recovery() } else { slot.normal_estimate });
     let law: Constraint = match &plan.constraints.all[k].source {
         Source::Contact if plan.is_cone => ConeContact::new(at(&numbers.friction[k]), at(&slot.r_t), r, v_hat).into(),
         Source::Contact => {
@@ -185,7 +185,7 @@ fn law<T: Bundle>(
         _ => BoxConstraint::new(r, v_hat, at(&slot.low), at(&slot.high)).into(),
     };
     let law = law.with_delassus(w);
-    if at(&memory.is_known) == 0.0 {
+    if at(&memory.is_remembered) == 0.0 {
         return law;
     }
     let free_velocity = memory.free_velocity.map(|x| at(&x));

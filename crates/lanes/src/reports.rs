@@ -37,8 +37,8 @@ pub struct LaneLoad {
 }
 
 impl<T: Bundle> Lanes<T> {
-    /// Appends the contact points of a lane in the last step, in the order of their geoms, the higher one first. Not of a lane that was
-    /// left.
+    /// Appends the contact points of a lane in the last step, in the order of their geoms, the higher one first. Not of a lane that
+    /// fell back.
     pub fn report_contacts(&self, plan: &Plan, lane: usize, contacts: &mut Vec<LaneContact>) {
         self.each_contact(plan, lane, |contact, _, _| contacts.push(contact));
     }
@@ -85,13 +85,13 @@ impl<T: Bundle> Lanes<T> {
 
     /// Whether a constraint was one of the last step in a lane.
     fn acts(&self, k: usize, lane: usize) -> bool {
-        get(&self.memory[k].is_known, lane) != 0.0
+        get(&self.memory[k].is_remembered, lane) != 0.0
     }
 
     /// Calls `f` with the impulses of what ties bodies, and with the torques of rolling and torsional friction.
     pub fn report_loads(&self, plan: &Plan, lane: usize, mut f: impl FnMut(LaneLoad)) {
         let vec3 = |v: &Vec3<T>| Vec3::new(get(&v.x, lane), get(&v.y, lane), get(&v.z, lane));
-        for &k in self.space.known.iter().filter(|k| self.acts(**k, lane)) {
+        for &k in self.space.remembered.iter().filter(|k| self.acts(**k, lane)) {
             let slot = &self.slots[k];
             let (impulse, point) = (vec3(&slot.impulse), vec3(&slot.position));
             f(match &plan.constraints.all[k].source {
@@ -125,7 +125,7 @@ impl<T: Bundle> Lanes<T> {
 
     /// Calls `f` with the limits that pushed, of joints and of tendons, and their impulses.
     pub fn report_limits(&self, plan: &Plan, lane: usize, mut f: impl FnMut(ConstraintName, f64)) {
-        for &k in self.space.known.iter().filter(|k| self.acts(**k, lane)) {
+        for &k in self.space.remembered.iter().filter(|k| self.acts(**k, lane)) {
             if let Some(name) = plan.constraints.name(k).filter(|_| plan.constraints.all[k].source.is_limit()) {
                 f(name, get(&self.memory[k].normal, lane));
             }

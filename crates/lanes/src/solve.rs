@@ -44,14 +44,14 @@ fn limits<T: Bundle>(plan: &Plan) -> Limits {
     }
 }
 
-/// A contact in these lanes; with the normal impulse that bounds its friction where that is known.
+/// A contact in these lanes; with the normal impulse that bounds its friction where that is fixed.
 #[inline(always)]
 fn set_contact<T: Bundle>(
     rows: &mut BlockRows<T>,
     lanes: u32,
     slot: &ConstraintSlot<T>,
     v_hat: T,
-    (friction, known): (T, Option<T>),
+    (friction, bounding_normal): (T, Option<T>),
 ) {
     rows.contact_lanes |= lanes;
     let lanes = T::mask(lanes);
@@ -60,29 +60,29 @@ fn set_contact<T: Bundle>(
     rows.r[1] = select(lanes, slot.r_t, rows.r[1]);
     rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
     rows.v_hat[2] = select(lanes, v_hat, rows.v_hat[2]);
-    match known {
+    match bounding_normal {
         Some(normal) => rows.bound = select(lanes, normal * friction, rows.bound),
         None => rows.friction = select(lanes, friction, rows.friction),
     }
 }
 
-/// Rolling friction in these lanes: the place of the contact, z and whether it is known, and lengths with the normal impulse of the contact
-/// where that is known.
+/// Rolling friction in these lanes: the place of the contact, z and whether it is remembered, and lengths with the normal impulse that
+/// bounds it where that is fixed.
 #[inline(always)]
 fn set_rolling<T: Bundle>(
     rows: &mut BlockRows<T>,
     place: usize,
     lanes: T,
     slot: &ConstraintSlot<T>,
-    (z, is_known): ([T; 3], T),
-    ([rolling, torsional], known): ([T; 2], Option<T>),
+    (z, is_remembered): ([T; 3], T),
+    ([rolling, torsional], bounding_normal): ([T; 2], Option<T>),
 ) {
     for row in 0..3 {
-        set_torsion(rows, (row, place), lanes, slot, (z[row], is_known), (T::ZERO, None));
+        set_torsion(rows, (row, place), lanes, slot, (z[row], is_remembered), (T::ZERO, None));
     }
-    set_torsion(rows, (2, place), lanes, slot, (z[2], is_known), (torsional, known));
+    set_torsion(rows, (2, place), lanes, slot, (z[2], is_remembered), (torsional, bounding_normal));
     rows.spin = Spin::Rolling;
-    match known {
+    match bounding_normal {
         Some(normal) => rows.bound = select(lanes, normal * rolling, rows.bound),
         None => rows.lengths[0] = select(lanes, rolling, rows.lengths[0]),
     }
@@ -95,14 +95,14 @@ fn set_torsion<T: Bundle>(
     (row, place): (usize, usize),
     lanes: T,
     slot: &ConstraintSlot<T>,
-    (z, is_known): (T, T),
-    (length, known): (T, Option<T>),
+    (z, is_remembered): (T, T),
+    (length, bounding_normal): (T, Option<T>),
 ) {
     (rows.spin, rows.contacts[row]) = (Spin::Torsion, place);
     rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
     rows.w[row] = select(lanes, slot.w, rows.w[row]);
-    rows.z[row] = select(is_known, z, rows.z[row]);
-    match known {
+    rows.z[row] = select(is_remembered, z, rows.z[row]);
+    match bounding_normal {
         Some(normal) => {
             let bound = normal * length;
             rows.low[row] = select(lanes, -bound, rows.low[row]);
@@ -137,7 +137,7 @@ fn set_one<T: Bundle>(rows: &mut BlockRows<T>, row: usize, lanes: T, slot: &Cons
 }
 
 impl<T: Bundle> Lanes<T> {
-    /// Solves the problems of the open lanes; those that cannot be solved are left.
+    /// Solves the problems of the open lanes; those that cannot be solved fall back.
     #[inline(always)]
     pub(super) fn iterate(&mut self, plan: &Plan) {
         self.set_rows(plan, false);
@@ -145,7 +145,7 @@ impl<T: Bundle> Lanes<T> {
         self.note_solution(plan, solved);
     }
 
-    /// Solves those problems again for the velocities that move positions, friction bounded by normal impulses that are known.
+    /// Solves those problems again for the velocities that move positions, friction bounded by estimates of normal impulses.
     #[inline(always)]
     pub(super) fn iterate_again(&mut self, plan: &Plan) {
         self.set_rows(plan, true);
@@ -179,7 +179,7 @@ impl<T: Bundle> Lanes<T> {
         solved
     }
 
-    /// Gathers the laws of the open lanes and what is known of their constraints.
+    /// Gathers the laws of the open lanes and what is remembered of their constraints.
     #[inline(always)]
     fn set_rows(&mut self, plan: &Plan, is_recovery: bool) {
         let is_bounded = plan.is_lagged || is_recovery;
@@ -192,27 +192,27 @@ impl<T: Bundle> Lanes<T> {
             for entry in &block.entries {
                 let k = entry.constraint;
                 let (slot, memory, lanes) = (&slots[k], &memory[k], T::mask(entry.lanes));
-                let is_known = lanes * memory.is_known;
-                let v_hat = if is_recovery { slot.recovery } else { slot.v_hat };
+                let is_remembered = lanes * memory.is_remembered;
+                let v_hat = if is_recovery { slot.v_hat_recovery } else { slot.v_hat };
                 match &plan.constraints.all[k].source {
                     Source::Contact => {
-                        let normal = if is_recovery { slot.bound_of_recovery() } else { slot.known_normal };
+                        let normal = if is_recovery { slot.bound_of_recovery() } else { slot.normal_estimate };
                         let friction = (numbers.friction[k], is_bounded.then_some(normal));
                         set_contact(rows, entry.lanes, slot, v_hat, friction);
                     }
                     Source::Spin { contact } => {
                         let lengths = numbers.spins[k - plan.contacts.slots];
                         let contact = &slots[*contact];
-                        let normal = if is_recovery { contact.bound_of_recovery() } else { contact.known_normal };
-                        let known = is_bounded.then_some(normal);
+                        let normal = if is_recovery { contact.bound_of_recovery() } else { contact.normal_estimate };
+                        let bounding_normal = is_bounded.then_some(normal);
                         // Its contact has this place among those of three rows.
                         let place = b - *first_spin;
                         if matches!(plan.constraints.all[k].jacobian, PlanJacobian::Turn(_)) {
                             let z = block.frame.transpose_mul(memory.free_velocity).to_array();
-                            set_rolling(rows, place, lanes, slot, (z, is_known), (lengths, known));
+                            set_rolling(rows, place, lanes, slot, (z, is_remembered), (lengths, bounding_normal));
                         } else {
                             let (at, z) = ((entry.row, 3 * place + entry.row), memory.free_velocity.x);
-                            set_torsion(rows, at, lanes, slot, (z, is_known), (lengths[1], known));
+                            set_torsion(rows, at, lanes, slot, (z, is_remembered), (lengths[1], bounding_normal));
                         }
                         continue;
                     }
@@ -221,14 +221,14 @@ impl<T: Bundle> Lanes<T> {
                     }
                     _ => {
                         set_one(rows, entry.row, lanes, slot, v_hat);
-                        rows.z[entry.row] = select(is_known, memory.free_velocity.x, rows.z[entry.row]);
+                        rows.z[entry.row] = select(is_remembered, memory.free_velocity.x, rows.z[entry.row]);
                         continue;
                     }
                 }
                 let z = block.frame.transpose_mul(memory.free_velocity).to_array();
                 for row in 0..3 {
                     rows.w[row] = select(lanes, slot.w, rows.w[row]);
-                    rows.z[row] = select(is_known, z[row], rows.z[row]);
+                    rows.z[row] = select(is_remembered, z[row], rows.z[row]);
                 }
             }
         }
@@ -260,7 +260,7 @@ impl<T: Bundle> Lanes<T> {
                     memory.free_velocity.x = select(lanes, free_velocity[entry.row], memory.free_velocity.x);
                     memory.normal = select(lanes, rows.solved_lambda[entry.row], memory.normal);
                 }
-                memory.is_known = memory.is_known.max(lanes);
+                memory.is_remembered = memory.is_remembered.max(lanes);
             }
         }
     }

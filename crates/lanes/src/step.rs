@@ -13,14 +13,14 @@ const MAX_DRIVE_ROUNDS: usize = 8;
 const LARGEST_TURN: f64 = 3.0;
 
 impl<T: Bundle> Lanes<T> {
-    /// Moves every lane by one time step, but those that are [`left`](Self::left): these stay as they were.
+    /// Moves every lane by one time step, but those that [fall back](Self::fallback): these stay as they were.
     #[inline(always)]
     pub(super) fn step(&mut self, plan: &Plan) {
         self.steps += 1;
         self.residual = 0.0;
         self.q_start.copy_from_slice(&self.q);
         self.v_start.copy_from_slice(&self.v);
-        self.left = self.untried;
+        self.fallback = self.untried;
         self.unresolved = 0;
         if !self.is_placed {
             T::place(self, plan);
@@ -30,7 +30,7 @@ impl<T: Bundle> Lanes<T> {
             self.apply_wrenches(plan);
         }
         if self.is_lone {
-            self.take_known(plan);
+            self.recall_all_but_contacts(plan);
         }
         self.advance_activations(plan);
         T::gather_impulses(self, plan);
@@ -40,7 +40,7 @@ impl<T: Bundle> Lanes<T> {
             self.move_freely(plan);
             if round == 0 {
                 if self.is_lone && self.is_calm() {
-                    self.left = all_lanes::<T>();
+                    self.fallback = all_lanes::<T>();
                     self.act.copy_from_slice(&self.act_start);
                     return;
                 }
@@ -55,7 +55,7 @@ impl<T: Bundle> Lanes<T> {
                 slot.pushes = select(again, T::ZERO, slot.pushes);
             }
             if round == 0 && self.is_lone {
-                self.take_known_contacts(plan);
+                self.recall_contacts(plan);
             }
             T::regularise_contacts(self, plan);
             self.resolve(plan, pending);
@@ -65,8 +65,8 @@ impl<T: Bundle> Lanes<T> {
                 break;
             }
         }
-        self.left |= pending;
-        // Lanes that are left from here on keep what constraints met in the step that is taken back: halves of it meet much the same.
+        self.fallback |= pending;
+        // Lanes that fall back from here on keep what constraints met in the step that is taken back: halves of it meet much the same.
         self.remember();
         self.check_velocities(plan);
         self.v_solved.copy_from_slice(&self.v);
@@ -77,7 +77,7 @@ impl<T: Bundle> Lanes<T> {
         self.advance(plan);
         T::place(self, plan);
         T::balance_all(self, plan);
-        if self.left != 0 {
+        if self.fallback != 0 {
             self.restore();
         }
     }
@@ -94,21 +94,21 @@ impl<T: Bundle> Lanes<T> {
             let Some(offset) = node.joint.rotation_offset() else { continue };
             is_fine *= vec3(&self.v[node.v + offset..]).norm_squared().if_less(wide(most * most), T::ONE, T::ZERO);
         }
-        self.left |= lanes_of(T::ONE - is_fine);
+        self.fallback |= lanes_of(T::ONE - is_fine);
     }
 
-    /// Takes back the step of the lanes that are left.
+    /// Takes back the step of the lanes that fall back.
     #[inline(always)]
     fn restore(&mut self) {
-        let left = T::mask(self.left);
+        let fallback = T::mask(self.fallback);
         for (q, start) in self.q.iter_mut().zip(&self.q_start) {
-            *q = select(left, *start, *q);
+            *q = select(fallback, *start, *q);
         }
         for (v, start) in self.v.iter_mut().zip(&self.v_start) {
-            *v = select(left, *start, *v);
+            *v = select(fallback, *start, *v);
         }
         for (act, start) in self.act.iter_mut().zip(&self.act_start) {
-            *act = select(left, *start, *act);
+            *act = select(fallback, *start, *act);
         }
         self.is_placed = false;
     }

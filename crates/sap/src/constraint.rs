@@ -250,7 +250,7 @@ impl Constraint {
             return false;
         }
         let (mut v_c, mut gamma, mut hessian) = ([0.0; 3], [0.0; 3], Block::ZERO);
-        self.alone(&self.free[..rows], &mut v_c[..rows]);
+        self.isolated_velocity(&self.free[..rows], &mut v_c[..rows]);
         self.evaluate(&v_c[..rows], &mut gamma[..rows], &mut hessian);
         gamma != [0.0; 3]
     }
@@ -295,7 +295,7 @@ impl Constraint {
     /// Writes the constraint velocity of this constraint alone, on a body of inverse mass `w` that would move with `free`:
     /// `v_c = free + w γ(v_c)`, which is the same law with `R + w` in place of `R`. Where `w` is unknown, `free` itself.
     #[inline]
-    pub(crate) fn alone(&self, free: &[f64], v_c: &mut [f64]) {
+    pub(crate) fn isolated_velocity(&self, free: &[f64], v_c: &mut [f64]) {
         let w = self.delassus;
         v_c.copy_from_slice(free);
         if w > 0.0 {

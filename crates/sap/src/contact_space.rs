@@ -24,6 +24,7 @@ mod elimination;
 mod in_blocks;
 mod newton;
 mod proximal_point;
+mod softened;
 
 pub use blocks::{BlockRows, Spin};
 pub use newton::{Block3, Limits, Outcome, SemismoothNewton};
@@ -515,8 +516,8 @@ impl ContactSpace {
 
     /// `‖λ − γ‖_W`, the norm of momentum, and `½ ‖v − v*‖²_A`.
     fn gradient(&mut self, energy: f64) -> (f64, f64, f64) {
-        let Self { w, lambda, gamma, v_c, v_star, sum, step: left, .. } = self;
-        for scratch in [&mut *sum, &mut *left] {
+        let Self { w, lambda, gamma, v_c, v_star, sum, step: difference, .. } = self;
+        for scratch in [&mut *sum, &mut *difference] {
             scratch.clear();
             scratch.reserve(elimination::MAX_WIDTH_IN_BLOCKS);
             scratch.resize(w.width(), 0.0);
@@ -524,12 +525,12 @@ impl ContactSpace {
         let mut change = 0.0;
         for k in 0..w.len() {
             change += lambda[k] * (v_c[k] - v_star[k]);
-            left[k] = lambda[k] - gamma[k];
-            if left[k] != 0.0 {
-                add_scaled(left[k], w.row(k), sum);
+            difference[k] = lambda[k] - gamma[k];
+            if difference[k] != 0.0 {
+                add_scaled(difference[k], w.row(k), sum);
             }
         }
-        let error = dot(sum, left);
+        let error = dot(sum, difference);
         // Round-off may leave less than nothing of a square; what is no number stays so.
         let positive = |x: f64| if x < 0.0 { 0.0 } else { x };
         (positive(error).sqrt(), (positive(change) + energy).sqrt(), 0.5 * change)

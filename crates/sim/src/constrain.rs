@@ -106,7 +106,7 @@ impl ConstraintSet {
         self.terms.iter_mut().for_each(|term| term.tree = rename(term.tree));
     }
 
-    /// What is known of a constraint from the last step.
+    /// What is remembered of a constraint from the last step.
     fn recall(&mut self, key: Key, cx: &Context<'_>) -> Option<Memory> {
         cx.warm_start.of(key, &mut self.next)
     }
@@ -117,7 +117,7 @@ impl ConstraintSet {
         self.push_recalled(law.into(), w, jacobian, key, memory, Report::None);
     }
 
-    /// Adds a constraint of which something is known, along its own rows.
+    /// Adds a constraint of which something is remembered, along its own rows.
     #[inline(always)]
     fn push_recalled(
         &mut self,
@@ -193,7 +193,7 @@ pub(crate) struct Context<'a> {
     pub model: &'a Model,
     pub scene: &'a Scene,
     pub state: &'a State,
-    /// What is known of constraints from their last solution.
+    /// What is remembered of constraints from their last solution.
     pub warm_start: &'a WarmStart,
     /// Positions where the scheme takes constraints, (nq), and velocities that the step starts from, (nv).
     pub q: &'a [f64],

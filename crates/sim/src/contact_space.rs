@@ -207,13 +207,13 @@ impl ContactSpaceSolver {
         let before = self.chosen.len();
         std::mem::swap(&mut self.chosen, &mut self.chosen_before);
         self.chosen.clear();
-        let mut known = self.chosen_before.iter().map(|choice| choice.constraint).peekable();
+        let mut chosen_before = self.chosen_before.iter().map(|choice| choice.constraint).peekable();
         let (mut next, mut kept) = (0, 0);
         let (mut row, mut chosen_row, mut pushing_rows) = (0, 0, 0);
         for (k, constraint) in constraints.iter().enumerate() {
             let rows = constraint.rows();
             let velocities = &self.velocities[row..row + rows];
-            let is_known = known.next_if_eq(&k).is_some();
+            let was_chosen = chosen_before.next_if_eq(&k).is_some();
             // Under Coulomb's law rolling and torsional friction stay with their contact, which bounds them.
             let follows = options.max_friction_iterations > 1 && matches!(constraint.law, Law::SpinFriction(_));
             let last = self.chosen.last().map(|choice| choice.constraint + 1);
@@ -228,7 +228,7 @@ impl ContactSpaceSolver {
             } else if follows {
                 last == Some(k)
             } else {
-                is_known || constraint.pushes_at(velocities) || before == 0 && constraint.expects_to_push()
+                was_chosen || constraint.pushes_at(velocities) || before == 0 && constraint.expects_to_push()
             };
             if is_chosen {
                 self.chosen.push(Choice { constraint: k, row, chosen_row, rows });
@@ -416,10 +416,10 @@ fn side_by_side(x: Wrench<f64>, y: Wrench<f64>, z: Wrench<f64>) -> Wrench<F64x4>
 /// Adds the products of the constraints in `passing` by one degree of freedom.
 #[inline(always)]
 fn add_products(carried: &[[F64x4; 2]], passing: u64, products: &mut [[F64x4; 3]]) {
-    let mut left = passing;
-    while left != 0 {
-        let g = left.trailing_zeros() as usize;
-        left &= left - 1;
+    let mut remaining = passing;
+    while remaining != 0 {
+        let g = remaining.trailing_zeros() as usize;
+        remaining &= remaining - 1;
         let [x, y, z, _] = carried[g][0].to_array().map(F64x4::splat);
         let blocks = &mut products[g * (g + 1) / 2..][..=g];
         let mut others = passing & (u64::MAX >> (63 - g));

@@ -260,8 +260,8 @@ impl Structure for Coupled<'_> {
             match clique.known_motions_of(x, self.v0) {
                 Some(KnownMotion::Start) => motions[..start.len()].copy_from_slice(start),
                 Some(KnownMotion::Free) => {
-                    let known = start.iter().zip(clique.changes());
-                    motions.iter_mut().zip(known).for_each(|(motion, (start, change))| *motion = *start + *change);
+                    let both = start.iter().zip(clique.changes());
+                    motions.iter_mut().zip(both).for_each(|(motion, (start, change))| *motion = *start + *change);
                 }
                 None => clique.propagate(x, motions),
             }

@@ -20,7 +20,7 @@ use crate::constrain::{ConstraintSet, Context, Report as Reporting, push_contact
 use crate::constraint_jacobian::SparseRows;
 use crate::contact_space::ContactSpaceSolver;
 use crate::coupled::{CliqueSlot, Coupled, CoupledScratch};
-use crate::report::Touch;
+use crate::report::ContactOutcome;
 use crate::sensors::EndLoad;
 use crate::warm_start::Entry;
 use crate::{Factorization, Stats};
@@ -112,14 +112,14 @@ pub(crate) struct Island {
     predicted: Vec<f64>,
     pub outcome: Option<Result<Report, Error>>,
     /// What became of its contact points, and what the next step remembers of them.
-    touches: Vec<Touch>,
+    contact_outcomes: Vec<ContactOutcome>,
     memories: Vec<Entry>,
     /// What it remembers of all else.
     other_memories: Vec<Entry>,
     /// The impulses between bodies beside those at contact points.
     end_loads: Vec<EndLoad>,
     /// What became of the contact points of soft bodies, with their indices among all.
-    soft_touches: Vec<(usize, Touch)>,
+    soft_outcomes: Vec<(usize, ContactOutcome)>,
     /// How many constraints there were, how many of its points push, and how deep the deepest is, m.
     constraints: usize,
     pushing: usize,
@@ -140,7 +140,7 @@ impl Island {
     fn clear(&mut self) {
         self.slots.clear();
         self.end_loads.clear();
-        self.soft_touches.clear();
+        self.soft_outcomes.clear();
         self.contacts.clear();
         self.members.clear();
         self.outcome = None;
@@ -224,11 +224,21 @@ impl Island {
 
     /// Notes impulses and velocities at the contact points, and what is to be remembered.
     fn note(&mut self, set: &ConstraintSet, gaps: &[f64], (impulses, velocities): (&[f64], &[f64]), trees: usize) {
-        let Self { touches, memories, other_memories, end_loads, soft_touches, pushing, penetration, slots, .. } = self;
-        soft_touches.clear();
+        let Self {
+            contact_outcomes,
+            memories,
+            other_memories,
+            end_loads,
+            soft_outcomes,
+            pushing,
+            penetration,
+            slots,
+            ..
+        } = self;
+        soft_outcomes.clear();
         (*pushing, *penetration) = (0, 0.0);
-        touches.clear();
-        touches.extend(gaps.iter().map(|gap| Touch { gap: *gap, ..Touch::default() }));
+        contact_outcomes.clear();
+        contact_outcomes.extend(gaps.iter().map(|gap| ContactOutcome { gap: *gap, ..ContactOutcome::default() }));
         memories.clear();
         memories.resize(gaps.len(), Entry::NONE);
         other_memories.clear();
@@ -242,16 +252,19 @@ impl Island {
             let normal = impulse[impulse.len() - 1];
             let memory = Entry { key: set.keys[k], free_velocity: set.jacobians[k].in_world(free_velocity), normal };
             if let Reporting::Contact(point) = set.reports[k] {
-                let touch = &mut touches[point];
-                touch.impulse.copy_from_slice(impulse);
-                touch.velocity.copy_from_slice(velocity);
+                let outcome = &mut contact_outcomes[point];
+                outcome.impulse.copy_from_slice(impulse);
+                outcome.velocity.copy_from_slice(velocity);
                 memories[point] = memory;
                 *pushing += usize::from(normal > 0.0);
-                *penetration = penetration.max(-touch.gap);
+                *penetration = penetration.max(-outcome.gap);
             } else {
                 other_memories.push(memory);
                 if let (Reporting::Soft(index), &[x, y, z], &[u, v, w]) = (set.reports[k], impulse, velocity) {
-                    soft_touches.push((index, Touch { impulse: [x, y, z], velocity: [u, v, w], ..Touch::default() }));
+                    soft_outcomes.push((
+                        index,
+                        ContactOutcome { impulse: [x, y, z], velocity: [u, v, w], ..ContactOutcome::default() },
+                    ));
                 } else {
                     end_loads.extend(EndLoad::new(set.keys[k], &set.jacobians[k], impulse, (slots, trees)));
                 }

@@ -28,7 +28,7 @@ pub enum Frame {
 
 /// What has been computed for one tree.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct Computed {
     placement: bool,
     velocity: bool,
     /// The step whose accelerations these are.
@@ -43,7 +43,7 @@ pub(crate) struct Present {
     /// Where the trees were placed, (nq), and with which velocities, (nv).
     q: Vec<f64>,
     v: Vec<f64>,
-    known: Vec<Known>,
+    computed: Vec<Computed>,
     centroid: centroid::Scratch,
     row: TendonRow,
 }
@@ -55,7 +55,7 @@ impl Present {
             accelerations: vec![Twist::ZERO; model.tree.len()],
             q: vec![0.0; model.nq()],
             v: vec![0.0; model.nv()],
-            known: vec![Known::default(); model.tree.trees.len()],
+            computed: vec![Computed::default(); model.tree.trees.len()],
             centroid: centroid::Scratch::default(),
             row: TendonRow::default(),
         }
@@ -64,12 +64,12 @@ impl Present {
     /// Places a tree.
     pub fn place(&mut self, model: &Model, tree: usize, q: &[f64]) {
         let (nodes, qs) = (model.tree.trees[tree].clone(), coordinates(model, tree));
-        let known = &mut self.known[tree];
-        if known.placement && self.q[qs.clone()] == q[qs.clone()] {
+        let computed = &mut self.computed[tree];
+        if computed.placement && self.q[qs.clone()] == q[qs.clone()] {
             return;
         }
         self.q[qs.clone()].copy_from_slice(&q[qs]);
-        *known = Known { placement: true, ..Known::default() };
+        *computed = Computed { placement: true, ..Computed::default() };
         forward_kinematics(&model.tree, nodes, q, &mut self.kin);
     }
 
@@ -77,12 +77,12 @@ impl Present {
     pub fn place_moving(&mut self, model: &Model, tree: usize, (q, v): (&[f64], &[f64])) {
         self.place(model, tree, q);
         let (nodes, dofs) = (model.tree.trees[tree].clone(), model.tree.dofs[tree].clone());
-        let known = &mut self.known[tree];
-        if known.velocity && self.v[dofs.clone()] == v[dofs.clone()] {
+        let computed = &mut self.computed[tree];
+        if computed.velocity && self.v[dofs.clone()] == v[dofs.clone()] {
             return;
         }
         self.v[dofs.clone()].copy_from_slice(&v[dofs]);
-        (known.velocity, known.acceleration) = (true, None);
+        (computed.velocity, computed.acceleration) = (true, None);
         velocities(&model.tree, nodes, v, &mut self.kin);
     }
 
@@ -94,10 +94,10 @@ impl Present {
     /// Places a tree, its velocities and its accelerations: `a` are those of the degrees of freedom in step `serial`.
     fn place_accelerating(&mut self, model: &Model, tree: usize, (q, v): (&[f64], &[f64]), (a, serial): (&[f64], u64)) {
         self.place_moving(model, tree, (q, v));
-        if self.known[tree].acceleration == Some(serial) {
+        if self.computed[tree].acceleration == Some(serial) {
             return;
         }
-        self.known[tree].acceleration = Some(serial);
+        self.computed[tree].acceleration = Some(serial);
         let nodes = model.tree.trees[tree].clone();
         accelerations(&model.tree, nodes, &self.kin, v, a, &mut self.accelerations);
     }

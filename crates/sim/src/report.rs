@@ -28,7 +28,7 @@ pub struct ContactPoint {
 
 /// What became of a contact point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Touch {
+pub(crate) struct ContactOutcome {
     /// As in [`ContactPoint`].
     pub gap: f64,
     pub impulse: [f64; 3],
@@ -40,7 +40,7 @@ pub(crate) struct Touch {
 pub(crate) struct Reports {
     /// The points that were detected, and what became of them.
     pub detected: Vec<Contact>,
-    pub touches: Vec<Touch>,
+    pub contact_outcomes: Vec<ContactOutcome>,
     points: OnceLock<Vec<ContactPoint>>,
     /// The memory of reports of earlier steps.
     spare: Mutex<Vec<ContactPoint>>,
@@ -50,11 +50,11 @@ impl Reports {
     /// Forgets the step.
     pub fn clear(&mut self) {
         self.detected.clear();
-        self.touches.clear();
+        self.contact_outcomes.clear();
         self.renew();
     }
 
-    /// After `detected` and `touches` have changed.
+    /// After `detected` and `contact_outcomes` have changed.
     pub fn renew(&mut self) {
         if let Some(points) = self.points.take() {
             *self.spare.get_mut().unwrap_or_else(PoisonError::into_inner) = points;
@@ -66,8 +66,8 @@ impl Reports {
         self.points.get_or_init(|| {
             let mut points = std::mem::take(&mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner));
             points.clear();
-            let all = self.detected.iter().zip(&self.touches);
-            points.extend(all.map(|(contact, touch)| ContactPoint::new(contact, scene, touch)));
+            let all = self.detected.iter().zip(&self.contact_outcomes);
+            points.extend(all.map(|(contact, outcome)| ContactPoint::new(contact, scene, outcome)));
             points
         })
     }
@@ -81,9 +81,9 @@ impl Reports {
 
 impl ContactPoint {
     /// The point that was detected, with the bodies of its geoms.
-    pub(crate) fn new(contact: &Contact, scene: &Scene, touch: &Touch) -> Self {
+    pub(crate) fn new(contact: &Contact, scene: &Scene, outcome: &ContactOutcome) -> Self {
         let Contact { geoms, position, normal, .. } = *contact;
-        let Touch { gap, impulse, velocity } = *touch;
+        let ContactOutcome { gap, impulse, velocity } = *outcome;
         let bodies = [scene.geoms[geoms[0]].body, scene.geoms[geoms[1]].body];
         let (t1, t2) = normal.tangents();
         Self { geoms, bodies, position, normal, tangents: [t1, t2], gap, impulse, velocity }

@@ -8,11 +8,11 @@ mod free_motion;
 mod impacts;
 mod jacobians;
 mod lane;
+mod overlaps;
 pub(crate) mod planning;
 mod sensing;
 pub(crate) mod sleeping;
 mod soft;
-mod touches;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::clique::Cliques;
 use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_soft};
 use crate::island::{Islands, Problem};
 use crate::observe::{Observation, Present};
-use crate::report::{Reports, Touch};
+use crate::report::{ContactOutcome, Reports};
 use crate::scheme::Discretization;
 use crate::soft::SoftBodies;
 use crate::tree_workspace::TreeWorkspace;
@@ -71,7 +71,7 @@ pub struct Simulation {
     soft_iterations: usize,
     soft_residual: f64,
     detected: Vec<geometry::Contact>,
-    touches: Vec<Touch>,
+    contact_outcomes: Vec<ContactOutcome>,
     remembered: WarmStart,
     /// What is remembered of the last solution of the constraints in the same step, and whether there was one.
     last_round: WarmStart,
@@ -244,12 +244,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// [`step`](Self::step) of a world that lanes have left, `unresolved` if they ask for smaller steps: what they would do again is not
+    /// [`step`](Self::step) of a world that falls back from lanes, `unresolved` if they ask for smaller steps: what they would do again is not
     /// tried again.
     ///
     /// # Errors
     /// As `step`.
-    pub fn step_left(&mut self, unresolved: bool) -> Result<(), SimulationError> {
+    pub fn step_fallback(&mut self, unresolved: bool) -> Result<(), SimulationError> {
         let dt = self.timestep();
         self.forget_lane();
         if !unresolved || !self.step_in_lane(dt, true)? {
@@ -464,9 +464,9 @@ impl Simulation {
             free_iterations: self.free_iterations,
             ..Stats::default()
         };
-        self.islands.collect(&mut self.crew, &mut self.stats, &mut self.touches, &mut self.remembered);
+        self.islands.collect(&mut self.crew, &mut self.stats, &mut self.contact_outcomes, &mut self.remembered);
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
-        std::mem::swap(&mut self.reports.touches, &mut self.touches);
+        std::mem::swap(&mut self.reports.contact_outcomes, &mut self.contact_outcomes);
         std::mem::swap(&mut self.reports.detected, &mut self.detected);
         // The buffers take turns: each gets the largest size yet, so that later steps do not allocate, and exactly that: what grows by
         // more than it is asked for would double in every step.

@@ -232,8 +232,8 @@ impl SoftPart {
         let n = self.nv();
         let x = &mut x[..n];
         for (j, column) in self.factor.chunks_exact(n.max(1)).enumerate().rev() {
-            let known = column[j + 1..].iter().zip(&x[j + 1..]).fold(0.0, |sum, (l, x)| sum + l * x);
-            x[j] = (x[j] - known) / column[j];
+            let solved = column[j + 1..].iter().zip(&x[j + 1..]).fold(0.0, |sum, (l, x)| sum + l * x);
+            x[j] = (x[j] - solved) / column[j];
         }
     }
 

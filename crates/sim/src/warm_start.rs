@@ -30,7 +30,7 @@ impl Entry {
     pub const NONE: Self = Self { key: Key([u32::MAX; 3]), free_velocity: Vec3::ZERO, normal: 0.0 };
 }
 
-/// What is known of a constraint from the last step.
+/// What is remembered of a constraint from the last step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     pub free_velocity: Vec3<f64>,
@@ -157,7 +157,7 @@ impl WarmStart {
         self.entries.clone_from(&other.entries);
     }
 
-    /// What is known of a constraint; none when the last step had none of this key. `next` is where to look first: behind
+    /// What is remembered of a constraint; none when the last step had none of this key. `next` is where to look first: behind
     /// the constraint that was asked for before.
     pub(crate) fn of(&self, key: Key, next: &mut usize) -> Option<Memory> {
         let at = match self.entries.get(*next) {

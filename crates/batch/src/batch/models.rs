@@ -19,14 +19,14 @@ pub(super) struct Own {
     /// Where it is the batch's model with these.
     pub parameters: Parameters,
     /// Why it is stepped by itself, if it is.
-    pub alone: Option<String>,
+    pub not_in_lanes: Option<String>,
     /// What rays and distances of its sensors need of its scene.
     pub queries: Mutex<Option<Box<SceneQueries>>>,
 }
 
 impl Own {
     fn new(model: Arc<Model>, scene: Arc<Scene>, parameters: Parameters) -> Self {
-        Self { model, scene, parameters, alone: None, queries: Mutex::default() }
+        Self { model, scene, parameters, not_in_lanes: None, queries: Mutex::default() }
     }
 }
 
@@ -126,7 +126,7 @@ impl Batch {
 
     /// The worlds that lanes do not step because of what they have of their own, and why, where lanes step the others.
     pub fn worlds_alone(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.own.iter().filter_map(|(&world, own)| Some((world, own.alone.as_deref()?)))
+        self.own.iter().filter_map(|(&world, own)| Some((world, own.not_in_lanes.as_deref()?)))
     }
 
     /// The model and the scene of a world.
@@ -154,7 +154,7 @@ impl Batch {
                 numbers.map(Some).map_err(|NotInLanes(reason)| reason)
             }
         };
-        own.alone = numbers.as_ref().err().cloned();
+        own.not_in_lanes = numbers.as_ref().err().cloned();
         let numbers = numbers.unwrap_or_default();
         let of_group = OwnWorld {
             model: own.model.clone(),

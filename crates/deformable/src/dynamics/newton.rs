@@ -10,7 +10,7 @@ use interrupt::Interrupt;
 use spatial::Vec3;
 
 use super::{Dynamics, ThetaStep};
-use crate::elements::Law;
+use crate::law::Law;
 use crate::{MaterialModel, SoftBody, StepError};
 
 /// Most iterations of free motion.

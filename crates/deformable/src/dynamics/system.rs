@@ -4,7 +4,7 @@ use sap::BlockCholesky;
 
 use crate::elements::{Elements, for_order};
 use crate::mesh::TetMesh;
-use crate::{MassModel, SoftBody, StepError, shape};
+use crate::{MassModel, SoftBody, StepError, mass};
 
 /// Where something of an element is.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ impl System {
         let mut mass = vec![0.0; blocks];
         match body.mass {
             MassModel::Lumped => mass[..nodes].copy_from_slice(body.node_masses()),
-            MassModel::Consistent => shape::for_each_mass_matrix(mesh, |e, m| {
+            MassModel::Consistent => mass::for_each_mass_matrix(mesh, |e, m| {
                 let element = mesh.element(e);
                 for (a, &i) in element.iter().enumerate() {
                     mass[i as usize] += body.material.density * m[a][a];

@@ -27,7 +27,7 @@ pub(crate) use self::convex::Convex;
 pub(crate) use self::nearest::nearest_points;
 pub(crate) use self::point::signed_distance;
 pub(crate) use self::separate::{Moving, separate};
-pub(crate) use self::triangle::{nearest_weights, touch, weighted};
+pub(crate) use self::triangle::{nearest_weights, triangle_contact, weighted};
 use crate::contact::Contact;
 use crate::solid::{Placement, Solid};
 

@@ -377,11 +377,11 @@ fn advance(pair: &Pair, best: &mut Axis, workspace: &mut Convex, sink: &mut Sink
 /// Tries the direction of the nearest points, and faces, where the bodies are after the part `t` of the step; whether there are any
 /// points within reach.
 fn try_way(pair: &Pair, t: f64, best: &mut Axis, workspace: &mut Convex, sink: &mut Sink) -> bool {
-    let known = sink.out.count();
+    let before = sink.out.count();
     let at = collide_at(pair.bodies, t, workspace, sink);
-    let found = (known..sink.out.count()).map(|i| sink.out.get(i));
+    let found = (before..sink.out.count()).map(|i| sink.out.get(i));
     let nearest = found.min_by(|x, y| x.gap.total_cmp(&y.gap)).map(|contact| sink.normal(contact));
-    sink.out.truncate(known);
+    sink.out.truncate(before);
     let Some(normal) = nearest else { return false };
     let axis = pair.axis(normal, Origin::Way(t));
     if axis.lasts_longer_than(best) {

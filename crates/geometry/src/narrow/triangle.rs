@@ -15,7 +15,7 @@ const OUTWARD: f64 = 0.2;
 
 /// A point of a triangle that touches a shape.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Touch {
+pub(crate) struct TriangleContact {
     /// The weights of the triangle's corners, which sum to 1 and are not negative.
     pub weights: [f64; 3],
     /// Unit vector from the triangle to the shape.
@@ -70,13 +70,13 @@ pub(crate) fn nearest_weights([a, b, c]: [Vec3<f64>; 3], p: Vec3<f64>) -> [f64; 
 /// The point of a triangle that is nearest to a convex shape, or deepest in it; none where they are more than `limit` apart, where the shape
 /// is on the inner side, and where the way out of the shape does not lead out of the surface. A shape that reaches through the triangle by
 /// up to `most` is on the outer side all the same.
-pub(crate) fn touch(
+pub(crate) fn triangle_contact(
     corners: [Vec3<f64>; 3],
     (solid, at): (&Solid, &Placement),
     limit: f64,
     most: f64,
     workspace: &mut Convex,
-) -> Option<Touch> {
+) -> Option<TriangleContact> {
     let shape = Placed::new(solid, at, at.pos)?;
     let corners = corners.map(|corner| corner - at.pos);
     let [a, b, c] = corners;
@@ -86,7 +86,7 @@ pub(crate) fn touch(
         let lowest = shape.support(-outward);
         let distance = (lowest - a).dot(outward) - shape.radius;
         let weights = weights_under(corners, outward, lowest).filter(|_| distance >= -depth_limit)?;
-        Some(Touch { weights, normal: outward, distance })
+        Some(TriangleContact { weights, normal: outward, distance })
     };
     let nearest = match workspace.nearest_apart(&triangle, &shape, limit) {
         Ok(nearest) => {
@@ -98,8 +98,8 @@ pub(crate) fn touch(
             nearest
         }
         Err(Overlap) => {
-            if let Some(touch) = through(most) {
-                return Some(touch);
+            if let Some(contact) = through(most) {
+                return Some(contact);
             }
             shape.coarse.set(true);
             workspace.nearest(&triangle, &shape, limit).filter(|n| n.normal.dot(outward) > OUTWARD)?
@@ -107,7 +107,11 @@ pub(crate) fn touch(
     };
     let on_triangle = nearest.position.add_scaled(-0.5 * nearest.distance, nearest.normal);
     let weights = nearest_weights(corners, on_triangle);
-    (nearest.distance >= -most).then_some(Touch { weights, normal: nearest.normal, distance: nearest.distance })
+    (nearest.distance >= -most).then_some(TriangleContact {
+        weights,
+        normal: nearest.normal,
+        distance: nearest.distance,
+    })
 }
 
 /// The weights of the point under `p`, seen along the triangle's normal; none where there is no such point.

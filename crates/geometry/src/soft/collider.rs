@@ -5,7 +5,7 @@ use std::sync::Arc;
 use interrupt::Interrupt;
 
 use super::body::{Body, Reach};
-use super::rigid::{GeomItem, Known, Workspace};
+use super::rigid::{GeomItem, SignedDistances, Workspace};
 use super::surface::{SoftSurface, SoftSurfaceError, check};
 use super::{SoftContact, SoftMovement};
 use crate::collider::{MAX_CONTACTS, TooMany};
@@ -50,7 +50,9 @@ impl SoftCollider {
         let items: Vec<_> = geoms.filter_map(|(geom, (of, a))| GeomItem::new(geom, of, a, &bodies)).collect();
         let workspace = Workspace {
             convex: Convex::for_solids(items.iter().map(|of| of.solid())),
-            known: Known::new(surfaces.iter().map(|surface| surface.nodes.len()).max().unwrap_or(0)),
+            signed_distances: SignedDistances::new(
+                surfaces.iter().map(|surface| surface.nodes.len()).max().unwrap_or(0),
+            ),
             near: Vec::with_capacity(surfaces.iter().map(|surface| surface.triangles.len()).max().unwrap_or(0)),
         };
         Ok(Self { bodies, items, workspace, has_too_many: false })

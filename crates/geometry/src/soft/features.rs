@@ -9,7 +9,7 @@ use super::body::Body;
 use super::rigid::PlacedGeom;
 use super::rigid::Workspace;
 use super::{SoftContact, SoftMovement, SoftPoint};
-use crate::narrow::{touch, weighted};
+use crate::narrow::{triangle_contact, weighted};
 
 /// Share of the length of a side by which a point inside a triangle has to be deeper than its nodes.
 const DEEPER: f64 = 1e-3;
@@ -66,7 +66,7 @@ impl Body {
         let mut nearest = f64::INFINITY;
         let mut signed = [(Vec3::ZERO, 0.0); 3];
         for k in 0..3 {
-            signed[k] = workspace.known.get(nodes[k], corners[k], geom, &mut workspace.convex)?;
+            signed[k] = workspace.signed_distances.get(nodes[k], corners[k], geom, &mut workspace.convex)?;
             nearest = nearest.min(signed[k].1);
         }
         let bound = |(gradient, distance): &(Vec3<f64>, f64), at: Vec3<f64>| {
@@ -79,15 +79,15 @@ impl Body {
             return None;
         }
         let most = if geom.of.roundness > 0.0 { THROUGH } else { CORNER_THROUGH } * self.edge;
-        let touch = touch(corners, (geom.of.solid(), &geom.at), limit, most, &mut workspace.convex)
-            .filter(|touch| touch.distance < deep_enough)?;
-        let approach = weighted(approaches, touch.weights);
-        if touch.distance > steady + approach.dot(-touch.normal).max(0.0) || !topology.owns(triangle, touch.weights) {
+        let found = triangle_contact(corners, (geom.of.solid(), &geom.at), limit, most, &mut workspace.convex)
+            .filter(|found| found.distance < deep_enough)?;
+        let approach = weighted(approaches, found.weights);
+        if found.distance > steady + approach.dot(-found.normal).max(0.0) || !topology.owns(triangle, found.weights) {
             return None;
         }
         let [a, b, c] = corners;
         let area = 0.5 * (b - a).cross(c - a).norm();
-        let point = SoftPoint { body: self.index, nodes, weights: touch.weights };
-        Some(self.contact(point, geom, (weighted(corners, touch.weights), touch.normal, touch.distance), area))
+        let point = SoftPoint { body: self.index, nodes, weights: found.weights };
+        Some(self.contact(point, geom, (weighted(corners, found.weights), found.normal, found.distance), area))
     }
 }

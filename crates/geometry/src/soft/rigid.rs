@@ -39,7 +39,7 @@ pub(super) struct PlacedGeom<'a> {
 
 /// Signed distances of the nodes of a body from a geom, with their gradients.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct SignedDistances {
     /// The round in which each was found.
     rounds: Vec<u32>,
     signed: Vec<(Vec3<f64>, f64)>,
@@ -50,7 +50,7 @@ pub(super) struct Known {
 #[derive(Clone, Debug)]
 pub(super) struct Workspace {
     pub convex: Convex,
-    pub known: Known,
+    pub signed_distances: SignedDistances,
     /// Triangles that may be near.
     pub near: Vec<u32>,
 }
@@ -62,7 +62,7 @@ impl Workspace {
     }
 }
 
-impl Known {
+impl SignedDistances {
     /// For bodies of so many nodes.
     pub fn new(nodes: usize) -> Self {
         Self { rounds: vec![0; nodes], signed: vec![(Vec3::ZERO, 0.0); nodes], round: 0 }
@@ -183,7 +183,7 @@ impl Body {
         workspace: &mut Workspace,
         out: &mut Vec<SoftContact>,
     ) {
-        workspace.known.start();
+        workspace.signed_distances.start();
         self.nodes_against_geom(geom, soft, workspace, out);
         if geom.of.roundness < SIDES * self.edge && !workspace.is_interrupted() {
             self.triangles_against_geom(geom, soft, workspace, out);
@@ -215,7 +215,7 @@ impl Body {
             else {
                 continue;
             };
-            workspace.known.take(node, (away, distance));
+            workspace.signed_distances.take(node, (away, distance));
             // Only what leads towards the surface closes the gap.
             if distance <= steady + approach.dot(away).max(0.0) {
                 let area = topology.area(soft.positions, node);

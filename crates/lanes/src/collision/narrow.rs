@@ -23,7 +23,7 @@ impl NarrowPhase {
 }
 
 impl<T: Bundle> Lanes<T> {
-    /// Puts the contact points of these lanes, a bit each, into the slots of the pair. A lane with more points than slots is left.
+    /// Puts the contact points of these lanes, a bit each, into the slots of the pair. A lane with more points than slots falls back.
     #[inline(never)]
     pub(super) fn collide_one_by_one(&mut self, plan: &Plan, pair: &PlanPair, mut lanes: u32) {
         // A closed form may have filled slots in other lanes.
@@ -44,7 +44,7 @@ impl<T: Bundle> Lanes<T> {
             let frames = if pair.is_flipped { [&second, &first] } else { [&first, &second] };
             self.narrow.collider.contacts(&pair.pair, frames, &mut found);
             if found.len() > pair.count {
-                self.left |= 1 << lane;
+                self.fallback |= 1 << lane;
                 continue;
             }
             for (k, contact) in found.iter().enumerate() {

@@ -405,7 +405,7 @@ impl Constraints {
         let (of_x, x_reference) = x.map_or((Vec::new(), 0.0), |(x, reference)| (sum_of(model, x), reference));
         let mut row: Vec<Term> = Vec::new();
         for term in of_y.iter().chain(&of_x) {
-            if !row.iter().any(|known| known.dof == term.dof) {
+            if !row.iter().any(|other| other.dof == term.dof) {
                 row.push(*term);
             }
         }

@@ -147,46 +147,7 @@ impl Contacts {
         };
         let mut place_of = vec![None; scene.geoms.len()];
         for pair in pairs {
-            let [a, b] = pair.geoms;
-            let count = contacts.narrow.max_points(pair.geoms);
-            if count == 0 {
-                continue;
-            }
-            let places = [a, b].map(|geom| {
-                let node = attachments[geom].frame?;
-                Some(*place_of[geom].get_or_insert_with(|| contacts.push_geom(scene, geom, node, &attachments[geom])))
-            });
-            let (kind, is_flipped) = contacts.kind(scene, attachments, &pair, places)?;
-            let (material, spin) = surface(model, scene, &pair);
-            let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
-            let surface = Surface {
-                compliance: material.compliance,
-                spring_depth: spring_depth(model, attachments, &pair, radii),
-            };
-            let nodes = match kind {
-                PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => [None, Some(geom)],
-                PairKind::Moving { geoms } => geoms.map(Some),
-            };
-            let ends = Ends {
-                nodes: nodes.map(|geom| geom.map(|geom| contacts.geoms[geom].node)),
-                pair: contacts.pairs.len(),
-                relaxation: match surface.compliance {
-                    Compliance::NearRigid => None,
-                    Compliance::Physical { relaxation, .. } | Compliance::PerMass { relaxation, .. } => {
-                        Some(relaxation)
-                    }
-                },
-                spin,
-            };
-            let (geoms, are_two) = match kind {
-                PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => ([geom; 2], false),
-                PairKind::Moving { geoms } => (geoms, true),
-            };
-            contacts.bounds.push(Bounds { geoms: geoms.map(|geom| geom as u32), are_two, margin: pair.margin });
-            contacts.ends.extend(std::iter::repeat_n(ends, count));
-            let (margin, first, is_closed) = (pair.margin, contacts.slots, contacts.is_closed(&kind));
-            contacts.pairs.push(PlanPair { kind, pair, is_flipped, margin, surface, first, count, is_closed });
-            contacts.slots += count;
+            contacts.push_pair(model, scene, attachments, pair, &mut place_of)?;
         }
         contacts.in_order = (0..contacts.pairs.len()).collect();
         contacts.in_order.sort_by_key(|&k| {
@@ -194,6 +155,51 @@ impl Contacts {
             [upper, lower]
         });
         Ok(contacts)
+    }
+
+    /// Adds a pair that has contact points, and those of its geoms that move and have no place in `place_of` yet.
+    fn push_pair(
+        &mut self,
+        model: &Model,
+        scene: &Scene,
+        attachments: &[Attachment],
+        pair: GeomPair,
+        place_of: &mut [Option<usize>],
+    ) -> Result<(), NotInLanes> {
+        let [a, b] = pair.geoms;
+        let count = self.narrow.max_points(pair.geoms);
+        if count == 0 {
+            return Ok(());
+        }
+        let places = [a, b].map(|geom| {
+            let node = attachments[geom].frame?;
+            Some(*place_of[geom].get_or_insert_with(|| self.push_geom(scene, geom, node, &attachments[geom])))
+        });
+        let (kind, is_flipped) = self.kind(scene, attachments, &pair, places)?;
+        let (material, spin) = surface(model, scene, &pair);
+        let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
+        let surface =
+            Surface { compliance: material.compliance, spring_depth: spring_depth(model, attachments, &pair, radii) };
+        let (geoms, are_two) = match kind {
+            PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => ([geom; 2], false),
+            PairKind::Moving { geoms } => (geoms, true),
+        };
+        let nodes = geoms.map(|geom| Some(self.geoms[geom].node));
+        let ends = Ends {
+            nodes: if are_two { nodes } else { [None, nodes[1]] },
+            pair: self.pairs.len(),
+            relaxation: match surface.compliance {
+                Compliance::NearRigid => None,
+                Compliance::Physical { relaxation, .. } | Compliance::PerMass { relaxation, .. } => Some(relaxation),
+            },
+            spin,
+        };
+        self.bounds.push(Bounds { geoms: geoms.map(|geom| geom as u32), are_two, margin: pair.margin });
+        self.ends.extend(std::iter::repeat_n(ends, count));
+        let (margin, first, is_closed) = (pair.margin, self.slots, self.is_closed(&kind));
+        self.pairs.push(PlanPair { kind, pair, is_flipped, margin, surface, first, count, is_closed });
+        self.slots += count;
+        Ok(())
     }
 
     /// The pair of two geoms, the lower index first.

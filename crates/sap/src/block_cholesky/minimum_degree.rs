@@ -42,7 +42,7 @@ pub(super) struct MinimumDegree {
     next_member: Vec<usize>,
     last_member: Vec<usize>,
     /// Rows not yet eliminated.
-    left: usize,
+    remaining: usize,
     step: usize,
     /// Nodes from here on come last, in their order: they count as neighbours, but are neither chosen nor merged.
     first_last: usize,
@@ -57,7 +57,7 @@ impl MinimumDegree {
         order.clear();
         order.extend((0..self.first_last).filter(|&node| sizes[node] == 0));
         let kept: usize = sizes[self.first_last..].iter().sum();
-        while self.left > kept {
+        while self.remaining > kept {
             let p = self.take_least();
             self.step += 1;
             self.form_element(p);
@@ -76,7 +76,7 @@ impl MinimumDegree {
 
     fn reset(&mut self, graph: &Graph, sizes: &[usize]) {
         let n = graph.len();
-        self.left = sizes.iter().sum();
+        self.remaining = sizes.iter().sum();
         self.least = 0;
         self.step = 0;
         for list in [&mut self.start, &mut self.len, &mut self.weight, &mut self.degree, &mut self.last_member] {
@@ -98,7 +98,7 @@ impl MinimumDegree {
             list.resize(n, value);
         }
         self.head.clear();
-        self.head.resize(self.left + 1, NONE);
+        self.head.resize(self.remaining + 1, NONE);
         self.lists.clear();
         for (node, &size) in sizes.iter().enumerate() {
             let neighbours = graph.neighbours(node);
@@ -152,7 +152,7 @@ impl MinimumDegree {
     /// Collects `L_p = (A_p ∪ ⋃_{e ∈ E_p} L_e) \ p` at the end of the lists; `p` is an element from here on, which absorbs `E_p`.
     fn form_element(&mut self, p: usize) {
         let (first, elements, end) = (self.start[p], self.elements[p], self.start[p] + self.len[p]);
-        self.left -= self.weight[p];
+        self.remaining -= self.weight[p];
         self.weight[p] = 0;
         self.start[p] = self.lists.len();
         self.degree[p] = 0;
@@ -206,7 +206,7 @@ impl MinimumDegree {
             }
             if degree == 0 {
                 self.degree[p] -= self.weight[i];
-                self.left -= self.weight[i];
+                self.remaining -= self.weight[i];
                 self.join(i, p);
                 continue;
             }
@@ -308,7 +308,7 @@ impl MinimumDegree {
             if i >= self.first_last {
                 continue;
             }
-            self.degree[i] = (self.degree[i] + self.degree[p] - self.weight[i]).min(self.left - self.weight[i]);
+            self.degree[i] = (self.degree[i] + self.degree[p] - self.weight[i]).min(self.remaining - self.weight[i]);
             self.link(i);
         }
         self.len[p] = kept - first;

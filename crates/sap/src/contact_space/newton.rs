@@ -8,7 +8,7 @@ use spatial::{Real, Three};
 
 use super::PARAMETERS;
 use super::blocks::{BlockRows, Spin};
-use super::proximal_point::Proximal;
+use super::softened::Proximal;
 
 /// What a solution may take, and what is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,16 +102,16 @@ impl<T: Real> SemismoothNewton<T> {
         let least = wide::<T>(if T::IS_SINGLE { 1e-30 } else { 1e-200 });
         let (mut solved, mut steps, mut iteration) = (0, 0, 0);
         loop {
-            let left = open & !solved;
-            localise(rows, left);
-            find_active(rows, left, active, pushing, scratch);
+            let remaining = open & !solved;
+            localise(rows, remaining);
+            find_active(rows, remaining, active, pushing, scratch);
             add_response(rows, w, pushing, scratch);
             let (excess, size) = measure(rows);
             let round_off = energy * wide(limits.round_off * limits.round_off) + least;
-            let exact = excess.lanes_less(size * wide(limits.excess * limits.excess) + round_off) & left;
+            let exact = excess.lanes_less(size * wide(limits.excess * limits.excess) + round_off) & remaining;
             let is_looked_at = iteration == 0 || iteration >= PARAMETERS.late_step;
             let evaluation = wide(PARAMETERS.evaluation_excess * PARAMETERS.evaluation_excess);
-            let near = if is_looked_at { excess.lanes_less(energy * evaluation) & left & !exact } else { 0 };
+            let near = if is_looked_at { excess.lanes_less(energy * evaluation) & remaining & !exact } else { 0 };
             let is_checked = limits.residual < f64::INFINITY;
             let mut new = exact;
             if near != 0 || is_checked && exact != 0 {
@@ -157,12 +157,12 @@ impl<T: Real> SemismoothNewton<T> {
     }
 }
 
-/// Lists the blocks that are active, and those with an impulse in some of the lanes `left`, whose impulses go to `scratch`; blocks that only
-/// solved lanes need are skipped. Velocities become those without impulses.
+/// Lists the blocks that are active, and those with an impulse in some of the lanes `remaining`, whose impulses go to `scratch`; blocks that
+/// only solved lanes need are skipped. Velocities become those without impulses.
 #[inline(always)]
 pub(super) fn find_active<T: Real>(
     rows: &mut [BlockRows<T>],
-    left: u32,
+    remaining: u32,
     active: &mut Vec<usize>,
     pushing: &mut Vec<usize>,
     scratch: &mut [[T; 3]],
@@ -175,7 +175,7 @@ pub(super) fn find_active<T: Real>(
             active.push(b);
         }
         let [x, y, z] = block.lambda;
-        if positive(x.abs() + y.abs() + z.abs()) & left != 0 {
+        if positive(x.abs() + y.abs() + z.abs()) & remaining != 0 {
             scratch[pushing.len()] = block.lambda;
             pushing.push(b);
         }

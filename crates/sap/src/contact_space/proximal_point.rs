@@ -9,55 +9,11 @@ use super::blocks::BlockRows;
 use super::newton::{
     Block3, SemismoothNewton, add_response, assemble, eliminate, find_active, imbalance, localise, take_solution,
 };
+use super::softened::Proximal;
 use crate::parameters::{ProximalPointParameters, SolverParameters};
 use crate::softness::{Softness, Step};
 
 const OF_STEPS: ProximalPointParameters = SolverParameters::STANDARD.proximal_point;
-
-/// A block as it is without softness, and where the last accepted step led.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Proximal {
-    r: [f64; 3],
-    v_free: [f64; 3],
-    /// `z` and `λₖ`.
-    z: [f64; 3],
-    lambda: [f64; 3],
-    /// The impulses that lead to the velocities of the present step.
-    balancing: [f64; 3],
-}
-
-impl Proximal {
-    fn new(block: &BlockRows<f64>) -> Self {
-        let BlockRows { r, v_free, z, lambda, .. } = *block;
-        Self { r, v_free, z, lambda, balancing: lambda }
-    }
-
-    /// `τ w λₖ`
-    fn shift(&self, block: &BlockRows<f64>, tau: f64) -> [f64; 3] {
-        [0, 1, 2].map(|row| tau * block.w[row] * self.lambda[row])
-    }
-
-    /// Softens the block; `z` is that of the last accepted step.
-    fn soften(&self, block: &mut BlockRows<f64>, tau: f64) {
-        let shift = self.shift(block, tau);
-        for row in 0..3 {
-            block.r[row] = self.r[row] + tau * block.w[row];
-            block.v_free[row] = self.v_free[row] - shift[row];
-            block.z[row] = self.z[row] - shift[row];
-        }
-        block.rescale(PARAMETERS.scaling);
-    }
-
-    /// Takes the softness back: impulses and velocities are then those of the step, `z` that of its constraints.
-    fn harden(&self, block: &mut BlockRows<f64>, tau: f64) {
-        let shift = self.shift(block, tau);
-        (block.r, block.v_free, block.lambda) = (self.r, self.v_free, self.balancing);
-        for row in 0..3 {
-            block.v_c[row] += shift[row];
-            block.z[row] += shift[row];
-        }
-    }
-}
 
 impl SemismoothNewton<f64> {
     /// Looks for the solution of the problem of `rows`, whose `z` is as [`solve`](Self::solve) takes it, until ‖λ − γ(v_c)‖_W is below

@@ -40,7 +40,7 @@ pub(crate) struct Iteration<'a, S> {
 pub(crate) struct Retreat {
     cost: f64,
     /// Steps within which the cost must fall below it.
-    left: usize,
+    remaining: usize,
 }
 
 impl<'a, S: Structure> Iteration<'a, S> {
@@ -228,7 +228,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
         if alpha < 1.0 && self.has_cones && !reuse && self.retreat.is_none() {
             line.evaluate(1.0);
             step = 1.0;
-            self.retreat = Some(Retreat { cost: reached, left: PARAMETERS.watchdog_steps });
+            self.retreat = Some(Retreat { cost: reached, remaining: PARAMETERS.watchdog_steps });
             ws.keep(self.v, alpha);
         }
         axpy(step, &ws.dv, self.v);
@@ -241,11 +241,11 @@ impl<'a, S: Structure> Iteration<'a, S> {
     /// below the cost there, the retreat is given up.
     fn is_failing(&mut self, reached: f64) -> bool {
         let Some(retreat) = &mut self.retreat else { return false };
-        retreat.left -= 1;
+        retreat.remaining -= 1;
         if reached <= retreat.cost {
             self.retreat = None;
         }
-        self.retreat.as_ref().is_some_and(|retreat| retreat.left == 0)
+        self.retreat.as_ref().is_some_and(|retreat| retreat.remaining == 0)
     }
 
     /// Goes back to the point that was kept.

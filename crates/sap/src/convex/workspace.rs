@@ -40,7 +40,7 @@ impl Evaluation {
         let mut start = 0;
         for constraint in constraints {
             let rows = start..start + constraint.rows();
-            constraint.alone(&free[rows.clone()], &mut self.v_c[rows.clone()]);
+            constraint.isolated_velocity(&free[rows.clone()], &mut self.v_c[rows.clone()]);
             start = rows.end;
         }
         self.update(constraints);

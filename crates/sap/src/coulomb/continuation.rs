@@ -127,10 +127,10 @@ impl<S: Structure> Iteration<'_, S> {
                 }
                 length = PARAMETERS.step_after_branch_point;
             }
-            let left = (1.0 - here.t) / here.speed;
-            let is_last = here.speed > 0.0 && length >= left;
+            let remaining = (1.0 - here.t) / here.speed;
+            let is_last = here.speed > 0.0 && length >= remaining;
             if is_last {
-                length = left;
+                length = remaining;
                 if let Some(residual) = self.end(constraints, length, options, ws) {
                     return Ok(End::Law(residual));
                 }

@@ -30,7 +30,7 @@ pub(super) struct FrictionIterations {
     is_searching: bool,
     /// Whether the acceleration knows the bounds.
     is_started: bool,
-    left: usize,
+    remaining: usize,
     /// Changes of the bounds so far.
     pub done: usize,
     /// Relative residual at which the present pass ends.
@@ -61,9 +61,9 @@ impl FrictionIterations {
     pub fn new(structure: &impl Structure, constraints: &[Constraint], options: &Options) -> Self {
         // A pass may do with the last factor, so that factorisations alone do not bound their number.
         let budget = options.factorization_budget.unwrap_or(usize::MAX);
-        let left = options.max_friction_iterations.saturating_sub(1).min(budget);
-        let is_searching =
-            left > 0 && constraints.iter().any(|c| matches!(c.law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
+        let remaining = options.max_friction_iterations.saturating_sub(1).min(budget);
+        let is_searching = remaining > 0
+            && constraints.iter().any(|c| matches!(c.law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
         let tolerance =
             if is_searching { options.tolerance.max(PARAMETERS.first_tolerance) } else { options.tolerance };
         let can_follow = is_searching && can_solve_semismooth(constraints);
@@ -80,7 +80,7 @@ impl FrictionIterations {
         Self {
             is_searching,
             is_started: false,
-            left,
+            remaining,
             done: 0,
             tolerance,
             residual: 0.0,
@@ -104,7 +104,7 @@ impl FrictionIterations {
         if !self.is_searching && self.reopenings > 0 && !meets_coulomb(violation, options) {
             self.reopenings -= 1;
             self.is_started = false;
-            self.is_searching = self.left > 0;
+            self.is_searching = self.remaining > 0;
         }
         self.is_searching
     }
@@ -118,7 +118,7 @@ impl FrictionIterations {
 
     /// Goes on with the search from the bounds that were best, after so many iterations: no path has led further.
     pub fn resume(&mut self, iterations: usize, anderson: &mut Anderson) {
-        if self.left > 0 && self.least_residual.is_finite() {
+        if self.remaining > 0 && self.least_residual.is_finite() {
             self.is_searching = true;
             self.reopenings = PARAMETERS.max_reopenings;
             (self.late, self.most) = (iterations + PARAMETERS.max_iterations_after_continuation, usize::MAX);
@@ -152,7 +152,7 @@ impl FrictionIterations {
         }
         let late = iterations >= self.late || in_problem >= self.late_in_pass || is_budget_spent;
         // The bounds move once at least: before that nothing is known of how far they are from a fixed point.
-        if self.done > 0 && (late || self.left == 0 || self.done >= self.most) {
+        if self.done > 0 && (late || self.remaining == 0 || self.done >= self.most) {
             Next::TakeBestBounds
         } else {
             Next::MoveBounds
@@ -189,7 +189,7 @@ impl FrictionIterations {
 
     /// Moves the bounds towards the normal impulses in `gamma`.
     pub fn move_bounds(&mut self, constraints: &mut [Constraint], gamma: &[f64], anderson: &mut Anderson) {
-        self.left -= 1;
+        self.remaining -= 1;
         self.done += 1;
         gather_normals(constraints, gamma, &mut anderson.g);
         self.mixing = if self.done > PARAMETERS.undamped_passes { PARAMETERS.damped_mixing } else { 1.0 };
@@ -232,7 +232,7 @@ impl FrictionIterations {
     ) {
         set_bounds(constraints, gamma, |_, own| own);
         self.end(residual, options);
-        if self.refinements > 0 && self.left > 0 {
+        if self.refinements > 0 && self.remaining > 0 {
             self.is_searching = true;
             self.tolerance =
                 (PARAMETERS.inexact_reduction * residual).max(PARAMETERS.refinement_fraction * options.tolerance);
@@ -240,9 +240,9 @@ impl FrictionIterations {
     }
 
     /// Takes note of how many refinements a problem has left, and whether its solution cannot be refined further.
-    pub fn note_refinements(&mut self, left: usize, ending: Ending, options: &Options) {
+    pub fn note_refinements(&mut self, remaining: usize, ending: Ending, options: &Options) {
         if self.is_searching {
-            self.refinements = left;
+            self.refinements = remaining;
         }
         if ending == Ending::Refined {
             (self.is_searching, self.refinements, self.tolerance) = (false, 0, options.tolerance);

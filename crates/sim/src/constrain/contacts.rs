@@ -179,13 +179,14 @@ pub(super) fn push_touching(
     let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
     let memory = set.recall(key, cx);
     let is_spinning = surface.resistance >= Resistance::Spinning;
-    let known = memory.map(|m| m.normal);
-    let (vn_hat, recovery) = one_sided.split(known, cx.rule.recovery_speed);
-    let alone = || {
+    let remembered = memory.map(|m| m.normal);
+    let (vn_hat, recovery) = one_sided.split(remembered, cx.rule.recovery_speed);
+    let isolated = || {
         BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, 0.0)
             .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(normal))
     };
-    let normal_impulse = if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { known.unwrap_or_else(alone) };
+    let normal_impulse =
+        if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { remembered.unwrap_or_else(isolated) };
     let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() { drift() } else { (Vec3::ZERO, 0.0) };
     let turned = |vn_hat: f64| if is_midway { vn_hat } else { vn_hat - normal_turning };
     let surface_velocity = surface_velocity + jacobian_drift;

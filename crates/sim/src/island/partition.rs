@@ -27,12 +27,12 @@ impl Islands {
     ) {
         // Constraints beside contacts change no island where there is one tree.
         let others_count = others.jacobians.len();
-        let known = (others_count == 0 || cliques.len() == 1).then_some((points, others_count));
-        if known.is_some() && known == self.points && self.pairs == pairs {
+        let counts = (others_count == 0 || cliques.len() == 1).then_some((points, others_count));
+        if counts.is_some() && counts == self.points && self.pairs == pairs {
             // What rests is joined as it was.
             return;
         }
-        self.points = known;
+        self.points = counts;
         self.pairs.clear();
         self.pairs.extend_from_slice(pairs);
         self.parent.clear();

@@ -54,7 +54,7 @@ impl Island {
 
 /// The options of a recovery after so many factorisations: it may take what they leave of the budget of an island of this size.
 fn budgeted(options: &sap::Options, size: Size, spent: usize) -> sap::Options {
-    let left = |budget: usize| size.factorizations(budget).saturating_sub(spent).max(MIN_RECOVERY);
-    let max_iterations = options.factorization_budget.map_or(usize::MAX, left).min(options.max_iterations);
+    let remaining = |budget: usize| size.factorizations(budget).saturating_sub(spent).max(MIN_RECOVERY);
+    let max_iterations = options.factorization_budget.map_or(usize::MAX, remaining).min(options.max_iterations);
     sap::Options { max_friction_iterations: 1, max_iterations, ..*options }
 }

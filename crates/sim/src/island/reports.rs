@@ -3,7 +3,7 @@
 use crew::Crew;
 
 use super::{Island, Islands};
-use crate::report::Touch;
+use crate::report::ContactOutcome;
 use crate::sensors::EndLoad;
 use crate::warm_start::{Entry, Key};
 use crate::{Stats, WarmStart};
@@ -16,7 +16,7 @@ struct Share<'a> {
     islands: &'a [Island],
     /// Of the contact points, where they are, and what became of them.
     places: &'a [(u32, u32)],
-    touches: &'a mut [Touch],
+    contact_outcomes: &'a mut [ContactOutcome],
     entries: &'a mut [Entry],
     sums: Sums,
 }
@@ -38,12 +38,12 @@ impl Islands {
     }
 
     /// The contact points with an impulse, their keys, and what became of them.
-    pub fn pushing(&self) -> impl Iterator<Item = (u32, Key, &Touch)> {
+    pub fn pushing(&self) -> impl Iterator<Item = (u32, Key, &ContactOutcome)> {
         let all = self.active().iter().flat_map(|island| {
-            let points = island.contacts.iter().zip(&island.memories).zip(&island.touches);
-            points.map(|((contact, memory), touch)| (*contact, memory.key, touch))
+            let points = island.contacts.iter().zip(&island.memories).zip(&island.contact_outcomes);
+            points.map(|((contact, memory), outcome)| (*contact, memory.key, outcome))
         });
-        all.filter(|(_, _, touch)| touch.impulse != [0.0; 3])
+        all.filter(|(_, _, outcome)| outcome.impulse != [0.0; 3])
     }
 
     /// Replaces `out` by the impulses between bodies beside those at contact points.
@@ -53,8 +53,8 @@ impl Islands {
     }
 
     /// What became of the contact points of soft bodies, with their indices among all.
-    pub fn soft_touches(&self) -> impl Iterator<Item = (usize, &Touch)> {
-        self.active().iter().flat_map(|island| island.soft_touches.iter().map(|(index, touch)| (*index, touch)))
+    pub fn soft_outcomes(&self) -> impl Iterator<Item = (usize, &ContactOutcome)> {
+        self.active().iter().flat_map(|island| island.soft_outcomes.iter().map(|(index, outcome)| (*index, outcome)))
     }
 
     /// Among all contact points, the one of which the constraint is known by `key`.
@@ -66,18 +66,24 @@ impl Islands {
     }
 
     /// Adds the islands' reports to `stats`; gathers the outcome of contact points in the order of their detection, and the warm start.
-    pub fn collect(&mut self, crew: &mut Crew, stats: &mut Stats, touches: &mut Vec<Touch>, memory: &mut WarmStart) {
+    pub fn collect(
+        &mut self,
+        crew: &mut Crew,
+        stats: &mut Stats,
+        contact_outcomes: &mut Vec<ContactOutcome>,
+        memory: &mut WarmStart,
+    ) {
         let count = self.place_of.len();
         let entries = memory.entries_mut();
         // Buffers take turns: each gets the largest size yet, so that later steps do not allocate.
         self.most_points = count.max(self.most_points);
-        touches.truncate(count);
-        touches.reserve(self.most_points - touches.len());
-        touches.resize(count, Touch::default());
+        contact_outcomes.truncate(count);
+        contact_outcomes.reserve(self.most_points - contact_outcomes.len());
+        contact_outcomes.resize(count, ContactOutcome::default());
         entries.truncate(count);
         entries.reserve(self.most_memories.max(count) - entries.len());
         entries.resize(count, Entry::NONE);
-        let Sums { stats: found, others, has_gaps } = self.gather(crew, touches, entries);
+        let Sums { stats: found, others, has_gaps } = self.gather(crew, contact_outcomes, entries);
         *stats = stats.plus(&found);
         self.most_memories = (count + others).max(self.most_memories);
         entries.reserve(self.most_memories - count);
@@ -88,10 +94,10 @@ impl Islands {
     }
 
     /// Gathers points and sums.
-    fn gather(&self, crew: &mut Crew, mut touches: &mut [Touch], mut entries: &mut [Entry]) -> Sums {
+    fn gather(&self, crew: &mut Crew, mut contact_outcomes: &mut [ContactOutcome], mut entries: &mut [Entry]) -> Sums {
         if self.active <= SHARES {
             let (islands, places) = (self.active(), &self.place_of[..]);
-            let mut all = Share { islands, places, touches, entries, sums: Sums::default() };
+            let mut all = Share { islands, places, contact_outcomes, entries, sums: Sums::default() };
             all.gather(&self.islands);
             return all.sums;
         }
@@ -100,7 +106,7 @@ impl Islands {
             let places = &self.place_of[part(k, self.place_of.len())];
             Share {
                 islands: &self.active()[part(k, self.active)],
-                touches: touches.split_off_mut(..places.len()).unwrap_or_default(),
+                contact_outcomes: contact_outcomes.split_off_mut(..places.len()).unwrap_or_default(),
                 entries: entries.split_off_mut(..places.len()).unwrap_or_default(),
                 places,
                 sums: Sums::default(),
@@ -127,10 +133,10 @@ impl Share<'_> {
             island.add_to(&mut self.sums.stats);
             self.sums.others += island.other_memories.len();
         }
-        let out = self.touches.iter_mut().zip(self.entries.iter_mut());
-        for (&(island, k), (touch, entry)) in self.places.iter().zip(out) {
+        let out = self.contact_outcomes.iter_mut().zip(self.entries.iter_mut());
+        for (&(island, k), (outcome, entry)) in self.places.iter().zip(out) {
             let (island, k) = (&all[island as usize], k as usize);
-            (*touch, *entry) = (island.touches[k], island.memories[k]);
+            (*outcome, *entry) = (island.contact_outcomes[k], island.memories[k]);
             self.sums.has_gaps |= entry.key == Entry::NONE.key;
         }
     }

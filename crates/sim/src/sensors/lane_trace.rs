@@ -8,7 +8,7 @@ use super::trace::{LaneScratch, StepEnds, StepTrace, TraceNeeds};
 use crate::warm_start::Key;
 use crate::{ContactPoint, Options};
 
-/// The trace of the last step of a lane, which was not left.
+/// The trace of the last step of a lane, which did not fall back.
 pub fn trace_lane<T: Bundle>(
     lanes: &Lanes<T>,
     lane: usize,

@@ -4,7 +4,7 @@
 //! error: in a scheme of order p it is (x₂ − x₁)/(2ᵖ − 1). The error may be `accuracy` per second, in metres and
 //! radians, and in velocities relative to 1 + |v|; of velocities per step while near-rigid contacts or loops hold them.
 //!
-//! Steps end where compliant contacts begin (`touches`). Where near-rigid contacts make forces or velocities (an impact) jump,
+//! Steps end where compliant contacts begin (`overlaps`). Where near-rigid contacts make forces or velocities (an impact) jump,
 //! errors do not fall in proportion to the step: the error of that one step counts instead, at an impact that of positions
 //! alone. How the difference falls with the step tells the two apart.
 
@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use multibody::difference;
 
-use super::touches::{OverlapPoint, overshoot};
+use super::overlaps::{OverlapPoint, overshoot};
 use super::{HALVINGS, Simulation};
 use crate::{SimulationError, State, Stats};
 
@@ -47,7 +47,7 @@ pub(super) struct Doubling {
     soft_x: Vec<f64>,
     soft_v: Vec<f64>,
     gap: Vec<f64>,
-    /// What touches at the beginning and at the end.
+    /// Where geoms overlap at the beginning and at the end.
     before: Vec<OverlapPoint>,
     after: Vec<OverlapPoint>,
     contact: Contact,
@@ -58,6 +58,14 @@ pub(super) struct Doubling {
 struct Difference {
     positions: f64,
     velocities: f64,
+}
+
+/// What becomes of a step that was made twice, and the length of the one to be tried next, s.
+enum Verdict {
+    Accepted(f64),
+    /// It passes the beginning of a compliant contact.
+    Late(f64),
+    Inaccurate(f64),
 }
 
 impl Simulation {
@@ -110,15 +118,15 @@ impl Simulation {
             return Err(SimulationError::Option { name: "times", value: f64::NAN, expected: "an ascending sequence" });
         }
         let Some(&end) = times.last() else { return Ok(ControlFlow::Continue(())) };
-        let mut left = times.iter().copied().peekable();
-        while left.next_if(|time| *time <= self.state.time).is_some() {
+        let mut remaining = times.iter().copied().peekable();
+        while remaining.next_if(|time| *time <= self.state.time).is_some() {
             frame(&self.state.q, &self.state.v);
         }
         let (mut q, mut v) = (self.state.q.clone(), self.state.v.clone());
         let mut delta = self.state.v.clone();
         let flow = self.advance_through(end, |start, simulation| {
             let span = simulation.state.time - start.time;
-            while let Some(time) = left.next_if(|time| *time <= simulation.state.time) {
+            while let Some(time) = remaining.next_if(|time| *time <= simulation.state.time) {
                 simulation.interpolate(start, (time - start.time) / span, span, &mut delta, &mut q, &mut v);
                 frame(&q, &v);
             }
@@ -126,7 +134,7 @@ impl Simulation {
         })?;
         if flow.is_continue() {
             // A remainder that is round-off.
-            left.for_each(|_| frame(&self.state.q, &self.state.v));
+            remaining.for_each(|_| frame(&self.state.q, &self.state.v));
         }
         Ok(flow)
     }
@@ -197,83 +205,93 @@ impl Simulation {
 
     /// One step that does not pass `time`.
     fn step_towards(&mut self, time: f64, doubling: &mut Doubling) -> Result<(), SimulationError> {
-        let left = time - self.state.time;
+        let remaining = time - self.state.time;
         let Some(accuracy) = self.options.accuracy else {
             let dt = self.timestep();
             // A remainder below round-off of the sum is no step.
-            let dt = if left < dt * (1.0 + 1e-9) { left } else { dt };
+            let dt = if remaining < dt * (1.0 + 1e-9) { remaining } else { dt };
             self.step_by(dt, HALVINGS)?;
             // A restored count may be any.
             self.state.step = self.state.step.wrapping_add(1);
             self.state.time += dt;
             return Ok(());
         };
-        self.step_accurately(accuracy, left, doubling)
+        self.step_accurately(accuracy, remaining, doubling)
     }
 
-    /// One step of at most `left`, s, as long as the accuracy lets it be.
-    fn step_accurately(&mut self, accuracy: f64, left: f64, doubling: &mut Doubling) -> Result<(), SimulationError> {
-        let order = self.options.scheme.order();
+    /// One step of at most `remaining`, s, as long as the accuracy lets it be.
+    fn step_accurately(
+        &mut self,
+        accuracy: f64,
+        remaining: f64,
+        doubling: &mut Doubling,
+    ) -> Result<(), SimulationError> {
         let mut shortest = LEAST;
         let mut dt = if self.state.step_size > 0.0 { self.state.step_size } else { FIRST };
         let mut sum = Stats::default();
         let mut last: Option<(Difference, f64)> = None;
-        self.find_touches(&mut doubling.before);
+        self.find_overlaps(&mut doubling.before);
         loop {
-            // The last two steps share what is left, so that none is tiny.
-            let is_cut = dt >= left;
+            // The last two steps share what remains, so that none is tiny.
+            let is_cut = dt >= remaining;
             let h = match () {
-                () if is_cut => left,
-                () if left < 2.0 * dt => 0.5 * left,
+                () if is_cut => remaining,
+                () if remaining < 2.0 * dt => 0.5 * remaining,
                 () => dt,
             };
-            match self.step_twice(h, &mut sum, doubling) {
-                Err(error @ SimulationError::Interrupted { .. }) => {
-                    self.state.copy_from(&doubling.start);
-                    return Err(error);
+            let judged = self.step_twice(h, &mut sum, doubling).and_then(|gap| {
+                shortest = if doubling.contact == Contact::None { LEAST } else { SHORTEST * accuracy };
+                Ok((gap, self.judge(accuracy, (h, shortest), (gap, last), doubling)?))
+            });
+            match judged {
+                Ok((_, Verdict::Accepted(next))) => {
+                    self.state.step = doubling.start.step.wrapping_add(1);
+                    self.state.time = doubling.start.time + h;
+                    // A step cut short says nothing against longer ones.
+                    self.state.step_size = if is_cut { next.max(dt) } else { next };
+                    self.stats = sum;
+                    return Ok(());
                 }
-                Ok(gap) => {
-                    shortest = if doubling.contact == Contact::None { LEAST } else { SHORTEST * accuracy };
-                    let limits = Limits::new(accuracy, h, gap, last, doubling.contact);
-                    let ratio = limits.ratio(gap, order);
-                    let next =
-                        h * (CAUTION * libm::pow(ratio.max(1e-12), -limits.exponent(order))).clamp(SHORTER, LONGER);
-                    let next = next.max(shortest);
-                    self.find_touches(&mut doubling.after);
-                    if let Err(error) = self.check_interrupt() {
-                        self.state.copy_from(&doubling.start);
-                        return Err(error);
-                    }
-                    let late = overshoot(&doubling.before, &doubling.after, h, AT_TOUCH * accuracy);
-                    if let Some(late) = late.filter(|_| h > shortest) {
-                        sum.rejected += 1;
-                        dt = (h - late).max(shortest);
-                        self.state.copy_from(&doubling.start);
-                        continue;
-                    }
-                    if ratio <= 1.0 || h <= shortest {
-                        self.state.step = doubling.start.step.wrapping_add(1);
-                        self.state.time = doubling.start.time + h;
-                        // A step cut short says nothing against longer ones.
-                        self.state.step_size = if is_cut { next.max(dt) } else { next };
-                        self.stats = sum;
-                        return Ok(());
-                    }
-                    sum.rejected += 1;
+                Ok((_, Verdict::Late(next))) => dt = next,
+                Ok((gap, Verdict::Inaccurate(next))) => {
                     last = Some((gap, h));
                     dt = next;
                 }
                 Err(error) => {
                     self.state.copy_from(&doubling.start);
-                    if h <= shortest {
+                    if h <= shortest || matches!(error, SimulationError::Interrupted { .. }) {
                         return Err(error);
                     }
-                    sum.rejected += 1;
                     dt = (SHORTER * h).max(shortest);
                 }
             }
+            sum.rejected += 1;
             self.state.copy_from(&doubling.start);
         }
+    }
+
+    /// What is to be done with a step of `h` that was made twice, the two ways `gap` apart; `longer` is what was given up before. Steps
+    /// that are no longer than `shortest` are kept.
+    fn judge(
+        &mut self,
+        accuracy: f64,
+        (h, shortest): (f64, f64),
+        (gap, longer): (Difference, Option<(Difference, f64)>),
+        doubling: &mut Doubling,
+    ) -> Result<Verdict, SimulationError> {
+        let order = self.options.scheme.order();
+        let limits = Limits::new(accuracy, h, gap, longer, doubling.contact);
+        let ratio = limits.ratio(gap, order);
+        let next = h * (CAUTION * libm::pow(ratio.max(1e-12), -limits.exponent(order))).clamp(SHORTER, LONGER);
+        let next = next.max(shortest);
+        self.find_overlaps(&mut doubling.after);
+        self.check_interrupt()?;
+        let late = overshoot(&doubling.before, &doubling.after, h, AT_TOUCH * accuracy);
+        Ok(match late.filter(|_| h > shortest) {
+            Some(late) => Verdict::Late((h - late).max(shortest)),
+            None if ratio <= 1.0 || h <= shortest => Verdict::Accepted(next),
+            None => Verdict::Inaccurate(next),
+        })
     }
 
     /// Makes a step whole, and again in two halves, where the state is left.

@@ -81,7 +81,7 @@ impl Simulation {
             soft_iterations: 0,
             soft_residual: 0.0,
             detected: Vec::new(),
-            touches: Vec::new(),
+            contact_outcomes: Vec::new(),
             remembered: WarmStart::default(),
             last_round: WarmStart::default(),
             is_again: false,

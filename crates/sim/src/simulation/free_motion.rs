@@ -204,14 +204,14 @@ impl Simulation {
         let Self { trees, state, v_start, force, model, effective_mass, crew, .. } = self;
         let (state, mass) = (&*state, &*effective_mass);
         let force = if has_others { &force[..] } else { &state.applied_force };
-        let (is_known, has_drives) = (AtomicBool::new(true), AtomicBool::new(false));
+        let (is_mass_current, has_drives) = (AtomicBool::new(true), AtomicBool::new(false));
         let each = |workspace: &mut TreeWorkspace, v_start: &[f64]| {
             if workspace.asleep {
                 workspace.place(&state.q, v_start);
             } else {
                 workspace.gather_forces(state, v_start, force, model.gravity, &step);
                 if !mass.is_of(workspace.dofs.clone(), &workspace.impedance_all) {
-                    is_known.store(false, Ordering::Relaxed);
+                    is_mass_current.store(false, Ordering::Relaxed);
                 }
                 if !workspace.drives.is_empty() {
                     has_drives.store(true, Ordering::Relaxed);
@@ -226,7 +226,7 @@ impl Simulation {
             crew.for_each(trees, |_, workspace| each(workspace, v_start));
         }
         self.has_drives = has_drives.into_inner();
-        if !is_known.into_inner() {
+        if !is_mass_current.into_inner() {
             for (k, workspace) in trees.iter().enumerate().filter(|(_, workspace)| !workspace.asleep) {
                 effective_mass.update(k, workspace.dofs.clone(), &workspace.impedance_all);
             }

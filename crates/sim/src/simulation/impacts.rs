@@ -8,7 +8,7 @@
 
 use super::Simulation;
 use crate::constraint_jacobian::{ConstraintEnd, Motion};
-use crate::report::Touch;
+use crate::report::ContactOutcome;
 use crate::warm_start::Key;
 use crate::{ContactPoint, SimulationError, Theta};
 
@@ -66,8 +66,8 @@ impl Simulation {
     /// Keeps the impulses of the contact points for the report of the step.
     fn remember_impacts(&mut self) {
         let Self { impacts, islands, detected, scene, .. } = self;
-        let report = |(contact, key, touch): (u32, Key, &Touch)| {
-            (key, ContactPoint::new(&detected[contact as usize], scene, touch))
+        let report = |(contact, key, outcome): (u32, Key, &ContactOutcome)| {
+            (key, ContactPoint::new(&detected[contact as usize], scene, outcome))
         };
         impacts.extend(islands.pushing().map(report));
     }

@@ -320,7 +320,7 @@ impl Simulation {
         s.gamma.resize(count, 0.0);
         s.j_x.resize(count, 0.0);
         let mut matches = Vec::new();
-        let (mut next, mut known) = (0, 0);
+        let (mut next, mut remembered) = (0, 0);
         for (k, key) in reference.keys.iter().enumerate() {
             let first = reference.rows[k];
             let width = reference.rows.get(k + 1).map_or(sample.v_c.len(), |&next| next) - first;
@@ -334,7 +334,7 @@ impl Simulation {
                 return Err(self.no_jacobian("the contacts that push change next to this state".into()));
             };
             sample.data[k] = self.set.constraints[i].law.data();
-            if self.state.warm_start.of(*key, &mut known).is_some() {
+            if self.state.warm_start.of(*key, &mut remembered).is_some() {
                 // The bound is that of the last step.
                 sample.data[k].normal_impulse = 0.0;
             }

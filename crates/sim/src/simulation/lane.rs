@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use geometry::Scene;
-use lanes::{Bundle, ChangingGains, Known, Lanes, Numbers, Plan, Summary};
+use lanes::{Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry};
 use multibody::Model;
 use spatial::Vec3;
 
 use super::Simulation;
 use super::planning::{attachments, plan_with};
-use crate::report::{Reports, Touch};
+use crate::report::{ContactOutcome, Reports};
 use crate::sensors::trace::StepTrace;
 use crate::step_forces::LastStep;
 use crate::warm_start::{Entry, Key};
@@ -85,7 +85,8 @@ enum Trial {
     Made,
     /// It is to be made in halves.
     Unresolved,
-    Left,
+    /// It is for the step for all models.
+    Fallback,
 }
 
 impl Lane {
@@ -150,9 +151,10 @@ impl Lane {
         (lanes.has_forces, lanes.has_wrenches) = (is_any(&state.applied_force), is_any(&state.applied_wrench));
         lanes.applied_force.copy_from_slice(&state.applied_force);
         lanes.applied_wrench.copy_from_slice(&state.applied_wrench);
-        let known =
-            |&Entry { key, free_velocity, normal }: &Entry| Some(Known { name: key.in_lane()?, free_velocity, normal });
-        lanes.set_known(state.warm_start.entries().iter().filter_map(known));
+        let in_lane = |&Entry { key, free_velocity, normal }: &Entry| {
+            Some(WarmStartEntry { name: key.in_lane()?, free_velocity, normal })
+        };
+        lanes.set_warm_start(state.warm_start.entries().iter().filter_map(in_lane));
         lanes.stats = lanes::LaneStats::default();
     }
 
@@ -164,8 +166,9 @@ impl Lane {
         state.act.copy_from_slice(&lanes.act);
         let entries = state.warm_start.entries_mut();
         entries.clear();
-        let entry = |Known { name, free_velocity, normal }| Entry { key: Key::of_lane(name), free_velocity, normal };
-        entries.extend(lanes.known(&lengths[length].plan).map(entry));
+        let entry =
+            |WarmStartEntry { name, free_velocity, normal }| Entry { key: Key::of_lane(name), free_velocity, normal };
+        entries.extend(lanes.warm_start(&lengths[length].plan).map(entry));
         state.warm_start.sort(0);
         state.extrapolation.clear();
     }
@@ -179,7 +182,7 @@ impl Lane {
             let (t1, t2) = normal.tangents();
             let along = |v: Vec3<f64>| [t1.dot(v), t2.dot(v), normal.dot(v)];
             reports.detected.push(geometry::Contact { geoms, position, normal, gap, pair: None });
-            reports.touches.push(Touch { gap, impulse: along(impulse), velocity: along(velocity) });
+            reports.contact_outcomes.push(ContactOutcome { gap, impulse: along(impulse), velocity: along(velocity) });
         });
         let Summary { contacts, active_contacts, limits, constraints, islands, iterations, residual, penetration } =
             self.lanes.summary(plan);
@@ -246,7 +249,7 @@ impl Simulation {
             let is_made = match self.try_in_lane(0.5 * dt, halvings + 1) {
                 Trial::Made => true,
                 Trial::Unresolved => self.halve_in_lane(0.5 * dt, halvings + 1, spent),
-                Trial::Left => false,
+                Trial::Fallback => false,
             };
             if !is_made {
                 return false;
@@ -278,12 +281,12 @@ impl Simulation {
     /// Makes a step of `dt` in the lane, which was halved so often; unless it is made, the state is as it was.
     fn try_in_lane(&mut self, dt: f64, halvings: usize) -> Trial {
         let Self { lane: Some(lane), state, last_step, reports, stats, model, options, .. } = self else {
-            return Trial::Left;
+            return Trial::Fallback;
         };
         lane.load(model, state, halvings);
         Bundle::step(&mut *lane.lanes, &lane.lengths[halvings].plan);
-        if lane.lanes.left() != 0 {
-            return if lane.lanes.unresolved() != 0 { Trial::Unresolved } else { Trial::Left };
+        if lane.lanes.fallback() != 0 {
+            return if lane.lanes.unresolved() != 0 { Trial::Unresolved } else { Trial::Fallback };
         }
         last_step.begin(state, (&state.v, &state.v), dt);
         last_step.v.clear();
@@ -315,13 +318,15 @@ impl Simulation {
 
     /// Makes room for what steps in the lane remember and report, in all the buffers that take turns.
     pub(super) fn make_room_for_lane(&mut self) {
-        let Self { lane: Some(lane), state, remembered, before, reports, detected, touches, .. } = self else { return };
+        let Self { lane: Some(lane), state, remembered, before, reports, detected, contact_outcomes, .. } = self else {
+            return;
+        };
         let most = lane.lengths[0].plan.constraint_count();
         for warm_start in [&mut state.warm_start, remembered, &mut before.warm_start] {
             make_room(warm_start.entries_mut(), most);
         }
-        for touches in [&mut reports.touches, touches] {
-            make_room(touches, most);
+        for contact_outcomes in [&mut reports.contact_outcomes, contact_outcomes] {
+            make_room(contact_outcomes, most);
         }
         for detected in [&mut reports.detected, detected] {
             make_room(detected, most);

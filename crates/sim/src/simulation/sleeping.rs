@@ -54,9 +54,9 @@ impl Simulation {
             // Trees are not looked at: of many, that would be a cache miss each.
             return;
         }
-        let is_known = self.has_rests();
+        let has_rests = self.has_rests();
         for (k, workspace) in self.trees.iter_mut().enumerate() {
-            workspace.asleep = is_known && self.state.rests[k].asleep_with.is_some();
+            workspace.asleep = has_rests && self.state.rests[k].asleep_with.is_some();
         }
         // A belt may start below anything.
         let is_moved = self.state.pd.is_active() || self.state.surface_velocity.iter().any(|v| *v != 0.0);

@@ -110,9 +110,9 @@ impl Simulation {
 
     /// Keeps what the solution of the constraints was: the next one in this step is near it.
     pub(super) fn remember_round(&mut self) {
-        let Self { islands, crew, touches, last_round, .. } = self;
+        let Self { islands, crew, contact_outcomes, last_round, .. } = self;
         let mut stats = Stats::default();
-        islands.collect(crew, &mut stats, touches, last_round);
+        islands.collect(crew, &mut stats, contact_outcomes, last_round);
         self.earlier_iterations += stats.iterations;
         self.is_again = true;
     }
@@ -190,10 +190,10 @@ impl Simulation {
         for (point, gap) in soft_contacts.iter_mut().zip(&soft.gaps) {
             point.gap = *gap;
         }
-        for (index, touch) in islands.soft_touches() {
+        for (index, outcome) in islands.soft_outcomes() {
             let point = &mut soft_contacts[index];
-            (point.impulse, point.velocity) = (touch.impulse, touch.velocity);
-            if touch.impulse[2] > 0.0 {
+            (point.impulse, point.velocity) = (outcome.impulse, outcome.velocity);
+            if outcome.impulse[2] > 0.0 {
                 stats.active_contacts += 1;
                 stats.penetration = stats.penetration.max(-point.gap);
             }
@@ -249,12 +249,12 @@ pub(super) fn check_holds(model: &Model, scene: &geometry::Scene) -> Result<(), 
     for (i, hold) in scene.soft_attachments.iter().enumerate() {
         let what = || format!("attachment {i} of a soft body");
         let nodes = scene.soft_bodies.get(hold.soft).map_or(0, |body: &std::sync::Arc<SoftBody>| body.node_count());
-        let known = [
+        let indices = [
             ("soft body", hold.soft, scene.soft_bodies.len()),
             ("node", hold.node as usize, nodes),
             ("body", hold.body, model.bodies.len()),
         ];
-        for (kind, index, count) in known {
+        for (kind, index, count) in indices {
             if index >= count {
                 return Err(SimulationError::Scene { what: what(), kind, index, count });
             }

@@ -162,11 +162,13 @@ fn conserve_all(
     // which is not in the energy of a step with Jacobians at q₀: as much as the internal motion has where a joint turns around.
     let work = 0.5 * due.drift.dot(due.impulse()) / end.mass;
     let kinetic = end.kinetic + geared;
-    let (within, left) = (kinetic - rigid_energy, due.kinetic + work + geared - rigid_energy_due);
-    if within <= LITTLE * kinetic || !(left * SCALING * SCALING >= within && left <= SCALING * SCALING * within) {
+    let (within, within_due) = (kinetic - rigid_energy, due.kinetic + work + geared - rigid_energy_due);
+    if within <= LITTLE * kinetic
+        || !(within_due * SCALING * SCALING >= within && within_due <= SCALING * SCALING * within)
+    {
         return false;
     }
-    let scale = (left / within).sqrt();
+    let scale = (within_due / within).sqrt();
     for (lack, v) in lack.iter_mut().zip(v) {
         *lack = (scale - 1.0) * v;
     }

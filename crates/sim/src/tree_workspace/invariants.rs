@@ -26,10 +26,10 @@ use super::implicit::{FreeMotion, ImplicitNewton};
 use super::whole::{Ends, Root, middle};
 
 /// Share of the energy of motion and springs that a step may create where that is corrected,
-const MENDED: f64 = 0.03;
+const MAX_ENERGY_CORRECTED: f64 = 0.03;
 /// and where it is not: with 0.1 % a double pendulum at 10 ms is refused, whose energy stays in bounds in equal steps and
 /// drifts in others; with 0.5 % the energy of a flung arm is not held.
-const LEFT: f64 = 1.5e-3;
+const MAX_ENERGY_UNCORRECTED: f64 = 1.5e-3;
 /// Where joints turn by less than this, rad, the motion is resolved. With half of it a stiff chain at 5 ms is refused.
 const RESOLVED: f64 = 0.1;
 /// Where they turn by less than this, what the step makes is lost in round-off.
@@ -69,17 +69,17 @@ impl TreeWorkspace {
         let keeps_momentum = kept > 0;
         let apart = if self.floats() && !keeps_momentum { 6 } else { kept };
         let turn = motion.step.dt * self.turning_speed(&newton.v_theta);
-        let is_to_mend = keeps_energy || keeps_momentum;
-        if turn <= if is_to_mend { HARDLY } else { RESOLVED } {
+        let is_to_correct = keeps_energy || keeps_momentum;
+        if turn <= if is_to_correct { HARDLY } else { RESOLVED } {
             return true;
         }
         let budget = Budget { apart, keeps_momentum, keeps_energy, ..self.budget(newton, motion) };
         let made = self.spend(newton, motion, &budget);
-        newton.ends.is_lacking &= is_to_mend && (made <= MENDED || !motion.is_to_resolve);
+        newton.ends.is_lacking &= is_to_correct && (made <= MAX_ENERGY_CORRECTED || !motion.is_to_resolve);
         if keeps_energy {
-            return made <= if newton.ends.is_lacking { MENDED } else { LEFT };
+            return made <= if newton.ends.is_lacking { MAX_ENERGY_CORRECTED } else { MAX_ENERGY_UNCORRECTED };
         }
-        turn <= RESOLVED || made <= LEFT
+        turn <= RESOLVED || made <= MAX_ENERGY_UNCORRECTED
     }
 
     /// How far joints turn in a step whose energy is corrected at its end, rad; zero where it is not, or where they hardly turn.
@@ -167,12 +167,13 @@ impl TreeWorkspace {
         let (_, change) = root.velocities(std::array::from_fn(|k| due[k] - p[k]));
         let kinetic = last.kinetic + self.armature_energy(&self.v_star);
         let within = kinetic - rigid_energy;
-        let left = budget.energy - elastic + gravity.dot(last.moment);
-        let made = (within - (left - rigid_energy_due)).abs();
+        let energy_due = budget.energy - elastic + gravity.dot(last.moment);
+        let made = (within - (energy_due - rigid_energy_due)).abs();
         let (rigid_due, rigid_energy_due) =
             if budget.keeps_momentum { (rigid_due, rigid_energy_due) } else { (rigid, rigid_energy) };
         let is_told = within > LITTLE * kinetic;
-        let scale = if budget.keeps_energy && is_told { ((left - rigid_energy_due) / within).sqrt() } else { 1.0 };
+        let scale =
+            if budget.keeps_energy && is_told { ((energy_due - rigid_energy_due) / within).sqrt() } else { 1.0 };
         // Half before and half after, so that the motion can be reversed.
         let own = 0.5 * (budget.own + kinetic - self.carried(last) + elastic);
         *is_lacking = (1.0 / SCALING..=SCALING).contains(&scale) && change.is_finite();

@@ -56,8 +56,9 @@ impl Root {
         for k in 0..dofs {
             for l in 0..=k {
                 let product: f64 = (0..l).map(|j| root.factor[k][j] * root.factor[l][j]).sum();
-                let left = root.factor[k][l] - product;
-                root.factor[k][l] = if k == l { left.max(f64::MIN_POSITIVE).sqrt() } else { left / root.factor[l][l] };
+                let remainder = root.factor[k][l] - product;
+                root.factor[k][l] =
+                    if k == l { remainder.max(f64::MIN_POSITIVE).sqrt() } else { remainder / root.factor[l][l] };
             }
         }
         root

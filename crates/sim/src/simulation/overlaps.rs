@@ -35,18 +35,19 @@ impl OverlapPoint {
 /// Contact points may be found this far apart where nothing moves, m.
 const WANDER: f64 = 1e-9;
 
-/// How much shorter a step of `h` should be to end where the first of the touches begins that were not there before and are
+/// How much shorter a step of `h` should be to end where the first of the overlaps begins that were not there before and are
 /// deeper than `depth`, s; none when there is none.
 pub(super) fn overshoot(before: &[OverlapPoint], now: &[OverlapPoint], h: f64, depth: f64) -> Option<f64> {
-    let new = now.iter().filter(|touch| touch.depth > depth && !touch.was_there(before, h));
+    let new = now.iter().filter(|overlap| overlap.depth > depth && !overlap.was_there(before, h));
     // A body that has turned back within the step touched in the middle of it.
-    let late = new.map(|touch| if touch.closing > 0.0 { (touch.depth / touch.closing).min(0.5 * h) } else { 0.5 * h });
+    let late =
+        new.map(|overlap| if overlap.closing > 0.0 { (overlap.depth / overlap.closing).min(0.5 * h) } else { 0.5 * h });
     late.reduce(f64::max)
 }
 
 impl Simulation {
-    /// The touches in the present state.
-    pub(super) fn find_touches(&mut self, touches: &mut Vec<OverlapPoint>) {
+    /// The overlaps in the present state.
+    pub(super) fn find_overlaps(&mut self, overlaps: &mut Vec<OverlapPoint>) {
         self.present.place_all(&self.model, (&self.state.q, &self.state.v));
         let Self { trees, collider, tree_of, detected, crew, present, .. } = self;
         let movement = |node: usize| {
@@ -55,7 +56,7 @@ impl Simulation {
             Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { rests: workspace.asleep, ..Sweep::default() } }
         };
         collider.shared_contacts(crew, movement, detected);
-        touches.clear();
+        overlaps.clear();
         for contact in self.detected.iter().filter(|contact| contact.gap < 0.0) {
             let (mut relative, mut speed) = (Vec3::ZERO, 0.0);
             for (geom, sign) in contact.geoms.into_iter().zip([-1.0, 1.0]) {
@@ -66,7 +67,7 @@ impl Simulation {
                 speed += kin.twists[node].lin.norm() + self.extents[node] * kin.twists[node].ang.norm();
             }
             let closing = -relative.dot(contact.normal);
-            touches.push(OverlapPoint {
+            overlaps.push(OverlapPoint {
                 geoms: contact.geoms,
                 position: contact.position,
                 depth: -contact.gap,

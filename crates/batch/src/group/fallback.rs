@@ -8,13 +8,13 @@ use crate::arrays::{Arrays, Borrowed, Worlds};
 
 /// What a simulation did for a group.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Left {
+pub(crate) struct FallbackStats {
     pub steps: u64,
     pub unsettled: u64,
     pub iterations: u64,
 }
 
-impl Left {
+impl FallbackStats {
     /// Counts the last step of a simulation.
     pub fn add(&mut self, stats: &sim::Stats) {
         self.unsettled += u64::from(stats.unsettled > 0);
@@ -25,26 +25,26 @@ impl Left {
 /// Steps in a row that a world is left to a simulation at most, before lanes are tried again.
 const MAX_WAIT: u32 = 16;
 
-/// A world that lanes have left to a simulation.
+/// A world whose last step fell back to a simulation.
 pub(crate) struct Past {
     /// What the simulation starts its next step from, with its memory of the last one.
     pub state: State,
     /// Whether the state is one that a simulation led to, and tells what the last step met.
-    pub is_known: bool,
-    /// Steps in a row that the world was left.
+    pub has_warm_start: bool,
+    /// Steps in a row that fell back.
     pub in_a_row: u32,
-    /// Steps that it will be left without a trial in lanes.
+    /// Steps that fall back without a trial in lanes.
     pub wait: u32,
 }
 
 impl Past {
     pub fn new(model: &Model) -> Self {
-        Self { state: State::new(model), is_known: false, in_a_row: 0, wait: 0 }
+        Self { state: State::new(model), has_warm_start: false, in_a_row: 0, wait: 0 }
     }
 
-    /// Notes that the world was left once more. Once is chance: lanes are tried again. Where it was left n times in a row and lanes fail
-    /// again, the next n steps do without them.
-    fn note_left(&mut self, why: Why) {
+    /// Notes one more fallback. One is chance: lanes are tried again. Where n steps in a row fell back and lanes fail again, the next n steps
+    /// do without them.
+    fn note_fallback(&mut self, why: Why) {
         // Halves are made in a lane of their own: nothing is gained by waiting.
         self.wait = match self.wait {
             _ if why == Why::Unresolved => 0,
@@ -52,7 +52,7 @@ impl Past {
             wait => wait - 1,
         };
         self.in_a_row = self.in_a_row.saturating_add(1);
-        self.is_known = true;
+        self.has_warm_start = true;
     }
 }
 
@@ -60,7 +60,7 @@ impl Past {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
     /// Lanes cannot step the world's own model.
-    Alone,
+    NotInLanes,
     /// It is to be made in halves.
     Unresolved,
     /// Lanes did not make it for another reason: contacts that are not solved, too many of them, bodies that are too fast, or no trial.
@@ -95,42 +95,42 @@ pub(crate) fn step_one<T: Bundle>(
     (lane, why): (usize, Why),
     (worlds, is_last): (&mut Worlds<'_>, bool),
     one: &mut Simulation,
-    (past, count): (&mut Past, &mut Left),
+    (past, count): (&mut Past, &mut FallbackStats),
 ) -> Result<(), SimulationError> {
     let pd = worlds.pd;
     let mut world = worlds.world_mut(lane);
     // Earlier steps of the group may have moved the lane on.
     world.store(lanes, lane);
     std::mem::swap(one.state_mut(), &mut past.state);
-    let made = step_alone(lanes, (lane, why), (&mut world, pd), one, past.is_known);
+    let made = step_by_simulation(lanes, (lane, why), (&mut world, pd), one, past.has_warm_start);
     if made.is_ok() {
         count.add(one.stats());
         if is_last {
             // While the simulation has the state of this world.
             report(one, &mut world);
         }
-        past.note_left(why);
+        past.note_fallback(why);
     }
     std::mem::swap(one.state_mut(), &mut past.state);
     made
 }
 
-/// Makes the step of one lane from what the simulation's state remembers, if that `is_known`, and takes it over.
-fn step_alone<T: Bundle>(
+/// Makes the step of one lane from what the simulation's state remembers, if it `has_warm_start`, and takes it over.
+fn step_by_simulation<T: Bundle>(
     lanes: &mut Lanes<T>,
     (lane, why): (usize, Why),
     (world, pd): (&mut Arrays<Borrowed<'_>>, Option<&Pd>),
     one: &mut Simulation,
-    is_known: bool,
+    has_warm_start: bool,
 ) -> Result<(), SimulationError> {
     let state = one.state_mut();
-    if !is_known {
+    if !has_warm_start {
         state.forget_past();
     }
     world.shared().write_state(state, pd);
     match why {
-        Why::Alone => one.step()?,
-        Why::Unresolved | Why::Unsolved => one.step_left(why == Why::Unresolved)?,
+        Why::NotInLanes => one.step()?,
+        Why::Unresolved | Why::Unsolved => one.step_fallback(why == Why::Unresolved)?,
     }
     world.read_state(one.state());
     world.shared().load(lanes, lane);
