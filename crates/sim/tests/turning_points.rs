@@ -57,3 +57,17 @@ fn a_joint_of_what_falls_and_turns_is_not_held_where_it_turns_around() {
         }
     }
 }
+
+/// The midpoint rule is of second order, whether it corrects energy and momentum or not.
+#[test]
+fn the_midpoint_rule_takes_forces_where_the_root_is() {
+    let text = model(-9.81, false);
+    for (force, name) in
+        [([5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "a force"), ([0.0, 0.0, 0.0, 0.05, 0.0, 0.0, 0.0], "a torque")]
+    {
+        let exact = course(&text, Scheme::SymplecticEuler, 1e-5, force);
+        let errors = [2e-3, 1e-3].map(|dt| error(&course(&text, Scheme::Midpoint, dt, force), &exact));
+        println!("{name}: {errors:?}");
+        assert!(errors[0] < 2e-3 && errors[1] < 1e-3, "{name}: {errors:?}");
+    }
+}

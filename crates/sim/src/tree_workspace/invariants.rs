@@ -128,7 +128,8 @@ impl TreeWorkspace {
         let push = root_wrench(&self.tree.nodes[0], &self.kin.frames[0], impulses);
         let momentum = if self.floats() {
             let fall = Wrench { ang: Vec3::ZERO, lin: gravity * (first.mass * step.dt) };
-            let arm = middle(&self.kin, origin);
+            // Forces act where the root is in the middle of the step.
+            let arm = middle(&self.kin, self.kin.frames[0].pos);
             first.momentum.shifted_back(-first.center()) + push.shifted_back(-arm) + fall
         } else {
             first.momentum + push
