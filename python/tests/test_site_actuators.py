@@ -28,7 +28,7 @@ DRONE = """
   <sensor><actuatorfrc actuator="drag"/><actuatorvel actuator="left"/><actuatorpos actuator="left"/></sensor>
 </mujoco>
 """
-Scheme = Literal["symplectic-euler", "midpoint"]
+Scheme = Literal["bilinear", "symplectic-euler", "midpoint"]
 
 
 def test_forces_and_accelerations_as_in_mujoco() -> None:
@@ -51,9 +51,9 @@ def test_forces_and_accelerations_as_in_mujoco() -> None:
         np.testing.assert_allclose((sim.v - before) / 1e-8, data.qacc, rtol=1e-5, atol=1e-4)
 
 
-@pytest.mark.parametrize("scheme", ["symplectic-euler", "midpoint"])
+@pytest.mark.parametrize("scheme", ["bilinear", "symplectic-euler", "midpoint"])
 def test_a_climb(scheme: Scheme) -> None:
-    """The motion is MuJoCo's of short steps; under the default scheme it is not: docs/design/default-step.md."""
+    """The motion is MuJoCo's of short steps."""
     text = DRONE.format(timestep=1e-5)
     theirs = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(theirs)
