@@ -211,7 +211,8 @@ def test_contact_forces_on_geoms_and_on_names_that_do_not_exist(sim: sw.Simulati
     contacts = sim.contact_forces()
 
     def on(key: Any) -> Array:
-        return np.sum([contact.on(key) for contact in contacts], axis=0)
+        total: Array = np.sum([contact.on(key) for contact in contacts], axis=0)
+        return total
 
     np.testing.assert_array_equal(on("ground"), on("world"))
     np.testing.assert_array_equal(on("left foot"), on("left leg"))
