@@ -43,6 +43,15 @@ def test_options_have_the_names_of_python_too() -> None:
     assert "a similar argument exists: '--timestep'" in run("run", "@tower-2", "--timstep", "0.01").stderr
 
 
+def test_completions_are_whole() -> None:
+    """The last one ends without a new line."""
+    for word, meant in (("--tim", ["--time", "--timestep"]), ("--gro", ["--ground"])):
+        # As the script for bash asks.
+        asks = {"SAPWOOD_COMPLETE": "bash", "_CLAP_COMPLETE_INDEX": "2", "_CLAP_IFS": " "}
+        found = run("--", "sapwood", "run", word, env={**os.environ, **asks})
+        assert (found.returncode, found.stdout.split(" ")) == (0, meant)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
     words = ["run", "@tower-5", "--time", "1e6", "--out", str(tmp_path)]
