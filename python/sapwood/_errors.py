@@ -1,6 +1,13 @@
 """The exceptions of sapwood. Arguments of a wrong shape or value raise ``ValueError``."""
 
+from __future__ import annotations
+
 import difflib
+import errno
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 
 class ModelError(Exception):
@@ -26,6 +33,21 @@ class ModelError(Exception):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class MissingModelError(ModelError, FileNotFoundError):
+    """A model file that is not there: a :class:`ModelError` and a ``FileNotFoundError``."""
+
+    def __init__(
+        self, message: str, file: str | None = None, line: int | None = None, element: str | None = None
+    ) -> None:
+        super().__init__(message, file, line, element)
+        # OSError takes arguments for a number, its meaning and a file.
+        self.args = (message, file, line, element)
+        self.errno, self.strerror, self.filename = errno.ENOENT, message, file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.args
 
 
 class SimulationError(RuntimeError):
@@ -64,16 +86,23 @@ class UnknownNameError(KeyError, ValueError):
         return str(self.args[0])
 
 
+def did_you_mean(name: str, names: Iterable[str]) -> str | None:
+    """A question that ends a message, or None where no name is near. Upper and lower case count as the same."""
+    folded = {known.lower(): known for known in names}
+    near = difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)
+    near += [known for known in folded if name and name.lower() in known and known not in near][: 3 - len(near)]
+    return "did you mean " + " or ".join(repr(folded[known]) for known in near) + "?" if near else None
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a message, so many that it stays readable."""
+    return ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
+
+
 def unknown_name(word: str, plural: str, name: str, names: list[str], count: int) -> UnknownNameError:
     """The error of a name that is not among those of the things of one kind."""
     if not names:
         have = f"the model has no {plural}" if count == 0 else f"none of the model's {count} {plural} has a name"
         return UnknownNameError(f"{word}={name!r}: {have}" + ("" if count == 0 else "; use an index"))
-    folded = {known.lower(): known for known in names}
-    near = difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)
-    near += [known for known in folded if name and name.lower() in known and known not in near][: 3 - len(near)]
-    if near:
-        hint = "did you mean " + " or ".join(repr(folded[known]) for known in near) + "?"
-    else:
-        hint = "the model has " + ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
+    hint = did_you_mean(name, names) or f"the model has {listed(names)}"
     return UnknownNameError(f"there is no {word} {name!r}: {hint}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, final
 
+from sapwood._errors import did_you_mean
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -37,10 +39,7 @@ class _LiveParameters(ABC):
         def __getattr__(self, name: str) -> NDArray[np.float64]:
             if name.startswith("_"):
                 raise AttributeError(name)
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, NAMES, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(NAMES)}"
+            hint = did_you_mean(name, NAMES) or f"expected one of {', '.join(NAMES)}"
             raise AttributeError(f"there is no parameter {name!r}: {hint}")
 
     def _write(self, name: str, value: ArrayLike) -> None:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 class Camera:
     """A camera for ``Simulation.render`` and ``Renderer.render``. What is None is as in the model's default view.
 
-    It looks at a point from a distance, in a direction. With ``position`` it stands there instead, and looks along the
-    −z axis of its frame, with x to the right and y up.
+    It looks at a point from a distance, in a direction. With ``position`` it stands there instead: it looks at
+    ``lookat``, upright, or along the −z axis of the frame of ``quaternion``, with x to the right and y up. Distance,
+    direction and ``track`` beside ``position`` are a ``ValueError`` from what draws.
 
     Args:
         lookat: The point looked at in the world, (3,), m; with ``track`` in world axes from the origin of that body.
@@ -35,7 +36,7 @@ class Camera:
         fovy: Vertical field of view, rad.
         track: A body that the camera moves with, by name or index; it does not turn.
         position: Where the camera is in the world, (3,), m.
-        quaternion: Its orientation there, (4,), w x y z; None: looking straight down.
+        quaternion: Its orientation there, (4,), w x y z; with neither it nor ``lookat`` it looks straight down.
     """
 
     lookat: ArrayLike | None = None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from sapwood._sapwood import BodyView, GeomView, Model
 
 
 def _brief(of: Any, names: Iterable[str]) -> str:  # noqa: ANN401 - any of the tuples below
@@ -145,9 +148,7 @@ class Energy(NamedTuple):
         return self.kinetic + self.potential
 
 
-class ContactForce(NamedTuple):
-    """What two geoms do to each other in one point."""
-
+class _ContactForce(NamedTuple):
     geoms: tuple[str, str]
     """Names of the geoms; empty where the file gives none."""
     bodies: tuple[str, str]
@@ -165,11 +166,34 @@ class ContactForce(NamedTuple):
     gap: float
     """Distance at the beginning of the step, m; negative in penetration."""
 
-    def on(self, body: str | int) -> NDArray[np.float64]:
-        """The force on one of the two bodies, (3,), N; zero for other bodies."""
-        names = self.body_indices if isinstance(body, int) else self.bodies
-        sign = float(names[1] == body) - float(names[0] == body)
-        return sign * self.force
+
+class ContactForce(_ContactForce):
+    """What two geoms do to each other in one point."""
+
+    _model: Model | None = None
+
+    @classmethod
+    def _of(cls, model: Model, *fields: Any) -> ContactForce:  # noqa: ANN401
+        """A contact of the model, whose names :meth:`on` takes."""
+        self = cls(*fields)
+        self._model = model
+        return self
+
+    def on(self, body: str | int | BodyView | GeomView) -> NDArray[np.float64]:
+        """The force on one of the two bodies or geoms, (3,), N; zero for others of the model.
+
+        Args:
+            body: Name, index or view of a body, or name or view of a geom. A name that both have is the body's.
+
+        Raises:
+            UnknownNameError: When no body and no geom has this name; it lists names that are near.
+            IndexError: When there is no body of this index.
+        """
+        if self._model is None:
+            raise ValueError("the contact is of no model: expected one of sim.contact_forces()")
+        is_geom, index = self._model._body_or_geom(body)
+        pair = self.geom_indices if is_geom else self.body_indices
+        return (float(pair[1] == index) - float(pair[0] == index)) * self.force
 
 
 class RayHit(NamedTuple):

@@ -134,7 +134,8 @@ def load(
             so itself.
 
     Raises:
-        ModelError: When the file, or one that it refers to, cannot be read or makes no sense.
+        ModelError: When the file, or one that it refers to, cannot be read or makes no sense. Where the file itself is
+            not there, the error is a ``FileNotFoundError``, too.
         ValueError: When source is empty, or ground is not finite.
         TypeError: When an argument is of another type.
     """
@@ -253,7 +254,10 @@ class Model:
         """
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> NDArray[np.float64]:
-        """The forces tau = M a + bias, (nv,)."""
+        """The forces tau = M a + bias, (nv,), in time linear in the number of bodies.
+
+        Contact, joint limits, damping, springs and friction are not in it, unlike in MuJoCo's ``mj_inverse``.
+        """
 
     def forward_kinematics(self, q: ArrayLike) -> Poses:
         """Positions (nbody, 3) and orientations (nbody, 4; w x y z) of the bodies in the world."""
@@ -278,7 +282,7 @@ class Model:
         """The keyframe of this name, or the default configuration at rest for None.
 
         Raises:
-            ValueError: When the model has no keyframe of this name.
+            UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
         """
 
     @property
@@ -305,6 +309,7 @@ class Model:
     def force_range(self) -> NDArray[np.float64]:
         """Ranges that forces of actuators are cut to, (nu, 2), infinite without; a read-only copy."""
 
+    def _body_or_geom(self, key: str | int | BodyView | GeomView) -> tuple[bool, int]: ...
     def body_index(self, body: str | int) -> int:
         """The index of a body by name; an index is checked, a negative one counted from the end.
 
@@ -799,8 +804,10 @@ class Simulation:
     def reset(self, keyframe: str | None = None) -> None:
         """Go to a keyframe, or to the default configuration at rest for None; applied forces become zero.
 
+        PD control ends, unlike that of a ``Batch``: call ``pd`` again. ``parameters`` stay.
+
         Raises:
-            ValueError: When the model has no keyframe of this name.
+            UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
         """
 
     def body(self, body: str | int | BodyView) -> BodyView:
@@ -1134,7 +1141,8 @@ class Simulation:
                 shapes.
 
         Raises:
-            ValueError: When an argument has a wrong value, or there is no such camera.
+            ValueError: When an argument has a wrong value, or says nothing beside another.
+            UnknownNameError: When no camera, or no body that one is to track, has this name.
             IndexError: When the index of the camera is too large.
             RuntimeError: When a step of this simulation is in progress in another thread.
         """
@@ -2110,16 +2118,18 @@ class Batch:
         """Take worlds to a keyframe, to the default configuration at rest, or to states of their own.
 
         Positions, velocities, controls and times are set (those not given: to zero), applied forces end, and what the
-        solver remembers is forgotten. PD control and its targets stay. The cost is that of the worlds that are reset.
+        solver remembers is forgotten. PD control and its targets stay, unlike those of a ``Simulation``. The cost is
+        that of the worlds that are reset.
 
         Args:
-            mask: Which worlds, (n,), boolean; None: all.
+            mask: Which worlds: booleans (n,), or indices, each once; None: all.
             keyframe: Name of a keyframe; None: the default configuration.
-            states: Positions (k, nq) and velocities (k, nv), a row for each of the k worlds in ``mask``, or (nq,) and
-                (nv,) for all of them.
+            states: Positions (k, nq) and velocities (k, nv), a row for each of the k worlds in ``mask``, in its order,
+                or (nq,) and (nv,) for all of them.
 
         Raises:
-            ValueError: When an argument has a wrong shape or value, or the model has no keyframe of this name.
+            ValueError: When an argument has a wrong shape or value.
+            UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
         """
 
     def rollout(

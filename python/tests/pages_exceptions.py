@@ -128,14 +128,6 @@ COMMANDS: list[tuple[str, Callable[[str], None], str]] = [
 ]
 """Commands that begin like this are not typed as they stand: what is done in their place, and why."""
 
-
-def gymnasium_humanoid() -> str:
-    """Gymnasium's humanoid."""
-    import gymnasium
-
-    return (Path(gymnasium.__file__).parent / "envs/mujoco/assets/humanoid.xml").read_text()
-
-
 URDF = """<robot name="ball"><link name="ball"><inertial><mass value="2"/>
 <inertia ixx=".01" iyy=".01" izz=".01" ixy="0" ixz="0" iyz="0"/></inertial>
 <collision><geometry><sphere radius=".1"/></geometry></collision></link></robot>"""
@@ -156,22 +148,20 @@ SPRING = """<mujoco>
   </worldbody>
 </mujoco>"""
 
-FILES: Mapping[str, Mapping[str, str | Callable[[], str]]] = {
+FILES: Mapping[str, Mapping[str, str]] = {
     "README.md": {"robot.urdf": URDF},
     "docs/command.md": {"arm.xml": SPRING, "robot.urdf": URDF},
     "docs/modelling.md": {"robot.xml": ROBOT},
-    "docs/quantities.md": {"humanoid.xml": gymnasium_humanoid},
-    "docs/rendering.md": {"humanoid.xml": gymnasium_humanoid},
     "docs/sensors.md": {"robot.xml": ROBOT},
     "docs/time-stepping.md": {"robot.xml": ROBOT},
 }
 """Files of the reader that a page begins with."""
 
 
-def prepare(folder: Path, files: Mapping[str, str | Callable[[], str]]) -> None:
+def prepare(folder: Path, files: Mapping[str, str]) -> None:
     """Makes an empty folder what a page takes it for: files, programs on the path, ``python/`` of the repository."""
     for name, content in files.items():
-        (folder / name).write_text(content if isinstance(content, str) else content())
+        (folder / name).write_text(content)
     (folder / "python").symlink_to(ROOT / "python")
     programs = folder / ".programs"
     programs.mkdir()

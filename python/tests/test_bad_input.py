@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import pickle
 import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -290,8 +293,43 @@ def test_a_keyframe_that_does_not_exist_names_what_was_meant() -> None:
     sim, batch = sw.Simulation(model), sw.Batch(model, 2)
     calls: list[Callable[[str], object]] = [sim.reset, model.keyframe, lambda name: batch.reset(keyframe=name)]
     for call in calls:
-        with pytest.raises(ValueError, match='did you mean "sliding"'):
+        with pytest.raises(sw.UnknownNameError, match="there is no keyframe 'slidng': did you mean 'sliding'"):
             call("slidng")
+
+
+def test_a_keyframe_of_a_model_without_keyframes() -> None:
+    sim = sw.Simulation(sw.load("<mujoco/>"))
+    with pytest.raises(sw.UnknownNameError, match="keyframe='x': the model has no keyframes"):
+        sim.reset("x")
+
+
+def test_a_model_file_that_is_not_there_is_an_error_of_files_too(tmp_path: Path) -> None:
+    path = tmp_path / "ant.xml"
+    with pytest.raises(FileNotFoundError, match="ant.xml") as caught:
+        sw.load(path)
+    error = caught.value
+    assert isinstance(error, sw.ModelError)
+    assert (error.file, error.line, error.element) == (str(path), None, None)
+    assert (error.filename, error.errno) == (str(path), errno.ENOENT)
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert (str(again), again.file) == (str(error), error.file)
+    path.write_text("<mujoco")
+    with pytest.raises(sw.ModelError) as broken:
+        sw.load(path)
+    assert not isinstance(broken.value, FileNotFoundError)
+
+
+def test_a_path_in_the_place_of_a_model() -> None:
+    makers: list[Callable[[Any], object]] = [sw.Simulation, lambda path: sw.Batch(path, 2)]
+    for make in makers:
+        with pytest.raises(TypeError, match=r"model is of type str: expected a sapwood.Model; sapwood.load"):
+            make("ant.xml")
+
+
+def test_bytes_that_are_no_state(model: sw.Model) -> None:
+    with pytest.raises(ValueError, match='bytes or more that begin with "sapwood'):
+        sw.Simulation(model).restore(b"abc")
 
 
 @pytest.mark.parametrize(

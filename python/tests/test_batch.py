@@ -328,6 +328,13 @@ def test_reset_to_a_keyframe_and_to_states(model: sw.Model) -> None:
     np.testing.assert_array_equal(batch.v[mask], [v[1], v[1]])
     batch.reset(np.zeros(4, bool), states=(np.zeros((0, 11)), np.zeros((0, 10))))
     np.testing.assert_array_equal(batch.v[mask], [v[1], v[1]])
+    # By index, rows in the order of the indices.
+    batch.reset([-1, 0], states=(q, v))
+    np.testing.assert_array_equal(batch.q[[3, 0]], q)
+    np.testing.assert_array_equal(batch.v[[3, 0]], v)
+    np.testing.assert_array_equal(batch.v[1], v[1])
+    batch.reset(np.array([1]), "high")
+    np.testing.assert_array_equal(batch.time, [0, 2, 2, 0])
 
 
 # --- rollouts --------------------------------------------------------------------------------------------------------

@@ -99,7 +99,11 @@ def test_bad_calls(model: sw.Model) -> None:
     for mask in masks:
         with pytest.raises(ValueError, match="mask has shape"):
             batch.reset(mask)
-    masks = [zeros(3), [0, 1, 2], ["a", "b", "c"]]
+    with pytest.raises(ValueError, match="mask has world 1 twice: expected each index once, or booleans"):
+        batch.reset([0, 1, 1])
+    with pytest.raises(ValueError, match="mask has 3: expected indices below 3"):
+        batch.reset([3])
+    masks = [zeros(3), ["a", "b", "c"]]
     for mask in masks:
         with pytest.raises(ValueError, match="mask has dtype"):
             batch.reset(mask)

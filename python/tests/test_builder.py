@@ -269,6 +269,8 @@ MISUSE: list[tuple[Callable[[sw.ModelBuilder], object], str]] = [
     (lambda b: b.body("ball").add_geom("sphere", 1, name="g", color=(2, 0, 0)), "geom 'g': color is"),
     (lambda b: b.add_motor("n", "root"), r"actuator 'n': gear has 1 numbers: expected 6"),
     (lambda b: b.add_motor("n", "knee"), "actuator 'n': on: there is no joint 'knee'"),
+    (lambda b: b.add_motor("m", "elbow"), "there is an actuator of this name already"),
+    (lambda b: b.joint("elbw"), "there is no joint 'elbw': did you mean 'elbow'?"),
     (
         lambda b: b.add_tendon("u", {"root": 1.0}),
         "tendon 'u': joint 'root' is free: expected a joint with one coordinate",
@@ -433,3 +435,30 @@ def test_lost_medium_is_a_warning() -> None:
     texts = [str(one.message) for one in caught]
     assert len(texts) == 2
     assert "magnetic field is left out" in texts[1]
+
+
+@pytest.mark.parametrize(
+    ("what", "name", "meant"),
+    [
+        (lambda b: b, "timstep", "timestep"),
+        (lambda b: b.body("upper"), "positon", "position"),
+        (lambda b: b.joint("elbow"), "dampin", "damping"),
+        (lambda b: b.geom("a"), "frictoin", "friction"),
+        (lambda b: b.actuator("m"), "ctrlrange", "ctrl_range"),
+    ],
+)
+def test_an_attribute_that_does_not_exist_is_refused(
+    what: Callable[[sw.ModelBuilder], object], name: str, meant: str
+) -> None:
+    element = what(sw.ModelBuilder.from_model(sw.load(ARM)))
+    with pytest.raises(AttributeError, match=f"no '{name}' that can be set: did you mean '{meant}'"):
+        setattr(element, name, 0.1)
+
+
+def test_a_derived_builder_has_attributes_of_its_own() -> None:
+    class Robot(sw.ModelBuilder):
+        def __init__(self) -> None:
+            super().__init__("robot")
+            self.legs = [self.add_body(f"leg {k}") for k in range(4)]
+
+    assert len(Robot().legs) == 4

@@ -35,6 +35,23 @@ def test_prints_and_fails_as_the_binary_does() -> None:
     assert '\n        "sapwood" -- ' in script.stdout
 
 
+def test_options_have_the_names_of_python_too() -> None:
+    for time, timestep in (("--time", "--dt"), ("--duration", "--timestep")):
+        found = run("run", "@tower-2", time, "0.1", timestep, "0.01", "--json")
+        assert (found.returncode, found.stderr) == (0, "")
+        assert json.loads(found.stdout)["steps"] == 10
+    assert "a similar argument exists: '--timestep'" in run("run", "@tower-2", "--timstep", "0.01").stderr
+
+
+def test_completions_are_whole() -> None:
+    """The last one ends without a new line."""
+    for word, meant in (("--tim", ["--time", "--timestep"]), ("--gro", ["--ground"])):
+        # As the script for bash asks.
+        asks = {"SAPWOOD_COMPLETE": "bash", "_CLAP_COMPLETE_INDEX": "2", "_CLAP_IFS": " "}
+        found = run("--", "sapwood", "run", word, env={**os.environ, **asks})
+        assert (found.returncode, found.stdout.split(" ")) == (0, meant)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
     words = ["run", "@tower-5", "--time", "1e6", "--out", str(tmp_path)]

@@ -183,3 +183,17 @@ def test_copies_of_builders_are_independent() -> None:
     assert builder.joint("arm").damping == 0.1
     copy.copy(builder).name = "other"
     assert builder.name != "other"
+
+
+def test_a_batch_that_restores_its_own_states_goes_on_as_its_pickle_does() -> None:
+    model = sw.characters.humanoid()
+    batch = sw.Batch(model, 4)
+    batch.v[:] = np.random.default_rng(0).normal(scale=0.3, size=batch.v.shape)
+    batch.step(300)
+    assert batch.stats.active > 0
+    for world in range(batch.n):
+        batch.set_state(world, batch.state(world))
+    again = pickle.loads(pickle.dumps(batch))
+    batch.step(50)
+    again.step(50)
+    assert [batch.state(world) for world in range(4)] == [again.state(world) for world in range(4)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,36 @@ def test_contact_forces_bear_the_weight(sim: sw.Simulation) -> None:
         sim.jacobian(body=contact.bodies[1], point=contact.position)[3:].T @ contact.force for contact in contacts
     )
     np.testing.assert_allclose(carried, sim.constraint_forces, atol=2e-3)
+
+
+def test_contact_forces_on_geoms_and_on_names_that_do_not_exist(sim: sw.Simulation) -> None:
+    sim.step(3000)
+    contacts = sim.contact_forces()
+
+    def on(key: Any) -> Array:
+        total: Array = np.sum([contact.on(key) for contact in contacts], axis=0)
+        return total
+
+    np.testing.assert_array_equal(on("ground"), on("world"))
+    np.testing.assert_array_equal(on("left foot"), on("left leg"))
+    assert on("left foot")[2] > 1
+    np.testing.assert_array_equal(on(sim.geom("left foot")), on("left foot"))
+    np.testing.assert_array_equal(on(sim.body("ball")), on("ball"))
+    np.testing.assert_array_equal(on(sim.model.body_index("ball")), on("ball"))
+    contact = contacts[0]
+    copied = pickle.loads(pickle.dumps(contact))
+    np.testing.assert_array_equal(copied.on("world"), contact.on("world"))
+    for key, hint in (
+        ("left fot", "did you mean 'left foot'"),
+        ("nobody", "the model has 'world'"),
+        ("", "the model has"),
+    ):
+        with pytest.raises(sw.UnknownNameError, match=hint):
+            contact.on(key)
+    with pytest.raises(IndexError, match="body is 99"):
+        contact.on(99)
+    with pytest.raises(TypeError, match="expected a name or an index"):
+        contact.on(1.5)  # type: ignore[arg-type]
 
 
 def test_motion_is_the_sum_of_forces() -> None:

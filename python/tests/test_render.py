@@ -99,6 +99,24 @@ def test_cameras_stand_where_mujocos_do() -> None:
         assert np.mean(close) > 0.998, name
 
 
+@pytest.mark.parametrize("position", [[2.0, -1.5, 1.8], [0.3, 0.1, 4.0]])
+def test_a_camera_at_a_position_looks_at_a_point(position: list[float]) -> None:
+    _, _, sim = pair(SCENE, Q)
+    lookat = np.array([0.3, 0.1, 0.2])
+    way = lookat - position
+    level = float(np.hypot(way[0], way[1]))
+    # Straight down y is up in the picture, as without a point.
+    azimuth = np.arctan2(way[1], way[0]) if level > 0 else np.pi / 2
+    turned = sw.Camera(
+        lookat=lookat, distance=float(np.linalg.norm(way)), azimuth=azimuth, elevation=np.arctan2(way[2], level)
+    )
+    found = sim.render(64, 48, sw.Camera(position=position, lookat=lookat), "depth")
+    assert np.isfinite(found).sum() > 100
+    np.testing.assert_allclose(found, sim.render(64, 48, turned, "depth"), rtol=1e-5)
+    if level == 0:
+        np.testing.assert_allclose(found, sim.render(64, 48, sw.Camera(position=position), "depth"), rtol=1e-5)
+
+
 @pytest.mark.parametrize("file", ["humanoid", "ant", "hopper", "half_cheetah", "reacher", "inverted_pendulum"])
 def test_default_view_is_that_of_mujocos_free_camera(file: str) -> None:
     theirs, _, sim = pair(str(ASSETS / f"{file}.xml"))
@@ -178,7 +196,8 @@ def test_contacts_are_drawn_on_request() -> None:
         ({"height": 10**6}, ValueError, "height is 1000000"),
         ({"kind": "colour"}, ValueError, 'available: "rgb", "depth", "segmentation", "bodies"'),
         ({"groups": (3, 40)}, ValueError, "groups is (3, 40): expected integers from 0 to 31"),
-        ({"camera": "rear"}, ValueError, 'there is no such camera; the model has ["front"'),
+        ({"camera": "rear"}, sw.UnknownNameError, "there is no camera 'rear'"),
+        ({"camera": "frnt"}, sw.UnknownNameError, "there is no camera 'frnt': did you mean 'front'?"),
         ({"camera": 17}, IndexError, "camera is 17: the model has 6 cameras"),
         ({"camera": 1.5}, TypeError, "camera is of type float"),
         ({"camera": sw.Camera(elevation=-45)}, ValueError, "camera.elevation is -45: expected radians"),
@@ -186,7 +205,20 @@ def test_contacts_are_drawn_on_request() -> None:
         ({"camera": sw.Camera(distance=0)}, ValueError, "camera.distance is 0"),
         ({"camera": sw.Camera(lookat=[0, 1])}, ValueError, "camera.lookat has shape"),
         ({"camera": sw.Camera(azimuth=float("nan"))}, ValueError, "camera.azimuth is nan"),
-        ({"camera": sw.Camera(track="nobody")}, ValueError, "there is no such body"),
+        ({"camera": sw.Camera(track="nobody")}, sw.UnknownNameError, "there is no body 'nobody'"),
+        ({"camera": sw.Camera(quaternion=[1, 0, 0, 0])}, ValueError, "camera.quaternion without position"),
+        (
+            {"camera": sw.Camera(position=[0, 0, 1], distance=2)},
+            ValueError,
+            "camera.distance says nothing where position",
+        ),
+        ({"camera": sw.Camera(position=[0, 0, 1], track="b")}, ValueError, "camera.track says nothing where position"),
+        ({"camera": sw.Camera(position=[0, 0, 1], lookat=[0, 0, 1])}, ValueError, "camera.lookat is camera.position"),
+        (
+            {"camera": sw.Camera(position=[0, 0, 1], lookat=[0, 0, 0], quaternion=[1, 0, 0, 0])},
+            ValueError,
+            "camera.lookat and camera.quaternion are both given",
+        ),
         ({"camera": sw.Camera(position=[0, 0, 1], quaternion=[0, 0, 0, 0])}, ValueError, "camera.quaternion is zero"),
     ],
 )

@@ -24,7 +24,7 @@ try:
 except RuntimeError:
     HAS_PLAYER = False
 needs_player = pytest.mark.skipif(
-    not HAS_PLAYER, reason="the package was built without the replay page (cd web && npm run build)"
+    not HAS_PLAYER, reason="the package was built without the replay page (cargo xtask web)"
 )
 
 
@@ -210,8 +210,18 @@ def test_jupyter_gets_the_page(tmp_path: Path) -> None:
     replay.save(tmp_path / "x.html")
     assert (tmp_path / "x.html").read_text(encoding="utf-8") == replay.html()
     assert [path.name for path in tmp_path.iterdir()] == ["x.html"]
+
+
+def test_a_path_is_judged_before_the_page(tmp_path: Path) -> None:
+    with sw.Simulation(sw.characters.humanoid()).record() as replay:
+        pass
     with pytest.raises(FileNotFoundError, match="there is no folder .*nowhere: make it first"):
         replay.save(tmp_path / "nowhere" / "x.html")
+    with pytest.raises(IsADirectoryError, match="is a folder: expected a file, such as motion.html"):
+        replay.save(tmp_path)
+    if not HAS_PLAYER:
+        with pytest.raises(RuntimeError, match="cargo xtask web"):
+            replay.save(tmp_path / "x.html")
 
 
 def test_bad_input() -> None:

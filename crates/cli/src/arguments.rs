@@ -85,7 +85,7 @@ pub struct StartArguments {
 #[command(next_help_heading = "Steps")]
 pub struct StepArguments {
     /// Time step, s [default: the model's own].
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
+    #[arg(long, visible_alias = "timestep", value_name = "S", allow_negative_numbers = true, value_parser = positive)]
     pub dt: Option<f64>,
     /// Error that may be made per second, in m, rad and relative velocities: steps are then as long as it lets them be.
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true, value_parser = positive)]
@@ -117,7 +117,10 @@ pub struct RunArguments {
     #[arg(value_parser = source, add = ArgValueCompleter::new(completions::models))]
     pub model: Option<Source>,
     /// Simulated time, s.
-    #[arg(long, short, value_name = "S", default_value_t = 5.0, allow_negative_numbers = true, value_parser = duration)]
+    #[arg(
+        long, short, visible_alias = "duration", value_name = "S", default_value_t = 5.0, allow_negative_numbers = true,
+        value_parser = duration
+    )]
     pub time: f64,
     #[command(flatten)]
     pub start: StartArguments,
@@ -146,10 +149,13 @@ pub struct TrackArguments {
     #[arg(value_parser = source, add = ArgValueCompleter::new(completions::models))]
     pub model: Source,
     /// Simulated time, s.
-    #[arg(long, short, value_name = "S", default_value_t = 5.0, allow_negative_numbers = true, value_parser = positive)]
+    #[arg(
+        long, short, visible_alias = "duration", value_name = "S", default_value_t = 5.0, allow_negative_numbers = true,
+        value_parser = positive
+    )]
     pub time: f64,
     /// Time step, s [default: the model's own].
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
+    #[arg(long, visible_alias = "timestep", value_name = "S", allow_negative_numbers = true, value_parser = positive)]
     pub dt: Option<f64>,
     /// Add a level ground at this height, m: URDF files have none.
     #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = height, help_heading = "Model")]

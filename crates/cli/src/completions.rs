@@ -36,7 +36,11 @@ pub fn answer(words: &[OsString]) -> Option<u8> {
     WORDS.get_or_init(|| rejoined(line, usize::MAX).words);
     let engine = clap_complete::CompleteEnv::with_factory(Arguments::command).var(VARIABLE).shells(SHELLS);
     match engine.try_complete(words.iter().cloned(), env::current_dir().ok().as_deref()) {
-        Ok(true) => Some(0),
+        Ok(true) => {
+            // The answer ends without a new line. In Python's process nothing else writes what waits for one.
+            let _ = io::Write::flush(&mut io::stdout());
+            Some(0)
+        }
         Ok(false) => None,
         Err(error) => {
             let _ = error.print();

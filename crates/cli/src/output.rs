@@ -67,8 +67,7 @@ impl Output {
         if html.is_none() {
             note(format!(
                 "{} was not written: this command was built without the replay page. To have it, run \
-                 `npm ci` and `npm run build` in the folder web (needs Node 20) and build the command again, or run \
-                 `cargo xtask demo`",
+                 `cargo xtask web` in the sources (needs Node 20) and build the command again",
                 self.folder.join("replay.html").display()
             ));
         }

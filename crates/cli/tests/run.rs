@@ -67,7 +67,7 @@ fn the_replay_holds_the_motion_or_its_absence_is_explained() {
     assert_eq!(outcome.code, 0, "{outcome:#?}");
     let Ok(html) = fs::read_to_string(out.join("replay.html")) else {
         let note = &outcome.stderr;
-        assert!(note.contains("replay.html was not written") && note.contains("npm run build"), "{note}");
+        assert!(note.contains("replay.html was not written") && note.contains("cargo xtask web"), "{note}");
         return;
     };
     let (_, rest) = html.split_once(r#"<script id="sapwood-replay" type="application/json">"#).unwrap();

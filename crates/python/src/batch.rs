@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::arguments::{array, per_dof, rows, sequences, vector, whole, whole_or_none, word};
 use crate::errors::batch_error;
 use crate::live::LiveArray;
-use crate::model::Model;
+use crate::model::{Model, a_model};
 use crate::options::{OptionArguments, SchemeArgument, threads as checked_threads};
 use crate::results::read_only;
 use crate::signals::{Watch, in_background};
@@ -65,7 +65,7 @@ impl Batch {
             factorization='auto', beta=0.1, sigma=1e-05, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001)"
     )]
     fn new(
-        model: &Bound<'_, Model>,
+        #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
         #[pyo3(from_py_with = whole)] n: i64,
         #[pyo3(from_py_with = whole_or_none)] threads: Option<i64>,
         precision: &str,
@@ -339,8 +339,16 @@ impl Batch {
         keyframe: Option<&str>,
         states: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
-        let which =
-            mask.map_or_else(|| Ok(vec![true; self.worlds]), |m| crate::arguments::mask("mask", m, self.worlds))?;
+        let all = || Ok((0..self.worlds).collect());
+        let worlds = mask.map_or_else(all, |mask| crate::arguments::selection("mask", mask, self.worlds))?;
+        let mut which = vec![false; self.worlds];
+        for &world in &worlds {
+            // Zeros and ones, meant as booleans, end here, too.
+            if std::mem::replace(&mut which[world], true) {
+                let message = format!("mask has world {world} twice: expected each index once, or booleans");
+                return Err(PyValueError::new_err(message));
+            }
+        }
         let mut batch = self.lock()?;
         let outcome = match states {
             None => batch.reset(&which, keyframe),
@@ -348,9 +356,10 @@ impl Batch {
                 return Err(PyValueError::new_err("keyframe and states are both given: expected one of them"));
             }
             Some((q, v)) => {
-                let count = which.iter().filter(|which| **which).count();
-                let q = self.configurations("states[0]", &q, count)?;
-                let v = rows("states[1]", &v, count, self.model.get().inner().nv())?;
+                let model = self.model.get().inner();
+                let q = self.configurations("states[0]", &q, worlds.len())?;
+                let v = rows("states[1]", &v, worlds.len(), model.nv())?;
+                let (q, v) = (by_world(&worlds, &q, model.nq()), by_world(&worlds, &v, model.nv()));
                 batch.reset_to(&which, &q, &v)
             }
         };
@@ -497,4 +506,11 @@ fn zeros(shape: &[usize]) -> PyResult<Vec<f64>> {
     zeros.try_reserve_exact(len).map_err(|_| message())?;
     zeros.resize(len, 0.0);
     Ok(zeros)
+}
+
+/// Rows of so many numbers, one for each of these worlds, in ascending order of the worlds.
+fn by_world(worlds: &[usize], values: &[f64], width: usize) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..worlds.len()).collect();
+    order.sort_unstable_by_key(|&row| worlds[row]);
+    order.into_iter().flat_map(|row| &values[row * width..(row + 1) * width]).copied().collect()
 }

@@ -8,13 +8,25 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use sim::SimulationError;
 
+use crate::names::unknown_name;
+
 /// `sapwood.ModelError`, or the exception that was raised while it was made.
 pub fn model_error(py: Python<'_>, error: &LoadError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    model_error_of(py, &CLASS, "ModelError", error)
+}
+
+/// The `sapwood.ModelError` of a model file that is not there: a `FileNotFoundError`, too.
+pub fn missing_model(py: Python<'_>, error: &LoadError) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    model_error_of(py, &CLASS, "MissingModelError", error)
+}
+
+fn model_error_of(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, error: &LoadError) -> PyErr {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let line = (error.line() > 0).then_some(error.line());
     let arguments = (error.to_string(), some(error.file()), line, some(error.element()));
-    match CLASS.import(py, "sapwood._errors", "ModelError").and_then(|class| class.call1(arguments)) {
+    match class.import(py, "sapwood._errors", name).and_then(|class| class.call1(arguments)) {
         Ok(value) => PyErr::from_value(value),
         Err(error) => error,
     }
@@ -23,8 +35,9 @@ pub fn model_error(py: Python<'_>, error: &LoadError) -> PyErr {
 /// `sapwood.SimulationError` for steps that fail, `ValueError` for what the caller passed.
 pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
     match *error {
-        SimulationError::Keyframe { ref name, ref known } if known.is_empty() => {
-            PyValueError::new_err(format!("there is no keyframe {name:?}: the model has none, expected None"))
+        SimulationError::Keyframe { ref name, ref known } => {
+            let names = known.iter().map(String::as_str).filter(|known| !known.is_empty()).collect();
+            unknown_name(py, ("keyframe", "keyframes"), name, names, known.len())
         }
         SimulationError::Diverged { step, time, .. }
         | SimulationError::Contact { step, time, .. }
@@ -40,7 +53,6 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
         | SimulationError::Size { .. }
         | SimulationError::TooLarge { .. }
         | SimulationError::NotFinite { .. }
-        | SimulationError::Keyframe { .. }
         | SimulationError::SoftSurface(_)
         | SimulationError::Attachment { .. }
         | SimulationError::Pd(_) => PyValueError::new_err(error.to_string()),

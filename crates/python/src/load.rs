@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arguments::elements;
-use crate::errors::model_error;
+use crate::errors::{missing_model, model_error};
 use crate::model::Model;
 use crate::signals::in_background;
 
@@ -34,11 +34,15 @@ pub fn load(
         return Err(PyValueError::new_err("source is empty: expected a path, or XML text"));
     }
     let named = built_in(&path);
+    let is_missing = text.is_none() && !path.exists();
     let loaded = in_background(py, move || match text {
         Some(text) => formats::load_str(&text, None, &options),
         None => formats::load(&path, &options),
     })?;
-    let mut loaded = loaded.map_err(|error| model_error(py, &error.with_hint(named.as_deref())))?;
+    let mut loaded = loaded.map_err(|error| {
+        let error = error.with_hint(named.as_deref());
+        if is_missing { missing_model(py, &error) } else { model_error(py, &error) }
+    })?;
     if let Some(height) = ground {
         formats::add_ground(&mut loaded, height);
     }

@@ -4,19 +4,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use geometry::Scene;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 use spatial::Pose;
 
 use crate::arguments::{configuration, vector};
 use crate::dynamics::Workspace;
+use crate::errors::simulation_error;
 use crate::names::Names;
 use crate::render::Pictures;
 use crate::results::{self, read_only};
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+
+/// An argument that is a model; a path is none.
+pub fn a_model<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Model>> {
+    if let Ok(model) = value.cast::<Model>() {
+        return Ok(model.clone());
+    }
+    let found = value.get_type().name()?;
+    let message =
+        format!("model is of type {found}: expected a sapwood.Model; sapwood.load makes one of a path or a text");
+    Err(PyTypeError::new_err(message))
+}
 
 /// A multibody system as a file describes it: bodies, joints, actuators, geoms. Immutable.
 #[stubdoc::documented]
@@ -293,7 +305,7 @@ impl Model {
         let Some(key) = self.model.keyframe(name) else {
             let known = self.keyframe_names().into_iter().map(String::from).collect();
             let error = sim::SimulationError::Keyframe { name: name.unwrap_or_default().into(), known };
-            return Err(PyValueError::new_err(format!("name: {error}")));
+            return Err(simulation_error(py, &error));
         };
         let array = |values| PyArray1::from_vec(py, values);
         results::keyframe(py, (key.name, key.time, array(key.q), array(key.v), array(key.ctrl)))

@@ -120,6 +120,21 @@ pub fn index(model: &Model, kind: Kind, key: &Bound<'_, PyAny>) -> PyResult<usiz
     }
 }
 
+/// A body by name, index or view, or a geom by name or view: which of the two, and its index. A name that both have is the body's.
+fn body_or_geom(model: &Model, key: &Bound<'_, PyAny>) -> PyResult<(Kind, usize)> {
+    if let Ok(name) = key.cast::<PyString>() {
+        let name = name.to_str()?;
+        let find = |kind| model.names().find(model, kind, name).map(|index| (kind, index));
+        return find(Kind::Body).or_else(|| find(Kind::Geom)).ok_or_else(|| {
+            let known = Kind::Body.names(model).chain(Kind::Geom.names(model)).collect();
+            let count = Kind::Body.count(model) + Kind::Geom.count(model);
+            unknown_name(key.py(), ("body or geom", "bodies and geoms"), name, known, count)
+        });
+    }
+    let kind = if views::index_of(Kind::Geom, key).is_some() { Kind::Geom } else { Kind::Body };
+    Ok((kind, index(model, kind, key)?))
+}
+
 fn in_range(model: &Model, kind: Kind, index: i64) -> PyResult<usize> {
     let count = kind.count(model);
     let from_start = if index < 0 { index.saturating_add_unsigned(count as u64) } else { index };
@@ -172,6 +187,11 @@ indices! {
 #[stubdoc::documented]
 #[pymethods]
 impl Model {
+    /// Whether a geom is meant, and the index of the body or the geom.
+    fn _body_or_geom(&self, key: &Bound<'_, PyAny>) -> PyResult<(bool, usize)> {
+        body_or_geom(self, key).map(|(kind, index)| (kind == Kind::Geom, index))
+    }
+
     /// Number of sites.
     #[getter]
     fn nsite(&self) -> usize {

@@ -325,12 +325,15 @@ impl Simulation {
         let simulation = self.lock()?;
         let per_second = simulation.last_timestep().map_or(0.0, f64::recip);
         let (model, scene) = (self.model_inner().inner(), self.model_inner().scene());
+        let shared = self.shared_model(py);
         let pushing = simulation.contacts().iter().filter(|contact| contact.impulse != [0.0; 3]);
         let record = |contact: &sim::ContactPoint| {
             let [a, b] = contact.geoms.map(|geom| scene.geoms[geom].name.as_str());
             let [c, d] = contact.bodies.map(|body| model.bodies[body].name.as_str());
             let force = contact.impulse_world() * per_second;
             let fields = (
+                // For `on`, which takes names of the whole model.
+                shared.clone_ref(py),
                 (a, b),
                 (c, d),
                 <(usize, usize)>::from(contact.geoms),

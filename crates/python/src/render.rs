@@ -11,6 +11,7 @@ use spatial::{Pose, Quat, Vec3};
 
 use crate::arguments::{configuration, elements, vector, whole, word};
 use crate::model::Model;
+use crate::names::unknown_name;
 use crate::simulation::Simulation;
 
 /// What pictures show.
@@ -184,13 +185,23 @@ fn shown(groups: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
     groups.iter().try_fold(0, |bits, &group| 1u32.checked_shl(group).map(|bit| bits | bit)).ok_or_else(wrong)
 }
 
+/// The error of a name that none of these has.
+fn unknown<'a>(
+    py: Python<'_>,
+    kind: (&str, &str),
+    name: &str,
+    all: impl ExactSizeIterator<Item = &'a String>,
+) -> PyErr {
+    let count = all.len();
+    unknown_name(py, kind, name, all.map(String::as_str).filter(|known| !known.is_empty()).collect(), count)
+}
+
 /// A body by name or index.
 fn body(model: &Multibody, name: &str, value: &Bound<'_, PyAny>) -> PyResult<usize> {
     let n = model.bodies.len();
     if let Ok(text) = value.extract::<String>() {
-        return model
-            .body(&text)
-            .ok_or_else(|| PyValueError::new_err(format!("{name}={text:?}: there is no such body")));
+        let names = model.bodies.iter().map(|body| &body.name);
+        return model.body(&text).ok_or_else(|| unknown(value.py(), ("body", "bodies"), &text, names));
     }
     let index: i64 = value
         .extract()
@@ -204,21 +215,18 @@ fn eye(stage: &Stage, camera: Option<&Bound<'_, PyAny>>) -> PyResult<Eye> {
     let model = stage.model();
     let mut free = stage.default_camera();
     let Some(camera) = camera else { return Ok(Eye::Free(free)) };
-    let names = || model.cameras.iter().map(|camera| camera.name.as_str()).collect::<Vec<_>>();
     if let Ok(name) = camera.extract::<String>() {
         let found = model.cameras.iter().position(|camera| camera.name == name);
-        let unknown = || {
-            let names = names();
-            PyValueError::new_err(format!("camera={name:?}: there is no such camera; the model has {names:?}"))
-        };
-        return found.map(Eye::Model).ok_or_else(unknown);
+        let names = model.cameras.iter().map(|camera| &camera.name);
+        return found.map(Eye::Model).ok_or_else(|| unknown(camera.py(), ("camera", "cameras"), &name, names));
     }
     if let Ok(index) = whole(camera) {
         let n = model.cameras.len() as i64;
         if (0..n).contains(&index) {
             return Ok(Eye::Model(index as usize));
         }
-        let has = format!("the model has {n} cameras, {:?}", names());
+        let names: Vec<&str> = model.cameras.iter().map(|camera| camera.name.as_str()).collect();
+        let has = format!("the model has {n} cameras, {names:?}");
         return Err(PyIndexError::new_err(format!("camera is {index}: {has}; None is the default view")));
     }
     if !camera.hasattr("azimuth")? {
@@ -235,15 +243,10 @@ fn eye(stage: &Stage, camera: Option<&Bound<'_, PyAny>>) -> PyResult<Eye> {
         }
     }
     if let Some(position) = field(camera, "position")? {
-        let pos: [f64; 3] = vector("camera.position", &position, 3)?.try_into().unwrap_or_default();
-        let [w, x, y, z] = match field(camera, "quaternion")? {
-            Some(rot) => vector("camera.quaternion", &rot, 4)?.try_into().unwrap_or_default(),
-            None => [1.0, 0.0, 0.0, 0.0],
-        };
-        let none =
-            || PyValueError::new_err("camera.quaternion is zero: expected a quaternion (w, x, y, z) of length 1");
-        let rot = Quat::new(w, x, y, z).normalized().ok_or_else(none)?;
-        return Ok(Eye::Fixed { pose: Pose::new(Vec3::from(pos), rot), fovy: free.fovy });
+        return Ok(Eye::Fixed { pose: standing(camera, &position)?, fovy: free.fovy });
+    }
+    if field(camera, "quaternion")?.is_some() {
+        return Err(PyValueError::new_err("camera.quaternion without position: expected both, or neither"));
     }
     if let Some(track) = field(camera, "track")? {
         free.track = Some(body(model, "camera.track", &track)?);
@@ -271,6 +274,43 @@ fn eye(stage: &Stage, camera: Option<&Bound<'_, PyAny>>) -> PyResult<Eye> {
         }
     }
     Ok(Eye::Free(free))
+}
+
+/// The frame of a `sapwood.Camera` that stands at a position. What says nothing there is refused.
+fn standing(camera: &Bound<'_, PyAny>, position: &Bound<'_, PyAny>) -> PyResult<Pose<f64>> {
+    for name in ["distance", "azimuth", "elevation", "track"] {
+        if field(camera, name)?.is_some() {
+            let expected = "expected lookat or quaternion beside it, or no position";
+            return Err(PyValueError::new_err(format!(
+                "camera.{name} says nothing where position is given: {expected}"
+            )));
+        }
+    }
+    let place = |name: &str, value: &Bound<'_, PyAny>| -> PyResult<Vec3<f64>> {
+        let numbers: [f64; 3] = vector(name, value, 3)?.try_into().unwrap_or_default();
+        Ok(Vec3::from(numbers))
+    };
+    let position = place("camera.position", position)?;
+    let turn = match (field(camera, "lookat")?, field(camera, "quaternion")?) {
+        (None, None) => Quat::new(1.0, 0.0, 0.0, 0.0),
+        (Some(lookat), None) => {
+            let lookat = place("camera.lookat", &lookat)?;
+            let same = || PyValueError::new_err("camera.lookat is camera.position: expected another point");
+            return render::looking_at(position, lookat).ok_or_else(same);
+        }
+        (None, Some(turn)) => {
+            let [w, x, y, z] = vector("camera.quaternion", &turn, 4)?.try_into().unwrap_or_default();
+            let none =
+                || PyValueError::new_err("camera.quaternion is zero: expected a quaternion (w, x, y, z) of length 1");
+            Quat::new(w, x, y, z).normalized().ok_or_else(none)?
+        }
+        (Some(_), Some(_)) => {
+            return Err(PyValueError::new_err(
+                "camera.lookat and camera.quaternion are both given: expected one of them",
+            ));
+        }
+    };
+    Ok(Pose::new(position, turn))
 }
 
 /// Contact points as balls, forces as rods from them: on the second body, as long as the force is great.

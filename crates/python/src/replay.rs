@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use geometry::Scene;
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyFileNotFoundError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyFileNotFoundError, PyIsADirectoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use replay::{PageError, Recorder, Recording};
 use serde_json::{Value, json};
@@ -151,7 +151,7 @@ impl Replay {
         replay::page(bodies, scene, recording, &summary).map_err(|error| match error {
             PageError::NoPlayer => PyRuntimeError::new_err(
                 "this build of sapwood has no replay page. Install a wheel, or build the page and the package again: \
-                 `npm ci` and `npm run build` in the folder web of the sources (needs Node 20), then `pip install .`",
+                 `cargo xtask web` in the sources (needs Node 20), then `pip install .`",
             ),
             error => PyValueError::new_err(error.to_string()),
         })
@@ -319,11 +319,15 @@ impl Replay {
 
     /// Write the page that plays the motion.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let page = py.detach(|| self.page())?;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
             let message = format!("{}: there is no folder {}: make it first", path.display(), folder.display());
             return Err(PyFileNotFoundError::new_err(message));
         }
+        if path.is_dir() {
+            let message = format!("{} is a folder: expected a file, such as motion.html", path.display());
+            return Err(PyIsADirectoryError::new_err(message));
+        }
+        let page = py.detach(|| self.page())?;
         let path = py.import("pathlib")?.call_method1("Path", (path,))?;
         py.import("sapwood._files")?.call_method1("write_whole", (path, page)).map(drop)
     }

@@ -24,7 +24,6 @@ named_tuples! {
     keyframe => "Keyframe",
     poses => "Poses",
     energy => "Energy",
-    contact_force => "ContactForce",
     ray_hit => "RayHit",
     ray_hits => "RayHits",
     distance => "Distance",
@@ -34,6 +33,16 @@ named_tuples! {
     batch_stats => "BatchStats",
     solution => "Solution",
     spd_solution => "SpdSolution",
+}
+
+/// `sapwood._results.ContactForce` of a model and these fields.
+pub fn contact_force<'py>(
+    py: Python<'py>,
+    fields: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
+) -> PyResult<Bound<'py, PyAny>> {
+    static OF: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let make = || PyResult::Ok(py.import("sapwood._results")?.getattr("ContactForce")?.getattr("_of")?.unbind());
+    OF.get_or_try_init(py, make)?.bind(py).call1(fields.into_pyobject(py)?)
 }
 
 /// `sapwood._results.Stats` of a step.

@@ -11,7 +11,7 @@ use crate::arguments::{any_vector, array, check_quaternions, configuration, per_
 use crate::errors::simulation_error;
 use crate::live::{LiveArray, LiveState};
 use crate::lock::try_lock;
-use crate::model::Model;
+use crate::model::{Model, a_model};
 use crate::options::{OptionArguments, SchemeArgument};
 use crate::parameters::LiveParameters;
 use crate::replay::{Recorders, Replay};
@@ -172,7 +172,7 @@ impl Simulation {
             beta=0.1, sigma=1e-05, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001, threads=1)"
     )]
     fn new(
-        model: &Bound<'_, Model>,
+        #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
         timestep: Option<f64>,
         accuracy: Option<f64>,
         scheme: SchemeArgument,
@@ -213,7 +213,7 @@ impl Simulation {
         let inner = model.get();
         let (of_model, scene) = (inner.inner().clone(), inner.scene().clone());
         let simulation = in_background(py, move || sim::Simulation::new(of_model, scene, options))?;
-        Self::of(model, simulation.map_err(|error| simulation_error(py, &error))?)
+        Self::of(&model, simulation.map_err(|error| simulation_error(py, &error))?)
     }
 
     /// The model.

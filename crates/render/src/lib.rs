@@ -27,4 +27,4 @@ pub use marker::{Marker, MarkerShape};
 pub use renderer::{MAX_SIDE, Options, RenderError, Renderer, SHOWN_GROUPS};
 pub use scale::scale_colour;
 pub use stage::Stage;
-pub use view::{Eye, FreeCamera, View};
+pub use view::{Eye, FreeCamera, View, looking_at};

@@ -1,5 +1,7 @@
 //! Cameras: where they are, and where they look.
 
+use std::f64::consts::FRAC_PI_2;
+
 use multibody::{CameraMode, Model};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
@@ -59,6 +61,23 @@ impl FreeCamera {
         let rot = Mat3::from_columns(right, right.cross(forward), -forward);
         Pose::new(origin + self.lookat - forward * self.distance, Quat::from_mat3(&rot))
     }
+}
+
+/// The frame of a camera that stands at a point and looks at another, upright; looking straight down, y is up in the
+/// picture. `None` where the points are one.
+#[must_use]
+pub fn looking_at(position: Vector, lookat: Vector) -> Option<Pose<f64>> {
+    let way = lookat - position;
+    let distance = way.norm();
+    if distance.is_nan() || distance <= 0.0 {
+        return None;
+    }
+    let level = libm::hypot(way.x, way.y);
+    let azimuth = if level > 0.0 { libm::atan2(way.y, way.x) } else { FRAC_PI_2 };
+    let elevation = libm::atan2(way.z, level);
+    let free = FreeCamera { lookat, distance, azimuth, elevation, fovy: 0.0, track: None };
+    // Exactly there: `pose` goes back from the point looked at.
+    Some(Pose::new(position, free.pose(Vec3::ZERO).rot))
 }
 
 /// What a camera that does not turn keeps of the default configuration.

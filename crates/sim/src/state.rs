@@ -70,7 +70,10 @@ pub struct State {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// The bytes do not begin like a state.
-    #[error("not a state of this version of Sapwood: expected {} bytes or more that begin with {MAGIC:?}", .expected)]
+    #[error(
+        "not a state of this version of Sapwood: expected {} bytes or more that begin with {:?}",
+        .expected, String::from_utf8_lossy(MAGIC)
+    )]
     Format {
         /// Least length of a state of this model.
         expected: usize,

@@ -24,6 +24,7 @@ from sapwood.builder._checks import (
     number_of,
     shown,
     turn_of,
+    unexpected,
     vector_of,
     with_context,
 )
@@ -32,6 +33,19 @@ from sapwood.builder._elements import GeomBuilder, JointBuilder, SiteBuilder
 
 if TYPE_CHECKING:
     from sapwood.builder._model import ModelBuilder
+
+
+_PLACE = ("name", "position", "quaternion", "euler", "friction", "mass", "density", "shell")
+_SURFACE = (
+    "torsional_friction",
+    "rolling_friction",
+    "contype",
+    "conaffinity",
+    "margin",
+    "color",
+    "compliance",
+    "priority",
+)
 
 
 class BodyBuilder(_Element):
@@ -344,9 +358,8 @@ class BodyBuilder(_Element):
         properties: dict[str, Any],
     ) -> dict[str, Any]:
         self._builder._check_name("geom", name)
-        known = ("torsional_friction", "rolling_friction", "contype", "conaffinity", "margin", "color", "compliance")
         for key in properties:
-            if key not in (*known, "priority"):
-                raise TypeError(f"{label}: {key}: expected one of {', '.join((*known, 'priority'))}")
+            if key not in _SURFACE:
+                raise TypeError(f"{label}: {unexpected(key, [*_PLACE, *_SURFACE])}")
         turn = turn_of(label, quaternion, euler)
         return {"name": name, "position": position, "quaternion": turn, "friction": friction, **properties}

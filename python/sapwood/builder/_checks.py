@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from sapwood._errors import did_you_mean, listed
 
 JointKind: TypeAlias = Literal["revolute", "prismatic", "screw", "universal", "planar", "ball", "free"]
 Shape: TypeAlias = Literal["plane", "sphere", "capsule", "cylinder", "ellipsoid", "box"]
@@ -33,6 +36,12 @@ _REPR.maxstring = _REPR.maxother = 100
 def shown(value: object) -> str:
     """A value in a message: a line at most, whatever callers pass."""
     return _REPR.repr(value)
+
+
+def unexpected(argument: str, known: Sequence[str]) -> str:
+    """What a message says of an argument that a method does not take."""
+    hint = did_you_mean(argument, known) or f"expected one of {listed(known)}"
+    return f"there is no argument {argument!r}: {hint}"
 
 
 def with_context(label: str, call: Any, *arguments: Any) -> Any:

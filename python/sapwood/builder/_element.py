@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
+from sapwood._errors import did_you_mean, listed
 from sapwood.builder._checks import with_context
 
 if TYPE_CHECKING:
@@ -15,7 +16,26 @@ if TYPE_CHECKING:
     from sapwood.builder._model import ModelBuilder
 
 
-class _Handle:
+class Strict:
+    """What has no attribute but its own: a misspelt one is an error."""
+
+    if not TYPE_CHECKING:  # for checkers of types a name that does not exist is an error
+
+        def __setattr__(self, name: str, value: object) -> None:
+            own = type(self)
+            # A class that somebody derives may have attributes of its own.
+            if not (name.startswith("_") or hasattr(own, name)) and own.__module__.startswith("sapwood.builder"):
+                can_be_set = [known for known in dir(own) if _is_settable(getattr(own, known))]
+                hint = did_you_mean(name, can_be_set) or f"expected one of {listed(can_be_set)}"
+                raise AttributeError(f"{own.__name__} has no {name!r} that can be set: {hint}")
+            super().__setattr__(name, value)
+
+
+def _is_settable(attribute: object) -> bool:
+    return isinstance(attribute, (Number, Whole)) or getattr(attribute, "fset", None) is not None
+
+
+class _Handle(Strict):
     """An element of a builder."""
 
     _kind = ""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sapwood._errors import UnknownNameError, did_you_mean, listed
 from sapwood.builder._checks import shown
-from sapwood.builder._element import _Handle
+from sapwood.builder._element import Strict, _Handle
 
 if TYPE_CHECKING:
     from sapwood._sapwood import Assembly
 
 
-class Lookup:
+class Lookup(Strict):
     """The elements of a builder."""
 
     _assembly: Assembly
@@ -34,14 +35,16 @@ class Lookup:
         names = self._assembly.names(kind)
         if name and name in names:
             return names.index(name)
-        known = ", ".join(repr(n) for n in names if n) or "none with a name"
-        raise ValueError(f"{argument}: there is no {kind} {shown(name)}; the builder has {known}")
+        known = [n for n in names if n]
+        near = did_you_mean(name, known)
+        hint = f": {near}" if near else f"; the builder has {listed(known) or 'none with a name'}"
+        raise UnknownNameError(f"{argument}: there is no {kind} {shown(name)}{hint}")
 
     def _check_name(self, kind: str, name: str) -> None:
         if not isinstance(name, str):
             raise TypeError(f"name of {_a(kind)} is of type {type(name).__name__}: expected str")
         if name and name in self._assembly.names(kind):
-            raise ValueError(f"{kind} {shown(name)}: there is a {kind} of this name already: expected another name")
+            raise ValueError(f"{kind} {shown(name)}: there is {_a(kind)} of this name already: expected another name")
 
 
 def _a(kind: str) -> str:

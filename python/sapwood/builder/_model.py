@@ -24,6 +24,7 @@ from sapwood.builder._checks import (
     rotated,
     shown,
     turn_of,
+    unexpected,
     vector_of,
     with_context,
 )
@@ -294,6 +295,7 @@ class ModelBuilder(Constraints):
             gear: Factor of the force; of a ball or free joint one number for each degree of freedom.
             **ranges: ``ctrl_range`` and ``force_range``, each (lower, upper).
         """
+        _check_ranges("add_motor", name, "gear", ranges)
         return self.add_actuator(name, on, gear=gear, **ranges)
 
     def add_position_servo(
@@ -307,6 +309,7 @@ class ModelBuilder(Constraints):
         **ranges: Any,
     ) -> ActuatorBuilder:
         """Add a servo: force = kp (ctrl − length) − kd velocity, N/m or N·m/rad."""
+        _check_ranges("add_position_servo", name, "kp, kd, gear", ranges)
         label = f"actuator {shown(name)}"
         kp, kd = at_least_zero(label, "kp", kp), at_least_zero(label, "kd", kd)
         return self.add_actuator(name, on, gain=kp, bias=(0.0, -kp, -kd), gear=gear, **ranges)
@@ -315,6 +318,7 @@ class ModelBuilder(Constraints):
         self, name: str, on: JointBuilder | TendonBuilder | str, *, kd: float, gear: ArrayLike = 1.0, **ranges: Any
     ) -> ActuatorBuilder:
         """Add a servo: force = kd (ctrl − velocity), N·s/m or N·m·s/rad."""
+        _check_ranges("add_velocity_servo", name, "kd, gear", ranges)
         kd = at_least_zero(f"actuator {shown(name)}", "kd", kd)
         return self.add_actuator(name, on, gain=kd, bias=(0.0, 0.0, -kd), gear=gear, **ranges)
 
@@ -408,3 +412,11 @@ class ModelBuilder(Constraints):
                 )
             found.append((joint, numbers.tolist()))
         return found
+
+
+def _check_ranges(method: str, name: str, others: str, ranges: Mapping[str, Any]) -> None:
+    """Refuse what ``add_actuator`` would refuse, in the name of the method that was called."""
+    known = [*others.split(", "), "ctrl_range", "force_range"]
+    for key in ranges:
+        if key not in known:
+            raise TypeError(f"actuator {shown(name)}: {method}: {unexpected(key, known)}")
