@@ -38,7 +38,7 @@ impl Hold for Width {
     type Of<T: 'static> = usize;
 }
 
-/// Every array of a batch. An array that is added here is missing, for the compiler, in [`each_array`], in what is copied below, and where a
+/// Every array of a batch. An array that is added here is missing, for the compiler, in `each_array`, in what is copied below, and where a
 /// batch is made and a world reset.
 pub(crate) struct Arrays<H: Hold> {
     /// Positions, (worlds, nq).
