@@ -111,22 +111,36 @@ def test_a_step_agrees_with_that_of_one_world(source: str, scheme: Any) -> None:
     sims = [sw.Simulation(model, scheme=scheme) for _ in range(6)]
     controls = scatter(batch)
     errors = []
+    jammed = 0
+
+    def error(sim: sw.Simulation, i: int) -> float:
+        # In the kinetic norm, relative to the momentum, or to what gravity adds in a step.
+        M, dv = model.mass_matrix(sim.q), sim.v - batch.v[i]
+        scale = max(sim.v @ M @ sim.v, model.mass * (9.81 * sim.timestep) ** 2)
+        return float(np.sqrt(dv @ M @ dv / scale))
+
     for k in range(300):
         batch.ctrl = controls[:, k // 5]
+        states = [batch.state(i) for i in range(6)]
         for i, sim in enumerate(sims):
             sim.q, sim.v, sim.ctrl = batch.q[i], batch.v[i], batch.ctrl[i]
         batch.step()
         for i, sim in enumerate(sims):
             sim.step()
             assert sim.time == batch.time[i]
-            # In the kinetic norm, relative to the momentum, or to what gravity adds in a step.
-            M, dv = model.mass_matrix(sim.q), sim.v - batch.v[i]
-            scale = max(sim.v @ M @ sim.v, model.mass * (9.81 * sim.timestep) ** 2)
-            errors.append(np.sqrt(dv @ M @ dv / scale))
+            errors.append(error(sim, i))
+            if errors[-1] > 0.05:
+                # Coulomb's law may have several solutions where contacts jam. Which one is found depends on what is remembered.
+                jammed += 1
+                assert sim.stats.friction_residual < 1e-4
+                again = sw.Simulation(model, scheme=scheme)
+                again.restore(states[i])
+                again.step()
+                assert error(again, i) < 1e-6
     # Not all to the tolerance: a step that is left to a simulation forgets the one before.
     assert np.median(errors) < 1e-9
     assert np.mean(np.array(errors) > 1e-6) < 0.05
-    assert max(errors) < 0.05
+    assert jammed <= 2
     assert batch.stats.steps == 300 * 6
 
 

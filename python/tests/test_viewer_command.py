@@ -53,7 +53,7 @@ def test_what_cannot_be_shown_is_said(tmp_path: Path, capsys: pytest.CaptureFixt
     for arguments, words in [
         ([str(tmp_path / "amr.xml")], f"did you mean {arm}?"),
         (["@towr-3"], "did you mean"),
-        ([arm, "--keyframe=rased"], 'did you mean "raised"?'),
+        ([arm, "--keyframe=rased"], "did you mean 'raised'?"),
         ([arm, "--scheme=simplectic"], 'did you mean "symplectic-euler"?'),
         ([arm, "--speed=-1"], "speed"),
     ]:

@@ -8,8 +8,6 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use sim::SimulationError;
 
-use crate::names::unknown_name;
-
 /// `sapwood.ModelError`, or the exception that was raised while it was made.
 pub fn model_error(py: Python<'_>, error: &LoadError) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -27,6 +25,16 @@ fn model_error_of(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, er
     let line = (error.line() > 0).then_some(error.line());
     let arguments = (error.to_string(), some(error.file()), line, some(error.element()));
     match class.import(py, "sapwood._errors", name).and_then(|class| class.call1(arguments)) {
+        Ok(value) => PyErr::from_value(value),
+        Err(error) => error,
+    }
+}
+
+/// `sapwood.UnknownNameError` of things of one kind, called `word` and `plural`, of which some have the names `known`.
+pub fn unknown_name(py: Python<'_>, (word, plural): (&str, &str), name: &str, known: Vec<&str>, count: usize) -> PyErr {
+    let arguments = (word, plural, name, known, count);
+    let make = || py.import("sapwood._errors")?.getattr("unknown_name")?.call1(arguments);
+    match make() {
         Ok(value) => PyErr::from_value(value),
         Err(error) => error,
     }

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::arguments::whole;
+use crate::errors::unknown_name;
 use crate::model::Model;
 use crate::quantities::fixed_matrix;
 use crate::views;
@@ -149,16 +150,6 @@ fn in_range(model: &Model, kind: Kind, index: i64) -> PyResult<usize> {
 /// `sapwood.UnknownNameError`, with the names that are near.
 fn unknown(py: Python<'_>, model: &Model, kind: Kind, name: &str) -> PyErr {
     unknown_name(py, (kind.word(), kind.plural()), name, kind.names(model).collect(), kind.count(model))
-}
-
-/// `sapwood.UnknownNameError` of things of one kind, called `word` and `plural`, of which some have the names `known`.
-pub fn unknown_name(py: Python<'_>, (word, plural): (&str, &str), name: &str, known: Vec<&str>, count: usize) -> PyErr {
-    let arguments = (word, plural, name, known, count);
-    let make = || py.import("sapwood._errors")?.getattr("unknown_name")?.call1(arguments);
-    match make() {
-        Ok(value) => PyErr::from_value(value),
-        Err(error) => error,
-    }
 }
 
 macro_rules! indices {

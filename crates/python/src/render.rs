@@ -10,8 +10,8 @@ use render::{Eye, Marker, MarkerShape, Options, Stage};
 use spatial::{Pose, Quat, Vec3};
 
 use crate::arguments::{configuration, elements, vector, whole, word};
+use crate::errors::unknown_name;
 use crate::model::Model;
-use crate::names::unknown_name;
 use crate::simulation::Simulation;
 
 /// What pictures show.

@@ -8,8 +8,8 @@ use pyo3::types::PySlice;
 use spatial::{Sym3, Vec3};
 
 use crate::arguments::whole;
+use crate::errors::unknown_name;
 use crate::live::LiveArray;
-use crate::names::unknown_name;
 use crate::simulation::Simulation;
 
 /// A soft body of a simulation.

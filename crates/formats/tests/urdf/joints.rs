@@ -122,7 +122,7 @@ fn what_is_not_simulated_is_named() {
 #[test]
 fn nonsense_is_an_error_at_its_line() {
     for (kind, content, expected) in [
-        ("hinge", "", "type=\"hinge\": expected revolute, continuous, prismatic, fixed, floating or planar"),
+        ("hinge", "", "type=\"hinge\": expected revolute, continuous, prismatic, fixed, floating, planar or spherical"),
         ("revolute", "<limit lower=\"1\" upper=\"0\"/>", "expected lower ≤ upper"),
         ("revolute", "<limit lower=\"nan\"/>", "lower=\"nan\": expected a number"),
         ("revolute", "<axis xyz=\"0 1\"/>", "2 numbers: expected 3"),

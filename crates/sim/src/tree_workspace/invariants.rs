@@ -17,7 +17,7 @@
 //! This is a projection onto invariants (Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.4), which forces may
 //! change.
 
-use lanes::constants::{LITTLE, SCALING};
+use lanes::constants::LITTLE;
 use multibody::{JointType, Node, NodeFrame, Whole, difference, vec3};
 use spatial::{Vec3, Wrench};
 
@@ -30,6 +30,9 @@ const MAX_ENERGY_CORRECTED: f64 = 0.03;
 /// and where it is not: with 0.1 % a double pendulum at 10 ms is refused, whose energy stays in bounds in equal steps and
 /// drifts in others; with 0.5 % the energy of a flung arm is not held.
 const MAX_ENERGY_UNCORRECTED: f64 = 1.5e-3;
+/// The motion within a tree is scaled by no more than this. Errors are of third order, so that no joint is held where it turns around; a stiff chain at 20 ms
+/// takes all of it.
+const MAX_SCALING: f64 = 2.0;
 /// Where joints turn by less than this, rad, the motion is resolved. With half of it a stiff chain at 5 ms is refused.
 const RESOLVED: f64 = 0.1;
 /// Where they turn by less than this, what the step makes is lost in round-off.
@@ -177,7 +180,7 @@ impl TreeWorkspace {
             if budget.keeps_energy && is_told { ((energy_due - rigid_energy_due) / within).sqrt() } else { 1.0 };
         // Half before and half after, so that the motion can be reversed.
         let own = 0.5 * (budget.own + kinetic - self.carried(last) + elastic);
-        *is_lacking = (1.0 / SCALING..=SCALING).contains(&scale) && change.is_finite();
+        *is_lacking = (1.0 / MAX_SCALING..=MAX_SCALING).contains(&scale) && change.is_finite();
         for (lack, v) in lack.iter_mut().zip(&self.v_star) {
             *lack = (scale - 1.0) * v;
         }
