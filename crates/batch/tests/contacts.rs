@@ -59,7 +59,7 @@ fn points_are_those_of_a_simulation() {
                 one
             })
             .collect();
-        let (mut random, mut errors, mut moving) = (SplitMix64(3), Vec::new(), 0);
+        let (mut random, mut errors, mut moving, mut jammed) = (SplitMix64(3), Vec::new(), 0, 0);
         for _ in 0..400 {
             for (world, one) in ones.iter_mut().enumerate() {
                 let mut state = State::new(&loaded.model);
@@ -78,6 +78,7 @@ fn points_are_those_of_a_simulation() {
                 let expected: Vec<BatchContact> = one.contacts().iter().map(of_point(one.timestep())).collect();
                 let scale = expected.iter().fold(100.0, |most, point| f64::max(most, point.force.norm()));
                 let mut found = batch.contacts(world).to_vec();
+                let before = errors.len();
                 for point in &expected {
                     let same = found.iter().position(|other| are_near(point, other));
                     let force = same.map_or(Vec3::ZERO, |same| found.swap_remove(same).force);
@@ -86,12 +87,19 @@ fn points_are_those_of_a_simulation() {
                 }
                 // Either may have points in reach that do not push and that the other leaves out.
                 errors.extend(found.iter().map(|point| point.force.norm() / scale));
+                // Coulomb's law has several solutions where feet jam: either may find another.
+                if errors[before..].iter().any(|error| *error > 1e-2) {
+                    assert!(one.stats().friction_residual < 1e-6 && batch.stats().unsettled == 0);
+                    errors.truncate(before);
+                    jammed += 1;
+                }
             }
         }
         errors.sort_by(f64::total_cmp);
         let (hundredth, most) = (errors[errors.len() * 99 / 100], errors[errors.len() - 1]);
         println!("{} points, forces differ by {hundredth:.1e}, most {most:.1e}", errors.len());
-        println!("{moving} push between bodies, {} steps left", batch.stats().left);
+        println!("{moving} push between bodies, {} steps left, {jammed} jam", batch.stats().left);
+        assert!(jammed <= 1, "{jammed} steps differ");
         assert!(errors.len() > 1000 && moving > 20, "{} points, {moving} between bodies", errors.len());
         // Slow slip at the last digits of velocities changes the direction of friction in a few steps.
         assert!(hundredth < 1e-6 && most < 1e-2, "forces differ by {hundredth:e}, most {most:e}");
