@@ -130,7 +130,7 @@ def test_a_step_agrees_with_that_of_one_world(source: str, scheme: Any) -> None:
             assert sim.time == batch.time[i]
             errors.append(error(sim, i))
             if errors[-1] > 0.05:
-                # Coulomb's law may have several solutions where contacts jam. Which one is found depends on what is remembered.
+                # Coulomb's law may have several solutions where contacts jam: what is remembered decides which one.
                 jammed += 1
                 assert sim.stats.friction_residual < 1e-4
                 again = sw.Simulation(model, scheme=scheme)
