@@ -23,7 +23,7 @@ use crate::{Factorization, Options, Pd, SimulationError, State, Stats};
 const MAX_TREES: usize = 4;
 
 /// Constraints at most that may ever push: lanes look at most of them in every step.
-const MAX_CONSTRAINTS: usize = 2000;
+const MAX_CONSTRAINTS: usize = 20_000;
 
 /// The least budget of factorisations with which lanes are used: they spend a few dozen at most.
 const MIN_BUDGET: usize = 50;
