@@ -6,11 +6,11 @@ mod width;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use geometry::Scene;
-use interrupt::Interrupt;
 use lanes::{Bundle, GroupMemory, LaneStats, Lanes, Numbers, Plan, put};
 use multibody::Model;
 use sim::{Options, Simulation, SimulationError, State};
 use spatial::{F32x8, F32x16, F64x4, F64x8};
+use support::Interrupt;
 
 use crate::Precision;
 use crate::arrays::{Arrays, Worlds};

@@ -4,9 +4,9 @@ mod common;
 
 use common::{Loaded, humanoid, load};
 use multibody::{JointKind, JointType};
-use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions, Precision};
 use sim::{ContactLaw, Options, Pd, Scheme, Simulation, State};
+use support::SplitMix64;
 
 /// Runs of a model, steps of each, and how long a control holds.
 const RUNS: usize = 20;

@@ -1,6 +1,6 @@
 //! What became of a run.
 
-use interrupt::Interrupt;
+use support::Interrupt;
 use tracking::{Controller, End, LOST, Task, Tracking, track};
 
 use crate::{Error, Subject};

@@ -44,6 +44,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use figure::Figure;
+use support::suggest;
 
 /// The characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -10,6 +10,7 @@ use formats::LoadError;
 use motion::SourceError;
 use serde::Serialize;
 use sim::SimulationError;
+use support::suggest;
 use tracking::Error as TrackingError;
 
 use crate::BAD_INPUT;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use characters::Character;
 use scenes::{FORMS, Scene, UnknownScene};
+use support::suggest;
 
 /// So many names are suggested.
 const MAX_SUGGESTIONS: usize = 3;

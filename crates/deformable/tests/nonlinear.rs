@@ -6,10 +6,9 @@ mod common;
 use std::sync::Arc;
 
 use common::{NONLINEAR, body, crooked_box, deformed, elastic, largest, step, uniaxial, with_order};
-use crew::Crew;
-use interrupt::Interrupt;
 use sapwood_deformable::{Dynamics, Material, MaterialModel, Order, SoftBody, TetMesh, ThetaStep};
 use spatial::Vec3;
+use support::{Interrupt, ThreadPool};
 
 /// Linear and angular momentum of a body with consistent mass.
 fn momenta(body: &Arc<SoftBody>, x: &[f64], v: &[f64]) -> (Vec3<f64>, Vec3<f64>) {
@@ -61,7 +60,7 @@ fn midpoint_keeps_angular_momentum_and_nearly_energy() {
 fn imbalance(soft: &Arc<SoftBody>, (x, v, v0): (&[f64], &[f64], &[f64]), dt: f64, g: Vec3<f64>) -> Vec<f64> {
     let mut d = Dynamics::new(soft);
     let mut f = vec![0.0; x.len()];
-    d.elastic_gradient(x, &mut f, &mut Crew::default());
+    d.elastic_gradient(x, &mut f, &mut ThreadPool::default());
     let alpha = soft.material.damping_mass;
     let change: Vec<f64> = (0..x.len()).map(|k| v[k] - v0[k] + dt * (alpha * v[k] - g.to_array()[k % 3])).collect();
     // M by the gradient of the kinetic energy.
@@ -122,15 +121,15 @@ fn refined_steps_satisfy_their_equation_with_constraints() {
         let v0 = vec![0.0; x.len()];
         let theta = ThetaStep::implicit_euler(0.01);
         let mut d = Dynamics::new(&soft);
-        let (none, mut crew) = (Interrupt::default(), Crew::default());
-        d.free_motion(&x, &v0, &theta, Vec3::ZERO, None, &touched, &none, &mut crew).unwrap();
+        let (none, mut pool) = (Interrupt::default(), ThreadPool::default());
+        d.free_motion(&x, &v0, &theta, Vec3::ZERO, None, &touched, &none, &mut pool).unwrap();
         let (mut v, mut solutions) = (v0.clone(), 0);
         loop {
             let of_touched = touched.iter().flat_map(|&i| &d.v_star()[3 * i as usize..3 * i as usize + 3]);
             let change: Vec<f64> = wanted.iter().zip(of_touched).map(|(wanted, v)| wanted - v).collect();
             d.respond(&change, &mut v);
             solutions += 1;
-            let refinement = d.refine((&x, &v0, &theta), &change, &v, &none, &mut crew).unwrap();
+            let refinement = d.refine((&x, &v0, &theta), &change, &v, &none, &mut pool).unwrap();
             if !refinement.is_needed {
                 break;
             }
@@ -219,9 +218,9 @@ fn bars_stretch_by_the_law() {
             let mut x: Vec<f64> = bar.rest_positions().collect();
             let mut v = vec![0.0; x.len()];
             let mut d = Dynamics::new(&bar);
-            let (theta, none, mut crew) = (ThetaStep::implicit_euler(0.1), Interrupt::default(), Crew::default());
+            let (theta, none, mut pool) = (ThetaStep::implicit_euler(0.1), Interrupt::default(), ThreadPool::default());
             for _ in 0..100 {
-                d.free_motion(&x, &v, &theta, Vec3::ZERO, Some(&applied), &[], &none, &mut crew).unwrap();
+                d.free_motion(&x, &v, &theta, Vec3::ZERO, Some(&applied), &[], &none, &mut pool).unwrap();
                 v.copy_from_slice(d.v_star());
                 x.iter_mut().zip(&v).for_each(|(x, v)| *x += theta.dt * v);
             }

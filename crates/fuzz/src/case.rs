@@ -7,8 +7,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use formats::{LoadOptions, Loaded};
 use motion::{Binding, BindingOptions, Motion, Posture, bvh, deepmimic};
-use random::SplitMix64;
 use sim::{ContactLaw, Options, Scheme, Simulation};
+use support::SplitMix64;
 
 use crate::outcome::{REFUSED, SIMULATED, refused, step};
 use crate::seeds::Corpus;

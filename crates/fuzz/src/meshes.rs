@@ -1,6 +1,6 @@
 //! Meshes and pictures of every format, and models that use them.
 
-use random::SplitMix64;
+use support::SplitMix64;
 
 /// A box, corners and outward faces.
 const CORNERS: [[f32; 3]; 8] = [

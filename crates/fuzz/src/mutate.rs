@@ -1,6 +1,6 @@
 //! Changes of texts and bytes.
 
-use random::SplitMix64;
+use support::SplitMix64;
 
 /// What stands in for words and numbers.
 const REPLACEMENTS: [&str; 24] = [

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use characters::Character;
-use random::SplitMix64;
+use support::SplitMix64;
 
 /// A model file.
 pub struct Seed {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use formats::LoadOptions;
-use random::SplitMix64;
 use sim::{Options, Simulation};
+use support::SplitMix64;
 
 use crate::mutate;
 use crate::outcome::{REFUSED, SIMULATED, refused, step};

@@ -1,8 +1,8 @@
 //! Where geoms are in a step, and which of them may be near each other.
 
-use interrupt::Interrupt;
 use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
 use spatial::{Mat3, Vec3};
+use support::Interrupt;
 
 use crate::broad_phase::{BroadPhase, EVERYWHERE, aabb, fits};
 use crate::movement::{Attachment, Motion, Movement, Sweep};

@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use support::suggest;
+
 use crate::{Scene, Solid};
 
 /// The names of all scenes; capitals stand for numbers.

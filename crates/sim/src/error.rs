@@ -1,5 +1,7 @@
 //! Why a simulation cannot go on.
 
+use support::suggest;
+
 /// An error of [`crate::Simulation`]. The state is as it was before the step that failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulationError {

@@ -4,8 +4,8 @@ mod common;
 
 use characters::{Character, Options as CharacterOptions};
 use common::{BIPED, simulation};
-use random::SplitMix64;
 use sapwood_sim::{ContactLaw, Options, Pd, Simulation};
+use support::SplitMix64;
 
 /// Velocities differ by no more than this share of the greatest change of one in the step.
 const AGREEMENT: f64 = 1e-6;

@@ -2,8 +2,8 @@
 
 use characters::Character;
 use multibody::Model;
-use random::SplitMix64;
 use sapwood_spd::{Command, Error, Method, Solver};
+use support::SplitMix64;
 
 const METHODS: [Method; 5] = [Method::Maba, Method::Dense, Method::Sparse, Method::SparseBlocks, Method::Pcg];
 

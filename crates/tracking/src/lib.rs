@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use interrupt::Interrupt;
+//! use support::Interrupt;
 //! use motion::{Source, SourceOptions};
 //! use sapwood_tracking::{Control, Controller, End, Gains, LOST, Target, Task, track};
 //!

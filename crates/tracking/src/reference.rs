@@ -3,6 +3,7 @@
 use motion::BoundMotion;
 use multibody::{Kinematics, Model, difference, forward_kinematics};
 use spatial::Vec3;
+use support::suggest;
 
 use crate::Error;
 

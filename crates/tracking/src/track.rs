@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use geometry::Scene;
-use interrupt::Interrupt;
 use motion::BoundMotion;
 use multibody::Model;
 use replay::Recording;
 use sim::SimulationError;
+use support::Interrupt;
 
 use crate::control::root_dofs;
 use crate::reference::{Effectors, joint_error};

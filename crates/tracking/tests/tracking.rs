@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use geometry::Scene;
-use interrupt::Interrupt;
 use motion::{
     Binding, BindingOptions, BoundMotion, Channel, ChannelKind, JointValue, Motion, Posture, Source, SourceOptions,
 };
@@ -13,6 +12,7 @@ use sapwood_tracking::{
     track,
 };
 use spatial::{Pose, Quat, Vec3};
+use support::Interrupt;
 
 /// An arm of 0.5 m to both sides of a hinge of a floating base: balanced, so that it does not pull at the base, and nothing else does.
 const ARM: &str = r#"<mujoco model="arm">

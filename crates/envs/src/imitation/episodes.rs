@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use batch::{Batch, BatchError, Moment, World};
-use random::SplitMix64;
 use sim::Pd;
 use spd::{Command, Solver};
+use support::SplitMix64;
 
 use super::error::ImitationError;
 use super::options::Controller;

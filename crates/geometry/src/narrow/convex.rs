@@ -1,12 +1,12 @@
 //! Any two convex shapes: closest points by GJK, penetration by EPA, then the facing features clipped.
 
-use interrupt::Interrupt;
 use std::fmt;
 
 use parry3d_f64::math::Pose;
 use parry3d_f64::query::epa::EPA;
 use parry3d_f64::query::gjk::{CsoPoint, GJKResult, VoronoiSimplex, closest_points};
 use spatial::{Mat3, Vec3};
+use support::Interrupt;
 
 use super::facets::Facets;
 use super::manifold::Clipper;

@@ -1,7 +1,7 @@
 //! Pseudo-random numbers that are the same everywhere: for starts that differ by a seed, and for tests.
 //!
 //! ```
-//! use sapwood_random::SplitMix64;
+//! use sapwood_support::SplitMix64;
 //!
 //! let mut random = SplitMix64(7);
 //! let angle = random.uniform(0.0, 90.0);

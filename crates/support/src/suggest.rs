@@ -1,7 +1,7 @@
 //! Names that are like a misspelt one, for messages that say what was probably meant.
 //!
 //! ```
-//! use sapwood_suggest::{did_you_mean, similar};
+//! use sapwood_support::suggest::{did_you_mean, similar};
 //!
 //! let known = ["stand", "squat", "stand_on_left_leg"];
 //! assert_eq!(similar("sqaut", known), ["squat"]);

@@ -1,13 +1,13 @@
-//! Loops shared by threads that stay awake between them.
+//! A thread pool whose threads stay awake between loops.
 //!
 //! A step of a simulation has several loops of 10 to 500 µs with serial code between them, and the next step follows at once.
-//! To wake a thread takes 30 to 100 µs, so the helpers of a [`Crew`] go on looking for a while before they fall asleep,
-//! and the thread that calls works too. To share a loop then costs less than a microsecond, and no memory.
+//! To wake a thread takes 30 to 100 µs, so the workers of a [`ThreadPool`] spin for a while before they fall asleep,
+//! and the calling thread works too. To start a parallel loop then costs less than a microsecond, and no memory.
 //!
 //! ```
-//! let mut crew = sapwood_crew::Crew::new(2)?;
+//! let mut pool = sapwood_support::ThreadPool::new(2)?;
 //! let mut numbers: Vec<u64> = (0..1000).collect();
-//! crew.for_each(&mut numbers, |_, n| *n *= *n);
+//! pool.parallel_for(&mut numbers, |_, n| *n *= *n);
 //! assert_eq!(numbers[30], 900);
 //! # Ok::<(), std::io::Error>(())
 //! ```
@@ -22,48 +22,48 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use interrupt::Interrupt;
+use crate::interrupt::Interrupt;
 use shares::Shares;
 
-/// How long helpers look for the next loop before they fall asleep: longer than what lies between the loops of a step, and
-/// between steps, where those are short enough that waking would be felt.
-const LINGER: Duration = Duration::from_micros(200);
+/// Workers spin for so long before they fall asleep: longer than what lies between the loops of a step, and between steps, where those
+/// are short enough that waking would be felt.
+const SPIN_TIME: Duration = Duration::from_micros(200);
 
-/// Looks between two offers of the processor to others.
-const PATIENCE: u32 = 64;
+/// Spins between two offers of the processor to others.
+const SPINS_PER_YIELD: u32 = 64;
 
 /// Work that threads do side by side; the argument is the number of the thread.
 type Work<'a> = dyn Fn(usize) + Sync + 'a;
 
-/// A thread that calls and its helpers; none by default.
+/// The calling thread and its workers; no workers by default.
 #[derive(Debug, Default)]
-pub struct Crew {
-    helpers: Vec<JoinHandle<()>>,
-    /// None without helpers: that is a crew for nothing.
+pub struct ThreadPool {
+    workers: Vec<JoinHandle<()>>,
+    /// None without workers: such a pool costs nothing.
     shared: Option<Arc<Shared>>,
     interrupt: Interrupt,
 }
 
-/// What the threads of a crew know of one another.
+/// What the threads of a pool know of one another.
 #[derive(Debug, Default)]
 struct Shared {
     board: Mutex<Board>,
     /// Wakes sleepers.
     bell: Condvar,
-    /// How often there was something new on the board: what helpers look at.
+    /// How often there was something new on the board: what workers look at.
     news: AtomicU64,
-    /// Helpers at work. It grows under the board's lock alone, while there is work.
+    /// Workers in a loop. It grows under the board's lock alone, while there is work.
     busy: AtomicUsize,
 }
 
-/// What helpers are to do.
+/// What workers are to do.
 #[derive(Default)]
 struct Board {
-    /// `'static` to the helpers: see [`Shared::work`].
+    /// `'static` to the workers: see [`Shared::work`].
     work: Option<&'static Work<'static>>,
     sleepers: usize,
     is_over: bool,
-    /// What a helper panicked with.
+    /// What a worker panicked with.
     panic: Option<Box<dyn Any + Send>>,
 }
 
@@ -73,28 +73,28 @@ impl std::fmt::Debug for Board {
     }
 }
 
-impl Crew {
-    /// A crew of `threads`, the calling one among them.
+impl ThreadPool {
+    /// A pool of `threads`, the calling one among them.
     ///
     /// # Errors
     /// When the system grants fewer.
     pub fn new(threads: usize) -> io::Result<Self> {
-        let mut crew = Self::default();
+        let mut pool = Self::default();
         for number in 1..threads {
-            let shared = crew.shared.get_or_insert_default().clone();
-            let helper = std::thread::Builder::new().name(format!("sapwood-{number}"));
-            crew.helpers.push(helper.spawn(move || shared.help(number))?);
+            let shared = pool.shared.get_or_insert_default().clone();
+            let worker = std::thread::Builder::new().name(format!("sapwood-{number}"));
+            pool.workers.push(worker.spawn(move || shared.run_worker(number))?);
         }
-        Ok(crew)
+        Ok(pool)
     }
 
     /// How many threads there are, the calling one among them.
     pub fn count(&self) -> usize {
-        self.helpers.len() + 1
+        self.workers.len() + 1
     }
 
-    /// Lets the calling thread look at `interrupt` while it waits for its helpers: it may be the only thread that sees a request to stop,
-    /// as it is with Python's signals, and helpers that look at it as well then stop.
+    /// Lets the calling thread look at `interrupt` while it waits for its workers: it may be the only thread that sees a request to stop,
+    /// as it is with Python's signals, and workers that look at it as well then stop.
     pub fn set_interrupt(&mut self, interrupt: Interrupt) {
         self.interrupt = interrupt;
     }
@@ -102,11 +102,11 @@ impl Crew {
     /// Calls `f` for every item, with the number of the thread that does.
     ///
     /// Threads begin with the same items in every loop over as many, so that what belongs to an item stays in a processor's
-    /// cache; who is done takes over from others.
+    /// cache; idle threads steal work.
     ///
     /// # Panics
     /// When `f` does.
-    pub fn for_each<T: Send>(&mut self, items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
+    pub fn parallel_for<T: Send>(&mut self, items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
         let threads = self.count();
         match &self.shared {
             Some(shared) if items.len() > 1 => {
@@ -119,7 +119,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for ThreadPool {
     fn drop(&mut self) {
         let Some(shared) = &self.shared else { return };
         let mut board = shared.board();
@@ -127,18 +127,18 @@ impl Drop for Crew {
         shared.news.fetch_add(1, Ordering::Release);
         drop(board);
         shared.bell.notify_all();
-        for helper in self.helpers.drain(..) {
+        for worker in self.workers.drain(..) {
             // Panics of work were caught, and there is nothing else to fail.
-            let _ = helper.join();
+            let _ = worker.join();
         }
     }
 }
 
 impl Shared {
-    /// Does the same on every thread that comes before the calling one is done with it. One call at a time: `Crew` is borrowed
+    /// Does the same on every thread that comes before the calling one is done with it. One call at a time: `ThreadPool` is borrowed
     /// mutably.
     fn work(&self, work: &Work<'_>, interrupt: &Interrupt) {
-        // SAFETY: helpers take the reference from the board, under its lock, and count themselves as busy under the same
+        // SAFETY: workers take the reference from the board, under its lock, and count themselves as busy under the same
         // lock. `Shift` takes it off the board and waits until none is busy before this function is left, by a panic too, so
         // that none of them has it when what it borrows ends.
         let lent = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(work) };
@@ -170,8 +170,8 @@ impl Shared {
         }
     }
 
-    /// The life of a helper.
-    fn help(&self, number: usize) {
+    /// The loop of a worker.
+    fn run_worker(&self, number: usize) {
         let mut seen = 0;
         while let Some(work) = self.next(&mut seen) {
             let outcome = catch_unwind(AssertUnwindSafe(|| work(number)));
@@ -185,7 +185,7 @@ impl Shared {
     /// Waits for work that is not the one `seen` last, and counts the thread as busy; none when it is all over.
     fn next(&self, seen: &mut u64) -> Option<&'static Work<'static>> {
         loop {
-            self.linger(*seen);
+            self.spin(*seen);
             let mut board = self.board();
             while self.news.load(Ordering::Relaxed) == *seen {
                 board.sleepers += 1;
@@ -202,19 +202,19 @@ impl Shared {
         }
     }
 
-    /// Looks for news for a while.
-    fn linger(&self, seen: u64) {
+    /// Spins for a while until there are news.
+    fn spin(&self, seen: u64) {
         let start = Instant::now();
-        let is_long = || start.elapsed() > LINGER;
+        let is_long = || start.elapsed() > SPIN_TIME;
         let mut looks = 0_u32;
         wait_until(|| {
             looks = looks.wrapping_add(1);
-            self.news.load(Ordering::Acquire) != seen || looks.is_multiple_of(PATIENCE) && is_long()
+            self.news.load(Ordering::Acquire) != seen || looks.is_multiple_of(SPINS_PER_YIELD) && is_long()
         });
     }
 }
 
-/// While it lives, helpers may have borrowed work.
+/// While it lives, workers may have borrowed work.
 struct Shift<'a> {
     shared: &'a Shared,
     interrupt: &'a Interrupt,
@@ -227,8 +227,8 @@ impl Drop for Shift<'_> {
         let mut looks = 0_u32;
         wait_until(|| {
             looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(PATIENCE) {
-                // What comes of it is the helpers' business.
+            if looks.is_multiple_of(SPINS_PER_YIELD) {
+                // What comes of it is the workers' business.
                 interrupt.is_raised();
             }
             shared.busy.load(Ordering::Acquire) == 0
@@ -241,7 +241,7 @@ fn wait_until(mut is_over: impl FnMut() -> bool) {
     let mut looks = 0_u32;
     while !is_over() {
         looks = looks.wrapping_add(1);
-        if looks.is_multiple_of(PATIENCE) {
+        if looks.is_multiple_of(SPINS_PER_YIELD) {
             std::thread::yield_now();
         }
         std::hint::spin_loop();

@@ -3,19 +3,19 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use sapwood_crew::Crew;
+use sapwood_support::ThreadPool;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let threads = args.next().map_or(Ok(2), |s| s.parse())?;
     let count = args.next().map_or(Ok(500), |s| s.parse())?;
-    let mut crew = Crew::new(threads)?;
+    let mut pool = ThreadPool::new(threads)?;
     let mut items = vec![0_u64; count];
     for work in [0, 100, 1000] {
         let mut times: Vec<f64> = (0..20_000)
             .map(|_| {
                 let start = Instant::now();
-                crew.for_each(&mut items, |_, item| {
+                pool.parallel_for(&mut items, |_, item| {
                     for k in 0..work {
                         *item = black_box(item.wrapping_mul(31).wrapping_add(k));
                     }

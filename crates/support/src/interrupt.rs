@@ -11,7 +11,7 @@
 //!
 //! let stop = Arc::new(AtomicBool::new(false)); // set by a signal handler, say
 //! let seen = stop.clone();
-//! let interrupt = sapwood_interrupt::Interrupt::new(move || seen.load(Ordering::Relaxed));
+//! let interrupt = sapwood_support::Interrupt::new(move || seen.load(Ordering::Relaxed));
 //!
 //! let count = (0..).take_while(|n| {
 //!     stop.store(*n == 1000, Ordering::Relaxed);
