@@ -1,6 +1,7 @@
 //! Suite `characters`: how closely the methods track, against the time step (the paper's figures 5 and 6), and what becomes of a
 //! controller's force on its way into the step.
 
+use models::characters;
 use spd::Method;
 use tracking::{Control, Controller, Target, Torque};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use characters::Character;
+use models::characters::Character;
 
 use crate::{Error, Subject};
 

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use characters::Character;
+use models::characters::Character;
 use spd::Method;
 use tracking::{Control, Target, Torque};
 

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use sapwood_bench::{Outcome, Subject};
-//! use characters::Character;
+//! use models::characters::Character;
 //! use tracking::{Control, Controller};
 //!
 //! let subject = Subject::gait(Character::Humanoid, "walk")?;

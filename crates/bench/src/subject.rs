@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use characters::Character;
 use geometry::Scene;
+use models::characters::{self, Character};
 use motion::{BoundMotion, Source, SourceOptions};
 use multibody::Model;
 use tracking::{Control, Controller, Effectors, Reference, Tracker};

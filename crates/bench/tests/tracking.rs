@@ -1,6 +1,6 @@
 //! The methods at work: what they should track, what they should lose, and what a replay leaves out.
 
-use characters::Character;
+use models::characters::Character;
 use multibody::{Factor, JointImpedance, Kinematics, forward_kinematics};
 use sapwood_bench::accuracy::{ROUND_TRIP_RATES, TOE, round_trip};
 use sapwood_bench::{Outcome, Replay, States, Subject};

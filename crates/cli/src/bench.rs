@@ -13,7 +13,7 @@ use ::bench::figures::{self, Figures};
 use ::bench::speed::{self, Effort, Measured};
 use ::bench::{Outcome, Row, Subject, cases, paper, plot};
 use anyhow::{Context, Result};
-use characters::Character;
+use models::characters::Character;
 use tracking::Target;
 
 use crate::arguments::{BenchArguments, MeasureArguments, PeerSuite, Suite};

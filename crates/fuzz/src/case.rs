@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use formats::{LoadOptions, Loaded};
+use models::characters;
 use motion::{Binding, BindingOptions, Motion, Posture, bvh, deepmimic};
 use sim::{ContactLaw, Options, Scheme, Simulation};
 use support::SplitMix64;

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use characters::Character;
+use models::characters::{self, Character};
+use models::scenes;
 use support::SplitMix64;
 
 /// A model file.

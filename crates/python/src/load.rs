@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use formats::LoadOptions;
+use models::{characters, scenes};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use support::suggest;

@@ -78,8 +78,8 @@ pub mod pd {
 
 /// Characters and scenes that come with the crate, as MJCF text.
 pub mod embedded {
-    pub use characters::{Character, Options as CharacterOptions, mjcf as character};
-    pub use scenes::{Scene, mjcf as scene};
+    pub use models::characters::{Character, Options as CharacterOptions, mjcf as character};
+    pub use models::scenes::{Scene, mjcf as scene};
 }
 
 /// A model and what can touch in it. Copies share both.

@@ -3,6 +3,7 @@
 mod common;
 
 use common::simulation;
+use models::scenes;
 use sapwood_sim::{Options, Scheme};
 use support::SplitMix64;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::simulation;
+use models::scenes;
 use sapwood_sim::{Options, Scheme, Simulation, SimulationError};
 use support::Interrupt;
 

@@ -2,8 +2,8 @@
 
 mod common;
 
-use characters::{Character, Options as CharacterOptions};
 use common::{BIPED, simulation};
+use models::characters::{self, Character, Options as CharacterOptions};
 use sapwood_sim::{ContactLaw, Options, Pd, Simulation};
 use support::SplitMix64;
 

@@ -2,8 +2,8 @@
 
 mod common;
 
-use characters::{Character, Options as CharacterOptions};
 use common::{run, simulation};
+use models::characters::{self, Character, Options as CharacterOptions};
 use sapwood_sim::{Options, Pd, Scheme, Simulation};
 
 fn character(character: Character, timestep: f64) -> Simulation {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deformable::{Material, MaterialModel, SoftBody, SoftBodyDescription, TetMesh};
 use geometry::{SoftAttachment, SoftPartner};
+use models::scenes;
 use sapwood_sim::{ContactLaw, Factorization, Options, Scheme, Simulation, SimulationError};
 use spatial::Vec3;
 use support::Interrupt;

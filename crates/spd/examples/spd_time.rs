@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use characters::Character;
+use models::characters::{self, Character};
 use sapwood_spd::{Command, Method, Solver, pd_force};
 
 fn least(mut call: impl FnMut()) -> f64 {

@@ -1,6 +1,6 @@
 //! The methods against each other on the five characters, and what they promise.
 
-use characters::Character;
+use models::characters::{self, Character};
 use multibody::Model;
 use sapwood_spd::{Command, Error, Method, Solver};
 use support::SplitMix64;

@@ -6,10 +6,11 @@
 //! ```
 //! use std::sync::Arc;
 //! use support::Interrupt;
+//! use models::characters::{self, Character, Options};
 //! use motion::{Source, SourceOptions};
 //! use sapwood_tracking::{Control, Controller, End, Gains, LOST, Target, Task, track};
 //!
-//! let text = characters::mjcf(characters::Character::Dog, &characters::Options::default());
+//! let text = characters::mjcf(Character::Dog, &Options::default());
 //! let dog = formats::load_str(&text, None, &formats::LoadOptions::default())?;
 //! let (model, scene) = (Arc::new(dog.model), Arc::new(dog.scene));
 //! let trot = Source::open("trot")?.on(&model, &SourceOptions::default())?;

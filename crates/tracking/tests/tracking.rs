@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use geometry::Scene;
+use models::characters;
 use motion::{
     Binding, BindingOptions, BoundMotion, Channel, ChannelKind, JointValue, Motion, Posture, Source, SourceOptions,
 };

@@ -1,6 +1,6 @@
 //! Balls that roll, collide and bounce.
 
-use crate::text::{Document, numbers};
+use super::text::{Document, numbers};
 
 /// Radius of a ball that rolls, m.
 const RADIUS: f64 = 0.1;

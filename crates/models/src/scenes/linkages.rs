@@ -1,6 +1,6 @@
 //! Mechanisms with loops, closed by MJCF's `equality connect`.
 
-use crate::text::{Document, Quat, Vec3, numbers};
+use super::text::{Document, Quat, Vec3, numbers};
 
 /// Lengths of the four-bar linkage, m: the shortest and the longest together are below the others, so the crank turns
 /// all the way (Grashof).

@@ -1,6 +1,6 @@
 //! Blocks for which theory knows the answer.
 
-use crate::text::{Document, about_y, numbers};
+use super::text::{Document, about_y, numbers};
 
 /// Half the width of the block, m.
 const HALF: f64 = 0.05;

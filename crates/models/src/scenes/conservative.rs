@@ -1,6 +1,6 @@
 //! Systems that keep their energy; what they do is known, or can be computed to any accuracy by other means.
 
-use crate::text::{Document, numbers};
+use super::text::{Document, numbers};
 
 /// Attributes of geoms that are there to be seen.
 const SHOWN: &str = r#"contype="0" conaffinity="0""#;

@@ -1,6 +1,6 @@
 //! A dog of 0.62 m at the withers and 30 kg.
 
-use crate::figure::{
+use super::figure::{
     Body, Colour, Figure, Geom, Joint, Point, SIDES, capsule, cylinder, ellipsoid, mark, solid, sphere, spheroid,
 };
 

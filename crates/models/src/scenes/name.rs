@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use support::suggest;
 
-use crate::{Scene, Solid};
+use super::{Scene, Solid};
 
 /// The names of all scenes; capitals stand for numbers.
 pub const FORMS: [&str; 24] = [

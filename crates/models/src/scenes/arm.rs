@@ -1,6 +1,6 @@
 //! A robot arm: driven, flung, or on springs.
 
-use crate::text::{Document, numbers};
+use super::text::{Document, numbers};
 
 /// Masses of the links, kg.
 const MASSES: [f64; 7] = [3.0, 3.0, 2.5, 2.5, 2.0, 1.5, 0.5];

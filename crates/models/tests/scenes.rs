@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use formats::{LoadOptions, Loaded};
 use multibody::{Kinematics, equality_residuals, forward_kinematics};
-use sapwood_scenes::{FORMS, Scene, UnknownScene};
+use sapwood_models::scenes::{FORMS, Scene, UnknownScene};
 use sim::{Options, Simulation};
 
 /// One of every form, with the number of bodies, degrees of freedom and kg.
@@ -60,7 +60,7 @@ const KEYFRAMES: [(&str, &str); 9] = [
 
 fn load(name: &str) -> Loaded {
     let scene: Scene = name.parse().unwrap_or_else(|error| panic!("{error}"));
-    formats::load_str(&sapwood_scenes::mjcf(scene), None, &LoadOptions::default())
+    formats::load_str(&sapwood_models::scenes::mjcf(scene), None, &LoadOptions::default())
         .unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 

@@ -1,8 +1,8 @@
 //! Piles, towers and stacks of loose bodies.
 
-use crate::Solid;
-use crate::random::Random;
-use crate::text::{Document, Number, numbers};
+use super::Solid;
+use super::random::Random;
+use super::text::{Document, Number, numbers};
 
 /// Half the width of a loose body in a pile, m.
 const HALF: f64 = 0.05;

@@ -1,7 +1,7 @@
 //! Soft bodies beside rigid ones.
 
-use crate::text::Document;
-use crate::{Solid, piles};
+use super::text::Document;
+use super::{Solid, piles};
 
 /// A soft ball of so many nodes along each axis, in a cube of this side, m.
 fn ball(side: f64, nodes: usize, height: f64, mass: f64, young: f64) -> String {

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use crate::figure::{
+use super::figure::{
     Body, Colour, Figure, Geom, Joint, Keyframe, Point, capsule, ellipsoid, mark, solid, sphere, spheroid,
 };
 

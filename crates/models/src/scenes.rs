@@ -2,15 +2,15 @@
 //! answer, mechanisms with loops, and motions that tell time-stepping schemes apart.
 //!
 //! ```
-//! use sapwood_scenes::{Scene, Solid};
+//! use sapwood_models::scenes::{Scene, Solid};
 //!
 //! let scene: Scene = "clutter-box-125".parse()?;
 //! assert_eq!(scene, Scene::Clutter { solid: Solid::Box, count: 125 });
-//! assert!(sapwood_scenes::mjcf(scene).starts_with("<mujoco model=\"clutter-box-125\">"));
+//! assert!(sapwood_models::scenes::mjcf(scene).starts_with("<mujoco model=\"clutter-box-125\">"));
 //!
 //! let error = "tower-0".parse::<Scene>().unwrap_err();
 //! assert_eq!(error.to_string(), "scene \"tower-0\": \"0\": expected a whole number from 1 to 10000");
-//! # Ok::<(), sapwood_scenes::UnknownScene>(())
+//! # Ok::<(), sapwood_models::scenes::UnknownScene>(())
 //! ```
 //!
 //! # Conventions

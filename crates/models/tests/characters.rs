@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use formats::{LoadOptions, Loaded};
 use multibody::{JointKind, Model};
-use sapwood_characters::{Character, Options};
+use sapwood_models::characters::{Character, Options};
 use sim::Simulation;
 use spatial::{Pose, RigidInertia, Sym3, Vec3};
 
 fn load(character: Character, options: &Options) -> Loaded {
-    let loaded = formats::load_str(&sapwood_characters::mjcf(character, options), None, &LoadOptions::default());
+    let loaded =
+        formats::load_str(&sapwood_models::characters::mjcf(character, options), None, &LoadOptions::default());
     loaded.unwrap_or_else(|error| panic!("{character}: {error}"))
 }
 

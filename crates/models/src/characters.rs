@@ -4,16 +4,16 @@
 //! dog 72, snakes 36, 72 and 195), and no motors, damping, armature or limits: whatever drives them says so itself.
 //!
 //! ```
-//! use sapwood_characters::{Character, Options};
+//! use sapwood_models::characters::{Character, Options};
 //!
 //! let dog: Character = "dog".parse()?;
-//! let text = sapwood_characters::mjcf(dog, &Options::default());
+//! let text = sapwood_models::characters::mjcf(dog, &Options::default());
 //! assert!(text.starts_with("<mujoco model=\"dog\">"));
 //! assert_eq!(dog.nv(), 72);
 //!
 //! let error = "cat".parse::<Character>().unwrap_err();
 //! assert!(error.to_string().contains("humanoid, dog, snake36, snake72, snake195"));
-//! # Ok::<(), sapwood_characters::UnknownCharacter>(())
+//! # Ok::<(), sapwood_models::characters::UnknownCharacter>(())
 //! ```
 //!
 //! # Conventions

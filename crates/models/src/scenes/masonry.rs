@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use crate::text::{Document, Vec3, about_y, numbers};
+use super::text::{Document, Vec3, about_y, numbers};
 
 const INNER_RADIUS: f64 = 0.8;
 const OUTER_RADIUS: f64 = 1.0;

@@ -2,8 +2,8 @@
 
 use std::fmt::{Display, Write};
 
-use crate::Options;
-use crate::figure::{Body, Colour, Figure, Geom, Joint, Point, Shape, minus};
+use super::Options;
+use super::figure::{Body, Colour, Figure, Geom, Joint, Point, Shape, minus};
 
 /// Class of the geoms that have neither mass nor contact.
 const MARK: &str = "mark";

@@ -1,6 +1,6 @@
 //! Placements that look random and are the same everywhere.
 
-use crate::text::{Quat, Vec3};
+use super::text::{Quat, Vec3};
 
 /// Xorshift with a multiplication at the end: Vigna, "An experimental exploration of Marsaglia's xorshift generators,
 /// scrambled", ACM TOMS 2016 (xorshift64*).

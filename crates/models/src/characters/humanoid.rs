@@ -1,6 +1,6 @@
 //! A person of 1.67 m and 60 kg. Shares of the masses are those of human bodies, rounded.
 
-use crate::figure::{
+use super::figure::{
     Body, Colour, Figure, Geom, Joint, Point, SIDES, Shape, capsule, cuboid, ellipsoid, mark, solid, sphere, spheroid,
 };
 
