@@ -73,7 +73,7 @@ pub mod contact {
 
 /// Stable PD control: the torque that an implicit step of a PD law takes.
 pub mod pd {
-    pub use spd::{Command, Error, Method, Report, Solver};
+    pub use sim::stable_pd::{Command, Error, Method, Report, Solver};
 }
 
 /// Characters and scenes that come with the crate, as MJCF text.

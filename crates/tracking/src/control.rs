@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use multibody::{JointKind, Model};
 use sim::Pd;
-use spd::{Command, Method};
+use sim::stable_pd::{Command, Method};
 
 /// Gains of the MABA paper for all joints: N·m/rad and N·m·s/rad.
 pub const JOINT_GAINS: [f64; 2] = [75_000.0, 4_000.0];
@@ -28,7 +28,7 @@ pub enum Control {
     /// The law of stable PD as the paper has it, within the step: one pass is forward dynamics and control, and contact meets the
     /// controlled joints. It is [`Self::Unconditional`] where K_d ≥ 1.5 dt K_p, and below that unstable if bodies are light.
     Embedded,
-    /// The same law before the step: its force by a method of [`spd`], then a step under this force.
+    /// The same law before the step: its force by a method of [`sim::stable_pd`], then a step under this force.
     TwoPass(Method, Torque),
     /// PD as of old: τ = −K_p (q ⊟ q̄) − K_d (q̇ − q̇̄) at the beginning of the step, then a step under this force.
     Explicit,

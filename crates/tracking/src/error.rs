@@ -8,7 +8,7 @@ pub enum Error {
     Motion(#[from] motion::SourceError),
     /// A controller that does not fit, or a singular system.
     #[error(transparent)]
-    Controller(#[from] spd::Error),
+    Controller(#[from] sim::stable_pd::Error),
     /// A step that failed, or options that a simulation refuses.
     #[error(transparent)]
     Simulation(#[from] sim::SimulationError),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use geometry::Scene;
 use multibody::Model;
+use sim::stable_pd::{Method, Solver, pd_force};
 use sim::{Options, Pd, Scheme, Simulation};
-use spd::{Method, Solver, pd_force};
 
 use crate::control::{Control, Gains, Target, Torque, command};
 use crate::{Error, Reference};

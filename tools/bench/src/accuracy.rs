@@ -2,7 +2,7 @@
 //! controller's force on its way into the step.
 
 use models::characters;
-use spd::Method;
+use sim::stable_pd::Method;
 use tracking::{Control, Controller, Target, Torque};
 
 use crate::precision::{First, Scalar, Way, track_in_the_air};

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use models::characters::Character;
-use spd::Method;
+use sim::stable_pd::Method;
 use tracking::{Control, Target, Torque};
 
 use crate::accuracy::{Figure, RATES, TOE};

@@ -143,7 +143,7 @@ fn draw_steps(root: &Canvas<'_>, figure: &Figure1) -> Drawn {
         let color = match method.control {
             Control::Explicit => EXPLICIT,
             Control::Unconditional => PAPER,
-            Control::TwoPass(spd::Method::Dense, _) => METHODS[0],
+            Control::TwoPass(sim::stable_pd::Method::Dense, _) => METHODS[0],
             Control::TwoPass(..) => METHODS[2],
             Control::Embedded => METHODS[4],
         };

@@ -8,8 +8,8 @@ use multibody::{
     rnea, velocities,
 };
 use sim::Pd;
+use sim::stable_pd::pd_force;
 use spatial::{Real, Vec3};
-use spd::pd_force;
 use tracking::{Gains, LOST, Torque, command};
 
 use crate::{Error, Outcome, Subject};

@@ -18,7 +18,7 @@
 //!
 //! Every round times all methods and all replays once, a whole run each, in turn; medians over rounds stand aside from noise.
 
-use spd::Method;
+use sim::stable_pd::Method;
 use tracking::{Control, Torque, Tracker};
 
 use crate::clock::{Samples, time};

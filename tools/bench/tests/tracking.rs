@@ -4,7 +4,7 @@ use models::characters::Character;
 use multibody::{Factor, JointImpedance, Kinematics, forward_kinematics};
 use sapwood_bench::accuracy::{ROUND_TRIP_RATES, TOE, round_trip};
 use sapwood_bench::{Outcome, Replay, States, Subject};
-use spd::Method;
+use sim::stable_pd::Method;
 use tracking::{Control, Controller, Gains, JOINT_GAINS, ROOT_GAINS, Reference, Torque};
 
 const DENSE: Control = Control::TwoPass(Method::Dense, Torque::InverseDynamics);

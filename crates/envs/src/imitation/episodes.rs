@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use batch::{Batch, BatchError, Moment, World};
 use sim::Pd;
-use spd::{Command, Solver};
+use sim::stable_pd::{Command, Solver};
 use support::SplitMix64;
 
 use super::error::ImitationError;

@@ -1,4 +1,4 @@
-//! The four methods behind one interface.
+//! The five methods behind one interface.
 
 use multibody::kernels::{Arguments, Impedance, OneWorld};
 use multibody::{
@@ -7,10 +7,9 @@ use multibody::{
 use sap::Cholesky;
 use spatial::Vec3;
 
-use crate::command::check;
-use crate::pcg::Pcg;
-use crate::sparse::{BlockSparse, Sparse};
-use crate::{Command, Error, pd_force};
+use super::command::{Command, Error, check, pd_force};
+use super::pcg::Pcg;
+use super::sparse::{BlockSparse, Sparse};
 
 /// How (M + dt K_d) q̈ = Q − C is solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

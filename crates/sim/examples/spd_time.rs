@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use models::characters::{self, Character};
-use sapwood_spd::{Command, Method, Solver, pd_force};
+use sapwood_sim::stable_pd::{Command, Method, Solver, pd_force};
 
 fn least(mut call: impl FnMut()) -> f64 {
     let batch = |call: &mut dyn FnMut()| {

@@ -2,7 +2,7 @@
 
 use models::characters::{self, Character};
 use multibody::Model;
-use sapwood_spd::{Command, Error, Method, Solver};
+use sapwood_sim::stable_pd::{Command, Error, Method, Solver};
 use support::SplitMix64;
 
 const METHODS: [Method; 5] = [Method::Maba, Method::Dense, Method::Sparse, Method::SparseBlocks, Method::Pcg];
@@ -70,7 +70,7 @@ fn the_torque_is_the_controllers() {
     let mut solver = Solver::new(&model, Method::Maba);
     solver.solve(&q, &v, &command, dt).unwrap();
     let mut force = vec![0.0; model.nv()];
-    sapwood_spd::pd_force(&model.tree, &q, &v, &command, dt, &mut force);
+    sapwood_sim::stable_pd::pd_force(&model.tree, &q, &v, &command, dt, &mut force);
     let expected: Vec<f64> = force.iter().zip(solver.acceleration()).map(|(f, a)| f - dt * 50.0 * a).collect();
     assert!(apart(solver.torque(&q, &v, &command), &expected) < 1e-11);
 

@@ -9,10 +9,10 @@
 //! ```
 //!
 //! `M` includes the joints' armature, `C` is the bias force. For ball and free joints the error is the rotation vector of
-//! `q̄⁻¹ ∘ (q ⊞ dt q̇)`, the shorter arc, in the frame of the velocity. Four [methods](Method) solve the same system.
+//! `q̄⁻¹ ∘ (q ⊞ dt q̇)`, the shorter arc, in the frame of the velocity. Five [methods](Method) solve the same system.
 //!
 //! ```
-//! use sapwood_spd::{Command, Method, Solver};
+//! use sapwood_sim::stable_pd::{Command, Method, Solver};
 //! let mjcf = r#"<mujoco><worldbody><body><joint axis="0 1 0"/><geom type="sphere" size=".1" pos="0 0 -1" mass="1"/></body>
 //!     </worldbody></mujoco>"#;
 //! let model = formats::load_str(mjcf, None, &formats::LoadOptions::default())?.model;
