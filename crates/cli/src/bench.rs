@@ -14,7 +14,7 @@ use ::bench::speed::{self, Effort, Measured};
 use ::bench::{Outcome, Row, Subject, cases, paper, plot};
 use anyhow::{Context, Result};
 use models::characters::Character;
-use tracking::Target;
+use motion::tracking::Target;
 
 use crate::arguments::{BenchArguments, MeasureArguments, PeerSuite, Suite};
 use crate::console::{self, print, print_beside};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use motion::tracking::{self, Control, Controller, End, Gains, LOST, Task, Tracking, errors_svg};
 use motion::{LoopMode, RetargetOptions, Source, SourceOptions};
 use multibody::Model;
 use replay::with_ghost;
 use serde::Serialize;
-use tracking::{Control, Controller, End, Gains, LOST, Task, Tracking, errors_svg};
 
 use crate::arguments::{ClipArguments, ControlArguments, Loop, OutputArguments, Switch, TrackArguments};
 use crate::console::{self, print};

@@ -2,8 +2,8 @@
 //! controller's force on its way into the step.
 
 use models::characters;
+use motion::tracking::{Control, Controller, Target, Torque};
 use sim::stable_pd::Method;
-use tracking::{Control, Controller, Target, Torque};
 
 use crate::precision::{First, Scalar, Way, track_in_the_air};
 use crate::row::{Row, key};

@@ -11,7 +11,7 @@ pub enum Error {
     Motion(#[from] motion::SourceError),
     /// A controller or body that does not fit, or a singular system.
     #[error(transparent)]
-    Tracking(#[from] tracking::Error),
+    Tracking(#[from] motion::tracking::Error),
     /// A step that failed.
     #[error(transparent)]
     Simulation(#[from] sim::SimulationError),

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use models::characters::Character;
+use motion::tracking::{Control, Target, Torque};
 use sim::stable_pd::Method;
-use tracking::{Control, Target, Torque};
 
 use crate::accuracy::{Figure, RATES, TOE};
 use crate::plot::{significant, step_text};

@@ -1,12 +1,12 @@
 //! The experiments of the MABA paper (Yin and Yin, *Linear Time Stable PD Controllers for Physics-based Character Animation*,
 //! 2020) on our characters: how well Stable PD control tracks a motion, and what it costs.
 //!
-//! A [`Subject`] is a character with a motion, which a [`tracking::Tracker`] follows.
+//! A [`Subject`] is a character with a motion, which a [`motion::tracking::Tracker`] follows.
 //!
 //! ```
 //! use sapwood_bench::{Outcome, Subject};
 //! use models::characters::Character;
-//! use tracking::{Control, Controller};
+//! use motion::tracking::{Control, Controller};
 //!
 //! let subject = Subject::gait(Character::Humanoid, "walk")?;
 //! let controller = Controller::of_paper(Control::Embedded);

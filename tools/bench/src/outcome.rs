@@ -1,7 +1,7 @@
 //! What became of a run.
 
+use motion::tracking::{Controller, End, LOST, Task, Tracking, track};
 use support::Interrupt;
-use tracking::{Controller, End, LOST, Task, Tracking, track};
 
 use crate::{Error, Subject};
 

@@ -1,11 +1,11 @@
 //! Pictures of the figures, as SVG.
 
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use tracking::line_plots::{
+use motion::tracking::line_plots::{
     BLUE, Canvas, DARK, Drawn, GREEN, GRID, MINT, ORANGE, RED, SCALE, TEXT, VIOLET, picture, px,
 };
-use tracking::{Control, line_plots};
+use motion::tracking::{Control, line_plots};
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::accuracy::{Figure, RATES};
 use crate::speed::{CONTROLS, Measured};

@@ -3,6 +3,7 @@
 //! Positions, targets and the explicit part Q of the controller are in f64; kinematics, inverse dynamics, factorisation and the
 //! forward dynamics that follows are in the scalar.
 
+use motion::tracking::{Gains, LOST, Torque, command};
 use multibody::{
     CrbaWorkspace, Factor, JointImpedance, Kinematics, RneaWorkspace, Tree, forward_kinematics, integrate, mass_matrix,
     rnea, velocities,
@@ -10,7 +11,6 @@ use multibody::{
 use sim::Pd;
 use sim::stable_pd::pd_force;
 use spatial::{Real, Vec3};
-use tracking::{Gains, LOST, Torque, command};
 
 use crate::{Error, Outcome, Subject};
 

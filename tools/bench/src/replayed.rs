@@ -1,8 +1,8 @@
 //! Frames of a run, made again without control.
 
+use motion::tracking::{Control, Tracker, simulation, with_damping};
 use multibody::Model;
 use sim::Simulation;
-use tracking::{Control, Tracker, simulation, with_damping};
 
 use crate::{Error, Subject};
 

@@ -1,7 +1,7 @@
 //! A figure that was measured, as JSON has it.
 
+use motion::tracking::Control;
 use serde::Serialize;
-use tracking::Control;
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]

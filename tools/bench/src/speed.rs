@@ -18,8 +18,8 @@
 //!
 //! Every round times all methods and all replays once, a whole run each, in turn; medians over rounds stand aside from noise.
 
+use motion::tracking::{Control, Torque, Tracker};
 use sim::stable_pd::Method;
-use tracking::{Control, Torque, Tracker};
 
 use crate::clock::{Samples, time};
 use crate::row::{Row, key};

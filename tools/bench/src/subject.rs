@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use geometry::Scene;
 use models::characters::{self, Character};
+use motion::tracking::{Control, Controller, Effectors, Reference, Tracker};
 use motion::{BoundMotion, Source, SourceOptions};
 use multibody::Model;
-use tracking::{Control, Controller, Effectors, Reference, Tracker};
 
 use crate::Error;
 

@@ -1,8 +1,8 @@
 //! The largest time step with which a method tracks, and how many characters one core then simulates in real time (the paper's
 //! figure 1).
 
+use motion::tracking::{Control, Controller, Effectors, LOST, Reference, Tracker, root_dofs};
 use multibody::difference;
-use tracking::{Control, Controller, Effectors, LOST, Reference, Tracker, root_dofs};
 
 use crate::clock::{Samples, time};
 use crate::row::{Row, key};

@@ -1,11 +1,11 @@
 //! The methods at work: what they should track, what they should lose, and what a replay leaves out.
 
 use models::characters::Character;
+use motion::tracking::{Control, Controller, Gains, JOINT_GAINS, ROOT_GAINS, Reference, Torque};
 use multibody::{Factor, JointImpedance, Kinematics, forward_kinematics};
 use sapwood_bench::accuracy::{ROUND_TRIP_RATES, TOE, round_trip};
 use sapwood_bench::{Outcome, Replay, States, Subject};
 use sim::stable_pd::Method;
-use tracking::{Control, Controller, Gains, JOINT_GAINS, ROOT_GAINS, Reference, Torque};
 
 const DENSE: Control = Control::TwoPass(Method::Dense, Torque::InverseDynamics);
 

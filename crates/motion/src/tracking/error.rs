@@ -5,7 +5,7 @@
 pub enum Error {
     /// A motion that does not fit the model.
     #[error(transparent)]
-    Motion(#[from] motion::SourceError),
+    Motion(#[from] crate::SourceError),
     /// A controller that does not fit, or a singular system.
     #[error(transparent)]
     Controller(#[from] sim::stable_pd::Error),

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use geometry::Scene;
 use models::characters;
-use motion::{
-    Binding, BindingOptions, BoundMotion, Channel, ChannelKind, JointValue, Motion, Posture, Source, SourceOptions,
-};
 use multibody::{Kinematics, Model, RneaWorkspace, difference, difference_ahead, forward_kinematics, rnea, velocities};
-use sapwood_tracking::{
+use sapwood_motion::tracking::{
     Control, Controller, End, Error, Gains, JOINT_GAINS, LOST, Reference, Target, Task, Tracker, Tracking, errors_svg,
     track,
+};
+use sapwood_motion::{
+    Binding, BindingOptions, BoundMotion, Channel, ChannelKind, JointValue, Motion, Posture, Source, SourceOptions,
 };
 use spatial::{Pose, Quat, Vec3};
 use support::Interrupt;

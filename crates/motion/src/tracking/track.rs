@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use crate::BoundMotion;
 use geometry::Scene;
-use motion::BoundMotion;
 use multibody::Model;
 use replay::Recording;
 use sim::SimulationError;
 use support::Interrupt;
 
-use crate::control::root_dofs;
-use crate::reference::{Effectors, joint_error};
-use crate::{Controller, Error, Reference, Tracker};
+use super::control::root_dofs;
+use super::reference::{Effectors, joint_error};
+use super::{Controller, Error, Reference, Tracker};
 
 /// A body that is this far from where it should be, as seen from the root, will not come back, m.
 pub const LOST: f64 = 1.0;

@@ -7,8 +7,8 @@ use multibody::Model;
 use sim::stable_pd::{Method, Solver, pd_force};
 use sim::{Options, Pd, Scheme, Simulation};
 
-use crate::control::{Control, Gains, Target, Torque, command};
-use crate::{Error, Reference};
+use super::control::{Control, Gains, Target, Torque, command};
+use super::{Error, Reference};
 
 /// What a tracker does.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,14 +1,14 @@
 //! Characters that follow reference motions by PD control, and how closely they do.
 //!
-//! [`track()`] follows a motion ([`motion::Source`]: a gait by name or a file) with a [`Controller`] and returns errors, a recording, and
+//! [`track()`] follows a motion ([`Source`](crate::Source): a gait by name or a file) with a [`Controller`] and returns errors, a recording, and
 //! the reference beside it. A [`Tracker`] is the same step by step.
 //!
 //! ```
 //! use std::sync::Arc;
 //! use support::Interrupt;
 //! use models::characters::{self, Character, Options};
-//! use motion::{Source, SourceOptions};
-//! use sapwood_tracking::{Control, Controller, End, Gains, LOST, Target, Task, track};
+//! use sapwood_motion::{Source, SourceOptions};
+//! use sapwood_motion::tracking::{Control, Controller, End, Gains, LOST, Target, Task, track};
 //!
 //! let text = characters::mjcf(Character::Dog, &Options::default());
 //! let dog = formats::load_str(&text, None, &formats::LoadOptions::default())?;

@@ -1,11 +1,11 @@
 //! A motion in equal steps, and how far a body is from it.
 
-use motion::BoundMotion;
+use crate::BoundMotion;
 use multibody::{Kinematics, Model, difference, forward_kinematics};
 use spatial::Vec3;
 use support::suggest;
 
-use crate::Error;
+use super::Error;
 
 /// Configurations of a reference at most.
 pub const MAX_STEPS: usize = 1_000_000;

@@ -1,7 +1,7 @@
 //! `error.svg`: how far from its place everything is, over time.
 
-use crate::line_plots::{BLUE, Curve, DARK, GREEN, ORANGE, Panel, RED, VIOLET, panels_svg, thinned};
-use crate::{Error, Tracking};
+use super::line_plots::{BLUE, Curve, DARK, GREEN, ORANGE, Panel, RED, VIOLET, panels_svg, thinned};
+use super::{Error, Tracking};
 
 /// More curves are not to be told apart: those with the greatest errors are drawn.
 const COLORS: [plotters::style::RGBColor; 5] = [BLUE, ORANGE, GREEN, VIOLET, RED];
