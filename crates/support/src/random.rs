@@ -1,4 +1,5 @@
-//! Pseudo-random numbers that are the same everywhere: for starts that differ by a seed, and for tests.
+//! Pseudo-random numbers that are the same everywhere: for starts that differ by a seed, and for tests. A generator of a crate may give others in
+//! its next version; starts of episodes, what users recorded and golden bits depend on these.
 //!
 //! ```
 //! use sapwood_support::SplitMix64;
