@@ -138,7 +138,7 @@ impl Batch {
         self.not_in_lanes = self.plan.as_ref().err().map(|NotInLanes(reason)| reason.clone());
         (self.groups, self.width) = match &self.plan {
             Ok(plan) => {
-                (groups(plan.clone(), self.model.nu(), self.worlds(), (self.precision, self.widest)), self.widest)
+                (groups(plan.clone(), self.model.nu(), self.worlds(), self.precision, self.widest), self.widest)
             }
             Err(_) => (single_worlds(&self.model, &self.scene, self.worlds()), 1),
         };

@@ -53,7 +53,7 @@ pub fn track(arguments: &TrackArguments) -> Result<u8> {
         let svg = errors_svg(&title, &tracking)?;
         let (shown, all, recording) = with_ghost(&model, &scene, tracking.recording, &tracking.reference);
         let page = replay::page(&shown, &all, &recording, &summary);
-        output.put(&summary, ("error.svg", &svg), page, (&shown, &recording))
+        output.put(&summary, "error.svg", &svg, page, &shown, &recording)
     });
     let completed = summary.completed;
     Document { summary, files: files.transpose()?.unwrap_or_default() }.tell(is_told, *json);

@@ -324,13 +324,7 @@ impl Elements {
         }
     }
 
-    pub fn linearize(
-        &mut self,
-        law: &Law,
-        (x0, x): (&[f64], &[f64]),
-        is_projected: bool,
-        pool: &mut support::ThreadPool,
-    ) {
+    pub fn linearize(&mut self, law: &Law, x0: &[f64], x: &[f64], is_projected: bool, pool: &mut support::ThreadPool) {
         for_order!(self, chunks => pool.parallel_for(chunks, |_, chunk| chunk.linearize(law, x0, x, is_projected)));
     }
 

@@ -57,7 +57,7 @@ fn midpoint_keeps_angular_momentum_and_nearly_energy() {
 }
 
 /// What is missing of M (v − v₀) + dt (f(x) + α M v − M g), of implicit Euler's step, at the nodes that `counts`, as a part of the forces.
-fn imbalance(soft: &Arc<SoftBody>, (x, v, v0): (&[f64], &[f64], &[f64]), dt: f64, g: Vec3<f64>) -> Vec<f64> {
+fn imbalance(soft: &Arc<SoftBody>, x: &[f64], v: &[f64], v0: &[f64], dt: f64, g: Vec3<f64>) -> Vec<f64> {
     let mut d = Dynamics::new(soft);
     let mut f = vec![0.0; x.len()];
     d.elastic_gradient(x, &mut f, &mut ThreadPool::default());
@@ -97,7 +97,7 @@ fn steps_satisfy_their_equation() {
             let mut d = Dynamics::new(&soft);
             let (dt, gravity) = (0.01, Vec3::new(0.0, 0.0, -9.81));
             let report = step(&mut d, &mut x, &mut v, &ThetaStep::implicit_euler(dt), gravity);
-            let missing = imbalance(&soft, (&x, &v, &v0), dt, gravity);
+            let missing = imbalance(&soft, &x, &v, &v0, dt, gravity);
             let of_free = missing.chunks(3).enumerate().filter(|(node, _)| !soft.is_pinned(*node as u32));
             let worst = of_free.flat_map(|(_, r)| r).fold(0.0, |most: f64, r| most.max(r.abs()));
             assert!(worst < 1e-8, "{model:?} {order:?} {size}: {worst:e}");
@@ -129,14 +129,14 @@ fn refined_steps_satisfy_their_equation_with_constraints() {
             let change: Vec<f64> = wanted.iter().zip(of_touched).map(|(wanted, v)| wanted - v).collect();
             d.respond(&change, &mut v);
             solutions += 1;
-            let refinement = d.refine((&x, &v0, &theta), &change, &v, &none, &mut pool).unwrap();
+            let refinement = d.refine(&x, &v0, &theta, &change, &v, &none, &mut pool).unwrap();
             if !refinement.is_needed {
                 break;
             }
             assert!(solutions < 12, "{model:?}: {refinement:?}");
         }
         let ends: Vec<f64> = x.iter().zip(&v).map(|(x, v)| x + 0.01 * v).collect();
-        let missing = imbalance(&soft, (&ends, &v, &v0), 0.01, Vec3::ZERO);
+        let missing = imbalance(&soft, &ends, &v, &v0, 0.01, Vec3::ZERO);
         let is_touched = |k: usize| touched.contains(&(k as u32 / 3));
         let (mut inside, mut pushed) = (0.0_f64, 0.0_f64);
         missing.iter().enumerate().for_each(|(k, r)| {

@@ -352,7 +352,7 @@ impl Pairs<'_> {
 #[inline(always)]
 pub(crate) fn collide_items(items: [PlacedItem<'_>; 2], workspace: &mut Convex, sink: &mut Sink) {
     let ([a, b], first) = (items, sink.out.count());
-    collide((&a.item.solid, a.at), (&b.item.solid, b.at), workspace, sink);
+    collide(a.solid(), b.solid(), workspace, sink);
     if sink.out.count() > first {
         separate(
             items.map(|of| Moving::new(&of.item.solid, of.at, &of.ball.motion, of.item.rest_depth)),

@@ -313,7 +313,7 @@ impl Renderer {
 
     /// Lists what this projection sees of the geoms and markers.
     fn list(&mut self, at: &Projection, see_through: bool, markers: &[Marker]) {
-        self.lists.gather((&self.stage, &self.meshes), &self.poses, self.groups, at, see_through, markers);
+        self.lists.gather(&self.stage, &self.meshes, &self.poses, self.groups, at, see_through, markers);
     }
 
     /// Draws what the light sees.
@@ -327,7 +327,7 @@ impl Renderer {
             return;
         };
         let light = Projection::parallel(centre, -Vec3::from(TO_LIGHT), radius, size);
-        lists.gather((stage, meshes), poses, *groups, &light, true, markers);
+        lists.gather(stage, meshes, poses, *groups, &light, true, markers);
         map.size = size;
         map.nearness.clear();
         map.texel = light.pitch as f32;

@@ -252,7 +252,7 @@ impl SoftBodies {
             None => change.resize(part.nv(), 0.0),
         }
         let (x0, v0) = (&state.soft_positions[range.clone()], &v_start[range.clone()]);
-        let refinement = dynamics.refine((x0, v0, step), change, &v_next[range], interrupt, pool)?;
+        let refinement = dynamics.refine(x0, v0, step, change, &v_next[range], interrupt, pool)?;
         self.energy_gains[body] = refinement.energy_gain;
         if refinement.is_needed {
             part.begin(v0, dynamics.v_star(), dynamics.schur_factor());

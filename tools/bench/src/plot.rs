@@ -17,8 +17,8 @@ const PAPER: RGBColor = RGBColor(156, 163, 175);
 const METHODS: [RGBColor; 5] = [ORANGE, VIOLET, GREEN, MINT, BLUE];
 const EXPLICIT: RGBColor = RED;
 
-fn svg(name: &'static str, size: (i32, i32), draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<String, Error> {
-    picture(size, draw).map_err(|message| Error::Picture { name, message })
+fn svg(name: &'static str, width: i32, height: i32, draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<String, Error> {
+    picture(width, height, draw).map_err(|message| Error::Picture { name, message })
 }
 
 fn style(size: i32, color: &'static RGBColor, horizontal: HPos) -> TextStyle<'static> {
@@ -31,7 +31,7 @@ fn style(size: i32, color: &'static RGBColor, horizontal: HPos) -> TextStyle<'st
 /// When it cannot be drawn.
 pub fn frames_per_second(table: &[Measured]) -> Result<String, Error> {
     let height = 96 + 92 * table.len() as i32;
-    svg("frames_per_second.svg", (960, height), |root| draw_bars(root, table))
+    svg("frames_per_second.svg", 960, height, |root| draw_bars(root, table))
 }
 
 fn draw_bars(root: &Canvas<'_>, table: &[Measured]) -> Drawn {
@@ -81,7 +81,7 @@ pub fn tracking_error(figure: &Figure) -> Result<String, Error> {
         })
         .collect();
     let title = format!("Tracking error, {}: {} seen from the root", figure.case, figure.effector);
-    svg("tracking_error.svg", (820, 520), |root| draw_curves(root, &title, &curves))
+    svg("tracking_error.svg", 820, 520, |root| draw_curves(root, &title, &curves))
 }
 
 /// The same of figures of several targets, a colour each.
@@ -99,7 +99,7 @@ pub fn targets(name: &str, figures: &[Figure]) -> Result<String, Error> {
     }
     let title =
         figures.first().map(|figure| format!("{name}, {}: {} seen from the root", figure.case, figure.effector));
-    svg("targets.svg", (880, 520), |root| draw_curves(root, &title.unwrap_or_default(), &curves))
+    svg("targets.svg", 880, 520, |root| draw_curves(root, &title.unwrap_or_default(), &curves))
 }
 
 /// Paler for wide curves, darker for narrow ones, so that both are seen where they coincide.
@@ -118,7 +118,7 @@ fn shade(color: RGBColor, width: u32) -> RGBColor {
 /// When it cannot be drawn.
 pub fn largest_steps(figure: &Figure1) -> Result<String, Error> {
     let height = 110 + 44 * figure.methods.len() as i32;
-    svg("figure1.svg", (820, height), |root| draw_steps(root, figure))
+    svg("figure1.svg", 820, height, |root| draw_steps(root, figure))
 }
 
 fn draw_steps(root: &Canvas<'_>, figure: &Figure1) -> Drawn {

@@ -106,7 +106,8 @@ impl Dynamics {
     pub(super) fn begin_newton(
         &mut self,
         problem: &Problem<'_>,
-        (gravity, applied): (Vec3<f64>, Option<&[f64]>),
+        gravity: Vec3<f64>,
+        applied: Option<&[f64]>,
         interrupt: &Interrupt,
         pool: &mut ThreadPool,
     ) -> Result<(), StepError> {
@@ -116,7 +117,7 @@ impl Dynamics {
         if beta > 0.0 && problem.step.dt > 0.0 {
             // The viscosity does not change with strain: Hooke's stiffness in axes that turn with elements, never negative.
             let law = Law { model: MaterialModel::LinearCorotated, ..self.law };
-            self.elements.linearize(&law, (problem.x0, problem.x0), false, pool);
+            self.elements.linearize(&law, problem.x0, problem.x0, false, pool);
             self.system.collect_stiffness(&self.elements);
             self.system.keep_damping(Some(beta));
         }
@@ -153,7 +154,8 @@ impl Dynamics {
     pub(super) fn refine_newton(
         &mut self,
         problem: &Problem<'_>,
-        (dv_touched, v): (&[f64], &[f64]),
+        dv_touched: &[f64],
+        v: &[f64],
         interrupt: &Interrupt,
         pool: &mut ThreadPool,
     ) -> Result<Attempt, StepError> {
@@ -193,7 +195,7 @@ impl Dynamics {
         let parts = [mass, theta_q * theta_vq * dt * dt, theta_v * dt];
         let mut is_projected = false;
         loop {
-            self.elements.linearize(&self.law, (&self.x_theta, &self.x_theta), is_projected, pool);
+            self.elements.linearize(&self.law, &self.x_theta, &self.x_theta, is_projected, pool);
             self.system.collect_stiffness(&self.elements);
             match self.system.factor(parts, interrupt) {
                 Err(StepError::NotPositiveDefinite { .. }) if !is_projected => is_projected = true,

@@ -14,7 +14,7 @@ use super::placed::{Core, Placed, glam, vec3};
 use super::polish::{Polished, is_peak, polish};
 use super::spread::spread;
 use super::{Point, Sink};
-use crate::solid::{Placement, Solid};
+use crate::solid::{PlacedSolid, Solid};
 
 /// A deepest point of its own is reported when the clipped points are shallower by more than this, m.
 const DEEPER: f64 = 1e-9;
@@ -101,9 +101,10 @@ impl Convex {
     }
 
     /// Contact points of two convex shapes.
-    pub fn collide(&mut self, (a, at): (&Solid, &Placement), (b, bt): (&Solid, &Placement), sink: &mut Sink) {
-        let origin = at.pos;
-        let (Some(a), Some(b)) = (Placed::new(a, at, origin), Placed::new(b, bt, origin)) else { return };
+    pub fn collide(&mut self, a: PlacedSolid<'_>, b: PlacedSolid<'_>, sink: &mut Sink) {
+        let origin = a.at.pos;
+        let [a, b] = [a, b].map(|placed| Placed::new(placed.solid, placed.at, origin));
+        let (Some(a), Some(b)) = (a, b) else { return };
         let Some(nearest) = self.nearest(&a, &b, sink.limit) else { return };
         self.points.clear();
         self.manifold(&a, &b, &nearest, sink.limit);

@@ -21,8 +21,8 @@ pub fn figure() -> Figure {
     let spine_2 = figure.add(body("spine_2", Some(spine_1), [0.02, 0.0, 0.53], 9.0, ribs()));
     let neck = figure.add(body("neck", Some(spine_2), [0.25, 0.0, 0.56], 2.0, neck()));
     figure.add(body("head", Some(neck), [0.385, 0.0, 0.715], 2.2, head()));
-    let shoulders = SIDES.map(|side| foreleg(&mut figure, spine_2, side));
-    let hips = SIDES.map(|side| hind_leg(&mut figure, root, side));
+    let shoulders = SIDES.map(|(side, sign)| foreleg(&mut figure, spine_2, side, sign));
+    let hips = SIDES.map(|(side, sign)| hind_leg(&mut figure, root, side, sign));
     let tail_1 = figure.add(body("tail_1", Some(root), [-0.335, 0.0, 0.545], 0.07, tail(0)));
     figure.add(body("tail_2", Some(tail_1), [-0.455, 0.0, 0.60], 0.03, tail(1)));
 
@@ -93,7 +93,7 @@ fn head() -> Vec<Geom> {
 }
 
 /// Adds a foreleg and returns its first body; the others follow it.
-fn foreleg(figure: &mut Figure, spine: usize, (side, sign): (&str, f64)) -> usize {
+fn foreleg(figure: &mut Figure, spine: usize, side: &str, sign: f64) -> usize {
     let at = |x: f64, y: f64, z: f64| [x, sign * y, z];
     let [shoulder, elbow, wrist, toe] =
         [at(0.240, 0.085, 0.425), at(0.165, 0.092, 0.315), at(0.172, 0.090, 0.125), at(0.192, 0.090, 0.034)];
@@ -114,7 +114,7 @@ fn foreleg(figure: &mut Figure, spine: usize, (side, sign): (&str, f64)) -> usiz
 }
 
 /// Adds a hind leg and returns its first body; the others follow it.
-fn hind_leg(figure: &mut Figure, root: usize, (side, sign): (&str, f64)) -> usize {
+fn hind_leg(figure: &mut Figure, root: usize, side: &str, sign: f64) -> usize {
     let at = |x: f64, y: f64, z: f64| [x, sign * y, z];
     let [hip, knee, ankle, toe] =
         [at(-0.265, 0.065, 0.480), at(-0.205, 0.090, 0.315), at(-0.350, 0.088, 0.160), at(-0.325, 0.088, 0.034)];

@@ -30,8 +30,8 @@ pub fn figure() -> Figure {
     let root = figure.add(body("root", None, Joint::Free, [0.0, 0.0, HIP], 10.0, pelvis()));
     let chest = figure.add(body("chest", Some(root), Joint::Ball, [0.0, 0.0, CHEST], 16.0, chest()));
     let neck = figure.add(body("neck", Some(chest), Joint::Ball, [0.0, 0.0, NECK], 4.2, head()));
-    let shoulders = SIDES.map(|side| arm(&mut figure, chest, side));
-    let hips = SIDES.map(|side| leg(&mut figure, root, side));
+    let shoulders = SIDES.map(|(side, sign)| arm(&mut figure, chest, side, sign));
+    let hips = SIDES.map(|(side, sign)| leg(&mut figure, root, side, sign));
     figure.touching.push(hips);
     figure.touching.extend(shoulders.map(|shoulder| [shoulder, neck]));
     figure.touching.extend(hips.map(|hip| [hip, chest]));
@@ -82,7 +82,7 @@ fn head() -> Vec<Geom> {
 }
 
 /// Adds an arm and returns its upper body.
-fn arm(figure: &mut Figure, chest: usize, (side, sign): (&str, f64)) -> usize {
+fn arm(figure: &mut Figure, chest: usize, side: &str, sign: f64) -> usize {
     let y = sign * 0.200;
     let at = |x: f64, z: f64| [x, y, z];
     let upper = vec![
@@ -102,7 +102,7 @@ fn arm(figure: &mut Figure, chest: usize, (side, sign): (&str, f64)) -> usize {
 }
 
 /// Adds a leg and returns its upper body.
-fn leg(figure: &mut Figure, root: usize, (side, sign): (&str, f64)) -> usize {
+fn leg(figure: &mut Figure, root: usize, side: &str, sign: f64) -> usize {
     let y = sign * 0.085;
     let at = |x: f64, z: f64| [x, y, z];
     let thigh = vec![

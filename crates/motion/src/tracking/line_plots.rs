@@ -65,7 +65,7 @@ pub struct Panel<'a> {
 /// When it cannot be drawn.
 pub fn panels_svg(title: &str, time: Range<f64>, panels: &[Panel<'_>]) -> Result<String, String> {
     let height = TITLE + panels.iter().map(|panel| panel.height).sum::<i32>();
-    picture((WIDTH, height), |root| {
+    picture(WIDTH, height, |root| {
         root.draw_text(title, &style(18, &DARK), (px(24), px(14)))?;
         let (_, mut below) = root.split_vertically(px(TITLE));
         for panel in panels {
@@ -81,7 +81,7 @@ pub fn panels_svg(title: &str, time: Range<f64>, panels: &[Panel<'_>]) -> Result
 ///
 /// # Errors
 /// When it cannot be drawn.
-pub fn picture((width, height): (i32, i32), draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<String, String> {
+pub fn picture(width: i32, height: i32, draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<String, String> {
     let mut text = String::new();
     let size = (px(width) as u32, px(height) as u32);
     let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
