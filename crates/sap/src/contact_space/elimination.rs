@@ -134,7 +134,7 @@ pub(super) fn dot(x: &[f64], y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use random::SplitMix64;
+    use support::SplitMix64;
 
     #[test]
     fn elimination_solves_the_active_equations() {
