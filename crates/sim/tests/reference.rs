@@ -10,7 +10,7 @@ use common::simulation;
 use dense_step::Reference;
 use dense_step::dense::{largest, minus};
 use random::SplitMix64;
-use sapwood_sim::{Options, Simulation, WarmStart};
+use sapwood_sim::{ContactLaw, Options, Simulation, WarmStart};
 
 /// Velocities differ by no more than this share of the greatest change of one in the step, with problems solved to 1e-11.
 const AGREEMENT: f64 = 1e-8;
@@ -206,4 +206,102 @@ fn tendons_and_drives() {
         <position tendon="t" kp="5" kv=".3" forcerange="-1 2"/><motor tendon="t" gear=".5"/>"#;
     compare("drives", &ties("", "", actuators), &options(0.004), 80, &mut act).check();
     compare("tendons", &ties("", tendon, actuators), &options(0.004), 80, &mut act).check();
+}
+
+/// Four legs of two hinges each around a ball, as gymnasium's ant.
+fn ant() -> String {
+    let leg = |k: usize| {
+        let (x, y) = ([1.0, -1.0, -1.0, 1.0][k], [1.0, 1.0, -1.0, -1.0][k]);
+        let axis = format!("{} {} 0", -y, x);
+        format!(
+            r#"<body><geom type="capsule" size=".08" fromto="0 0 0 {hx} {hy} 0"/>
+            <body pos="{hx} {hy} 0"><joint name="hip{k}" axis="0 0 1" range="-30 30"/>
+              <geom type="capsule" size=".08" fromto="0 0 0 {hx} {hy} 0"/>
+            <body pos="{hx} {hy} 0"><joint name="ankle{k}" axis="{axis}" range="30 70"/>
+              <geom type="capsule" size=".08" fromto="0 0 0 {fx} {fy} 0"/></body></body></body>"#,
+            hx = 0.2 * x,
+            hy = 0.2 * y,
+            fx = 0.4 * x,
+            fy = 0.4 * y
+        )
+    };
+    let legs: String = (0..4).map(leg).collect();
+    let motors: String = (0..4)
+        .map(|k| format!(r#"<motor joint="hip{k}" gear="30" ctrlrange="-1 1"/><motor joint="ankle{k}" gear="30" ctrlrange="-1 1"/>"#))
+        .collect();
+    format!(
+        r#"<mujoco><default><joint armature="1" damping="1" limited="true"/><geom friction="1" density="5"/></default><worldbody>
+        <geom type="plane" size="9 9 1"/><body pos="0 0 .55"><freejoint/><geom type="sphere" size=".25"/>{legs}</body></worldbody>
+        <actuator>{motors}</actuator></mujoco>"#
+    )
+}
+
+/// A gripper of two fingers that squeezes a box.
+const GRIPPER: &str = r#"<mujoco><default><geom friction=".8"/></default><worldbody><geom type="plane" size="5 5 1"/>
+    <body pos="0 0 .2"><joint name="lift" type="slide" axis="0 0 1"/><geom type="box" size=".1 .03 .02" mass="1"/>
+      <body pos="-.06 0 -.06"><joint name="l" type="slide" axis="1 0 0" range="0 .08"/><geom type="box" size=".01 .03 .06" mass=".2"/></body>
+      <body pos=".06 0 -.06"><joint name="r" type="slide" axis="-1 0 0" range="0 .08"/><geom type="box" size=".01 .03 .06" mass=".2"/></body>
+    </body>
+    <body pos="0 0 .04"><freejoint/><geom type="box" size=".03 .03 .04" mass=".3"/></body></worldbody>
+    <actuator><position joint="lift" kp="400" kv="30"/><position joint="l" kp="200" kv="10" forcerange="-8 8"/>
+    <position joint="r" kp="200" kv="10" forcerange="-8 8"/></actuator></mujoco>"#;
+
+/// Boxes that lie on each other, a little askew.
+fn pile(count: usize) -> String {
+    let body = |k: usize| {
+        let (x, z) = (0.02 * (k % 3) as f64, 0.06 + 0.11 * k as f64);
+        format!(
+            r#"<body pos="{x} {x} {z}" euler="0 {} 0"><freejoint/><geom type="box" size=".05 .06 .05" mass="1"/></body>"#,
+            3 * k
+        )
+    };
+    let bodies: String = (0..count).map(body).collect();
+    format!(
+        r#"<mujoco><default><geom friction=".6"/></default><worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody></mujoco>"#
+    )
+}
+
+/// Balls that roll and spin with resistance, one of them with an arm.
+const BALLS: &str = r#"<mujoco><default><geom friction=".7 .02 .005" condim="6"/></default><worldbody><geom type="plane" size="5 5 1"/>
+    <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1" mass="1"/>
+      <body pos="0 0 .1"><joint axis="1 0 0" damping=".01"/><geom type="capsule" size=".02" fromto="0 0 0 0 .1 .1" mass=".2"/></body></body>
+    <body pos=".25 0 .1"><freejoint/><geom type="sphere" size=".1" mass="1" condim="4"/></body></worldbody></mujoco>"#;
+
+/// The law of friction with steps of `dt`.
+fn under(contact: ContactLaw, dt: f64) -> Options {
+    Options { contact, ..options(dt) }
+}
+
+#[test]
+fn contacts() {
+    for law in [ContactLaw::Lagged, ContactLaw::Coulomb, ContactLaw::Sap] {
+        let mut random = SplitMix64(4);
+        let name = |what: &str| format!("{what}, {law:?}");
+        let of = under(law, 0.005);
+        compare(&name("humanoid"), &humanoid(), &of, 60, |s, step| {
+            push(s, step, &mut random, (40.0, 6));
+        });
+        compare(&name("ant"), &ant(), &of, 100, |s, step| {
+            control(s, step, &mut random, 1.0);
+        });
+        compare(&name("biped"), common::BIPED, &of, 60, |s, step| {
+            if step == 0 {
+                s.state_mut().q[2] = 0.95;
+            }
+            push(s, step, &mut random, (20.0, 6));
+        });
+        compare(&name("gripper"), GRIPPER, &of, 60, |s, step| {
+            let (lift, grip) = (if step > 20 { 0.05 } else { -0.06 }, 0.05);
+            s.state_mut().ctrl.copy_from_slice(&[lift, grip, grip]);
+        });
+        compare(&name("pile"), &pile(4), &of, 40, |s, step| {
+            push(s, step, &mut random, (3.0, 0));
+        });
+        compare(&name("balls"), BALLS, &of, 60, |s, step| {
+            if step == 0 {
+                s.state_mut().v.iter_mut().for_each(|v| *v = 2.0 * random.symmetric());
+            }
+            push(s, step, &mut random, (0.2, 0));
+        });
+    }
 }

@@ -11,7 +11,7 @@ use super::bodies::{Bodies, Pair};
 use super::dense::{Matrix, Vector, dot};
 use super::drives::{Drive, Force, tendon_forces};
 use super::laws::{Mobility, OneSided, compliant, joint_mobility, one_sided};
-use super::solve::{Constraint, Law};
+use super::solve::{Constraint, Disc, Law};
 
 /// What a constraint is known by from step to step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +45,8 @@ pub struct Start<'a> {
     /// Impulses of the constraints in the step before.
     pub memory: &'a HashMap<Key, f64>,
     pub contacts: &'a [ContactPoint],
+    /// Velocities of the geoms' surfaces on their bodies, in the axes of these.
+    pub belts: &'a [f64],
 }
 
 /// The mean of a joint's three rows from their Frobenius norm.
@@ -358,6 +360,14 @@ impl Assembly<'_> {
         Material::combine(a, b)
     }
 
+    /// The velocity of a geom's surface on its body, world.
+    fn surface_velocity(&self, geom: usize) -> Vec3<f64> {
+        let Start { model, scene, bodies, belts, .. } = *self.start;
+        let Some(v) = belts.get(3 * geom..3 * geom + 3) else { return Vec3::ZERO };
+        let v = Vec3::new(v[0], v[1], v[2]);
+        model.bodies[scene.geoms[geom].body].node.map_or(v, |node| bodies.frames[node].rot * v)
+    }
+
     /// A contact, its rolling and torsional friction with it: rows along the normal, the tangents, about the tangents, about the normal.
     fn contact(&self, contact: &ContactPoint, ordinal: usize, islands: &[usize]) -> Option<Constraint> {
         let Start { model, options, dt, bodies, mobility, memory, .. } = *self.start;
@@ -398,17 +408,24 @@ impl Assembly<'_> {
         let alone = ((v_hat - dot(&rows[0], self.v_star)) / (law.r + w)).max(0.0);
         let bound = before.unwrap_or(alone);
         let friction = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
-        let mut discs = vec![(1..3, friction)];
+        let mut discs = Vec::new();
         let w_turn: f64 = nodes.iter().flatten().map(|node| mobility.of_turn(*node)).sum();
         if surface.resistance >= Resistance::Spinning && w_turn > 0.0 {
             let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
             rows.extend([about(t1), about(t2), about(normal)]);
             r.extend([options.sigma * w_turn; 3]);
-            discs.extend([(3..5, rolling), (5..6, surface.torsional_friction)]);
+            discs.push(Disc { rows: 3..5, coefficient: rolling });
+            discs.push(Disc { rows: 5..6, coefficient: surface.torsional_friction });
         }
-        let mut v_hat_of_rows = vec![0.0; rows.len()];
-        v_hat_of_rows[0] = v_hat;
-        let law = if options.contact == ContactLaw::Sap { Law::Cone(friction) } else { Law::Contact(discs) };
+        let belt = self.surface_velocity(geoms[1]) - self.surface_velocity(geoms[0]);
+        let mut v_hat_of_rows = vec![v_hat, -belt.dot(t1), -belt.dot(t2)];
+        v_hat_of_rows.resize(rows.len(), 0.0);
+        let law = if options.contact == ContactLaw::Sap {
+            Law::Cone(friction, discs)
+        } else {
+            discs.push(Disc { rows: 1..3, coefficient: friction });
+            Law::Contact(discs)
+        };
         Some(Constraint { key, rows, r, v_hat: v_hat_of_rows, law, recovery, bound })
     }
 }

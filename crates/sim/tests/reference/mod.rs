@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use geometry::{Collider, Scene};
 use multibody::Model;
-use sapwood_sim::{ContactLaw, ContactPoint, Options, Simulation, State, attachments};
+use sapwood_sim::{ContactLaw, ContactPoint, Options, Scheme, Simulation, State, attachments};
 use spatial::Vec3;
 
 use balance::{Ends, turns};
@@ -69,8 +69,20 @@ impl<'a> Reference<'a> {
         let mass = bodies.mass_matrix();
         // Where drives are explicit forces does not depend on mobilities.
         let nothing = Mobility::new(model, &self.extents, &model.armature);
-        let start =
-            Start { model, scene, options, dt, q, v, ctrl: &state.ctrl, bodies, mobility: &nothing, memory, contacts };
+        let start = Start {
+            model,
+            scene,
+            options,
+            dt,
+            q,
+            v,
+            ctrl: &state.ctrl,
+            bodies,
+            mobility: &nothing,
+            memory,
+            contacts,
+            belts: &state.surface_velocity,
+        };
         let mut forces = Forces::new(&start, state);
         let mobility = &Mobility::new(model, &self.extents, &forces.lambda_with(true));
         let start = Start { mobility, ..start };
@@ -115,7 +127,8 @@ impl<'a> Reference<'a> {
             multibody::integrate(&model.tree, &mut q_end, &v_of_q, dt);
             let after = &Bodies::at(model, &q_end);
             let ends = Ends { model, dt, before: bodies, after, v0: v, v: &solved, forces: &inertial };
-            let (v, is_resolved) = ends.balanced();
+            let is_balanced = options.scheme == Scheme::Bilinear;
+            let (v, is_resolved) = if is_balanced { ends.balanced() } else { (solved.clone(), true) };
             return Outcome { q: q_end, v, is_resolved, is_solved, impulses, recovers };
         }
     }
@@ -146,6 +159,9 @@ impl<'a> Reference<'a> {
         external: &[f64],
     ) -> Vec<Pair> {
         let at_start = bodies.inertial_forces(v);
+        if self.options.scheme == Scheme::SymplecticEuler {
+            return at_start;
+        }
         let impulse = plus(&forces.impulse, self.dt, external);
         let impulse = minus(&impulse, &bodies.generalized(&scaled(&at_start, self.dt)));
         let predicted = plus(v, 1.0, &solve(a, &impulse));

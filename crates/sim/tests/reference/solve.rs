@@ -14,9 +14,16 @@ pub enum Law {
     /// y of every row, cut to these bounds.
     Box([f64; 2]),
     /// Row 0 is max(0, y). Others are cut to discs of the radius of a coefficient times a normal impulse.
-    Contact(Vec<(Range<usize>, f64)>),
-    /// The projection of y to the cone |γ_t| ≤ μ γ_n in the norm of R, the rows n, t1, t2.
-    Cone(f64),
+    Contact(Vec<Disc>),
+    /// The projection of y to the cone |γ_t| ≤ μ γ_n in the norm of R, of the first three rows; others as above.
+    Cone(f64, Vec<Disc>),
+}
+
+/// Rows whose impulses are bounded together.
+#[derive(Clone, Debug)]
+pub struct Disc {
+    pub rows: Range<usize>,
+    pub coefficient: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -60,39 +67,23 @@ impl Constraint {
                 let normal_slope = if y[0] > 0.0 { 1.0 } else { 0.0 };
                 impulse[0] = y[0].max(0.0);
                 slope[0][0] = normal_slope;
-                for (rows, coefficient) in discs {
-                    let (normal, own_slope) =
-                        if bound == Bound::Own { (impulse[0], normal_slope) } else { (self.bound, 0.0) };
-                    let (radius, length) = (coefficient * normal, dot(&y[rows.clone()], &y[rows.clone()]).sqrt());
-                    if length <= radius {
-                        rows.clone().for_each(|k| slope[k][k] = 1.0);
-                        continue;
-                    }
-                    for k in rows.clone() {
-                        let along = y[k] / length;
-                        impulse[k] = radius * along;
-                        slope[k][0] += coefficient * own_slope * along;
-                        for l in rows.clone() {
-                            let across = if k == l { 1.0 } else { 0.0 } - along * y[l] / length;
-                            slope[k][l] += radius / length * across;
-                        }
-                    }
-                }
+                let normal = if bound == Bound::Own { (impulse[0], normal_slope) } else { (self.bound, 0.0) };
+                discs.iter().for_each(|disc| cut(disc, y, normal, &mut impulse, &mut slope));
             }
-            Law::Cone(mu) => {
+            Law::Cone(mu, discs) => {
                 let ratio = self.r[1] / self.r[0];
                 let (mu_hat, shrink) = (mu * ratio, 1.0 / (1.0 + mu * mu * ratio));
                 let length = y[1].hypot(y[2]);
                 if length <= mu * y[0] {
                     (0..3).for_each(|k| slope[k][k] = 1.0);
                 } else if y[0] <= -mu_hat * length {
-                    impulse.fill(0.0);
+                    impulse[..3].fill(0.0);
                 } else {
                     let along = [0.0, y[1] / length, y[2] / length];
                     let normal = (y[0] + mu_hat * length) * shrink;
                     let normal_slope = [shrink, mu_hat * shrink * along[1], mu_hat * shrink * along[2]];
                     impulse[0] = normal;
-                    slope[0].copy_from_slice(&normal_slope);
+                    slope[0][..3].copy_from_slice(&normal_slope);
                     for k in 1..3 {
                         impulse[k] = mu * normal * along[k];
                         for l in 0..3 {
@@ -102,9 +93,29 @@ impl Constraint {
                         }
                     }
                 }
+                discs.iter().for_each(|disc| cut(disc, y, (self.bound, 0.0), &mut impulse, &mut slope));
             }
         }
         (impulse, slope)
+    }
+}
+
+/// Cuts rows of y to a disc whose radius is a coefficient times a normal impulse, which is given with its slope.
+fn cut(disc: &Disc, y: &[f64], (normal, normal_slope): (f64, f64), impulse: &mut [f64], slope: &mut Matrix) {
+    let (rows, coefficient) = (disc.rows.clone(), disc.coefficient);
+    let (radius, length) = (coefficient * normal, dot(&y[rows.clone()], &y[rows.clone()]).sqrt());
+    if length <= radius {
+        rows.for_each(|k| slope[k][k] = 1.0);
+        return;
+    }
+    for k in rows.clone() {
+        let along = y[k] / length;
+        impulse[k] = radius * along;
+        slope[k][0] += coefficient * normal_slope * along;
+        for l in rows.clone() {
+            let across = if k == l { 1.0 } else { 0.0 } - along * y[l] / length;
+            slope[k][l] += radius / length * across;
+        }
     }
 }
 
