@@ -365,6 +365,7 @@ fn boxes_and_balls() {
             if step == 0 {
                 s.state_mut().q[2] += height;
                 s.state_mut().v.iter_mut().for_each(|v| *v = speed * random.symmetric());
+                s.state_mut().v[2] = -speed;
             }
             push(s, step, random, (0.2, 0));
         };
