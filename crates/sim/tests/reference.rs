@@ -5,12 +5,15 @@ mod common;
 #[path = "reference/mod.rs"]
 mod dense_step;
 
+use std::sync::Arc;
+
 use characters::{Character, Options as CharacterOptions};
-use common::simulation;
 use dense_step::Reference;
 use dense_step::dense::{largest, minus};
+use multibody::{Compliance, Equality, EqualityKind, Model};
 use random::SplitMix64;
 use sapwood_sim::{ContactLaw, Options, Scheme, Simulation, WarmStart};
+use spatial::Vec3;
 
 /// Velocities differ by no more than this share of the greatest change of one in the step, with problems solved to 1e-11.
 const AGREEMENT: f64 = 1e-8;
@@ -40,17 +43,25 @@ struct Tally {
 }
 
 /// Makes `steps` from one to the next, each by the lane, by the step for all models and by the reference.
-fn compare(
+fn compare(name: &str, mjcf: &str, options: &Options, steps: usize, act: impl FnMut(&mut Simulation, usize)) -> Tally {
+    compare_changed(name, mjcf, |_| {}, options, steps, act)
+}
+
+/// The same of a model that is changed first.
+fn compare_changed(
     name: &str,
     mjcf: &str,
+    change: impl FnOnce(&mut Model),
     options: &Options,
     steps: usize,
     mut act: impl FnMut(&mut Simulation, usize),
 ) -> Tally {
-    let mut lane = simulation(mjcf, options.clone());
-    let (model, scene) = (lane.model().clone(), lane.scene().clone());
-    let mut all = Simulation::without_lane(model, scene, options.clone()).unwrap();
-    let still = simulation(mjcf, options.clone());
+    let mut loaded = formats::load_str(mjcf, None, &formats::LoadOptions::default()).unwrap();
+    change(&mut loaded.model);
+    let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
+    let new = || Simulation::new(model.clone(), scene.clone(), options.clone()).unwrap();
+    let (mut lane, still) = (new(), new());
+    let mut all = Simulation::without_lane(model.clone(), scene.clone(), options.clone()).unwrap();
     let mut reference = Reference::of(&still);
     let trees = &still.model().tree.trees;
     let has_lane = trees.len() <= 4 && trees.iter().any(|nodes| nodes.len() > 1) && options.contact != ContactLaw::Sap;
@@ -77,7 +88,9 @@ fn compare(
         let scale = largest(&minus(&expected.v, &before.v)).max(9.81 * lane.timestep());
         let errors = |of: &Simulation, expected: &dense_step::Outcome| {
             let (v, q) = (minus(&of.state().v, &expected.v), minus(&of.state().q, &expected.q));
+            // No number is a difference, too.
             [largest(&v) / scale, largest(&q) / (scale * of.timestep())]
+                .map(|x| if x.is_nan() { f64::INFINITY } else { x })
         };
         let mut remembered = expected.impulses.clone();
         for (k, of) in [&lane, &all].into_iter().enumerate() {
@@ -96,6 +109,8 @@ fn compare(
             if found[0] > AGREEMENT || found[1] > AGREEMENT {
                 println!("{name}, step {step}: {k} differs by {found:?}; {:?}", of.stats());
             }
+            let act = largest(&minus(&of.state().act, &expected.act));
+            assert!(act <= 1e-14, "{name}, step {step}: activations differ by {act}");
             tally.worst[k] = tally.worst[k].max(found[0]);
             tally.worst_q[k] = tally.worst_q[k].max(found[1]);
         }
@@ -186,7 +201,7 @@ const TIES: &str = r#"<mujoco><worldbody>
       <body name="d" pos="0 .1 -.3"><joint name="jd" axis="1 0 0" limited="true" range="-30 30"/>
         <joint name="je" type="slide" axis="0 0 1" limited="true" range="-.02 .05" stiffness="30"/>
         <geom type="box" size=".05 .04 .03" contype="0" conaffinity="0"/></body></body>
-    <body name="f" pos="0 1 1"><freejoint/><geom type="box" size=".05 .04 .03" contype="0" conaffinity="0"/></body>
+    <body name="f" pos="0 1 1" gravcomp=".7"><freejoint/><geom type="box" size=".05 .04 .03" contype="0" conaffinity="0"/></body>
     <body name="g" pos=".2 1 1"><freejoint/><geom type="box" size=".05 .04 .03" contype="0" conaffinity="0"/></body>
     </worldbody><equality>EQUALITIES</equality>
     <tendon><fixed name="t" TENDON><joint joint="jc" coef="1"/><joint joint="jd" coef="-.7"/></fixed></tendon>
@@ -212,6 +227,20 @@ fn limits_ties_and_dry_friction() {
         <joint joint1="jc" joint2="jd" polycoef=".1 .5 -.3 .2 0"/><distance/>"#
             .replace("<distance/>", "");
     compare("soft ties and couplings", &ties(&soft, "", ""), &options(0.004), 80, &mut act).check_without_contacts();
+    let spring = Compliance::Physical { stiffness: 40.0, relaxation: 0.02 };
+    let change = |model: &mut Model| {
+        let [b, d] = ["b", "d"].map(|name| model.body(name).unwrap());
+        let anchors = [Vec3::new(0.25, 0.0, 0.0), Vec3::new(0.0, 0.05, 0.0)];
+        let mut add = |kind, compliance| {
+            model.equalities.push(Equality { name: String::new(), kind, compliance, active: true });
+        };
+        add(EqualityKind::Distance { bodies: [b, d], anchors, distance: 0.3 }, Compliance::NearRigid);
+        add(EqualityKind::Connect { bodies: [0, b], anchors: [Vec3::new(0.2, 0.0, 0.7), anchors[0]] }, spring);
+        model.joints.iter_mut().for_each(|joint| joint.limit_compliance = spring);
+    };
+    let tally = compare_changed("distances and springs", &ties("", "", ""), change, &options(0.004), 80, &mut act);
+    tally.check();
+    assert_eq!(tally.unexpected, 0);
 }
 
 #[test]
@@ -226,6 +255,10 @@ fn tendons_and_drives() {
         <velocity joint="jc" kv="2" forcerange="-3 3"/><position joint="je" kp="200" kv="5" forcerange="-20 5"/>
         <position tendon="t" kp="5" kv=".3" forcerange="-1 2"/><motor tendon="t" gear=".5"/>"#;
     compare("drives", &ties("", "", actuators), &options(0.004), 80, &mut act).check_without_contacts();
+    let with_states = r#"<general joint="ja" dyntype="integrator" gainprm="8" biastype="affine" biasprm="0 -8 -.3" actlimited="true" actrange="-.5 .5"/>
+        <general joint="jc" dyntype="filter" dynprm=".05" gainprm="3" ctrlrange="-1 1"/>
+        <general joint="jd" dyntype="filterexact" dynprm=".02" gainprm="2" actearly="true"/>"#;
+    compare("activations", &ties("", "", with_states), &options(0.004), 80, &mut act).check_without_contacts();
     compare("tendons", &ties("", tendon, actuators), &options(0.004), 80, &mut act).check_without_contacts();
 }
 
@@ -388,6 +421,17 @@ fn surfaces_and_overlaps() {
             })
             .check_pushing();
         }
+        let springs = |model: &mut Model| {
+            let spring = Compliance::Physical { stiffness: 3e3, relaxation: 0.01 };
+            model.materials.iter_mut().for_each(|surface| surface.compliance = spring);
+        };
+        compare_changed(&format!("springs, {law:?}"), OVERLAPS, springs, &of, 40, |s, k| {
+            push(s, k, &mut random, (1.0, 0))
+        })
+        .check_pushing();
+        let deep =
+            SURFACES.replace("MASS", "3").replace("SOFT", r#"solref="-3000 -40""#).replace(".05 0 .275", ".05 0 .19");
+        compare(&format!("deep, {law:?}"), &deep, &of, 40, |s, k| push(s, k, &mut random, (2.0, 0))).check_pushing();
         for speed in [0.5, 0.0] {
             compare(&format!("overlaps at {speed} m/s, {law:?}"), OVERLAPS, &of, 40, |s, step| {
                 if step == 0 {

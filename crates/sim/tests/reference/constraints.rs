@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use geometry::Scene;
-use multibody::{Compliance, Coordinate, EqualityKind, JointKind, Material, Model, Resistance};
+use multibody::{Compliance, Coordinate, EqualityKind, JointKind, JointType, Material, Model, Resistance};
 use sapwood_sim::{ContactLaw, ContactPoint, Options};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
@@ -39,7 +39,8 @@ pub struct Start<'a> {
     pub dt: f64,
     pub q: &'a [f64],
     pub v: &'a [f64],
-    pub ctrl: &'a [f64],
+    /// What actuators act by.
+    pub inputs: &'a [f64],
     pub bodies: &'a Bodies<'a>,
     pub mobility: &'a Mobility,
     /// Impulses of the constraints in the step before.
@@ -360,6 +361,25 @@ impl Assembly<'_> {
         Material::combine(a, b)
     }
 
+    /// The depth beyond which no spring of a stiffness per mass holds two geoms apart: the least of their inner radii, a tenth of it where
+    /// both belong to one robot.
+    fn spring_depth(&self, geoms: [usize; 2], nodes: [Option<usize>; 2]) -> f64 {
+        let Start { model, scene, bodies, .. } = *self.start;
+        let [a, b] = geoms.map(|geom| scene.geoms[geom].shape.inner_radius());
+        if a.is_infinite() || b.is_infinite() {
+            return f64::INFINITY;
+        }
+        let tree = |node: usize| bodies.tree_of(node);
+        let is_within = match nodes {
+            [Some(a), Some(b)] => tree(a) == tree(b),
+            [Some(node), None] | [None, Some(node)] => {
+                model.tree.nodes[model.tree.trees[tree(node)].start].joint != JointType::Free
+            }
+            [None, None] => false,
+        };
+        a.min(b) * if is_within { 0.1 } else { 1.0 }
+    }
+
     /// The velocity of a geom's surface on its body, world.
     fn surface_velocity(&self, geom: usize) -> Vec3<f64> {
         let Start { model, scene, bodies, belts, .. } = *self.start;
@@ -388,7 +408,14 @@ impl Assembly<'_> {
         };
         let bare: f64 = of_nodes(&|node, arm| mobility.bare(bodies, node, arm, normal)).iter().sum();
         let stiff = self.stiff_mobility(w, node, islands);
-        let mut law = one_sided(options, dt, surface.compliance, gap, [stiff, bare]);
+        let depth = self.spring_depth(geoms, nodes);
+        let mut law = match surface.compliance {
+            // Where the spring ends a stop begins.
+            Compliance::PerMass { .. } if gap < -depth => {
+                one_sided(options, dt, Compliance::NearRigid, gap + depth, [stiff, bare])
+            }
+            compliance => one_sided(options, dt, compliance, gap, [stiff, bare]),
+        };
         if law.is_rigid {
             // No point of a body becomes much faster for a contact on a short lever than that is righted.
             let leverage = of_nodes(&|node, arm| mobility.leverage(bodies, node, arm, normal));

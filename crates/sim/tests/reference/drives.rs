@@ -1,6 +1,6 @@
 //! Actuators, tendons and PD control as forces of a step: `impulse − impedance (v − v₀)` within limits.
 
-use multibody::{Actuator, Transmission, difference_ahead};
+use multibody::{Actuator, Model, Transmission, difference_ahead};
 use sapwood_sim::State;
 
 use super::constraints::{Key, Start};
@@ -29,9 +29,8 @@ impl Force {
 
     /// Of an actuator, whose length is `gear` times the coordinate.
     fn of_actuator(start: &Start<'_>, ctrl: usize, gear: f64, [length, rate]: [f64; 2]) -> Self {
-        let Actuator { law, ctrl_range, force_range, .. } = &start.model.actuators[ctrl];
-        let (low, high) = ctrl_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-        let u = start.ctrl[ctrl].max(low).min(high);
+        let Actuator { law, force_range, .. } = &start.model.actuators[ctrl];
+        let u = start.inputs[ctrl];
         let [constant, of_length, of_rate] = law.bias;
         let force = law.gain * u + constant + of_length * gear * length + of_rate * gear * rate;
         // What feeds energy in stays explicit.
@@ -46,6 +45,22 @@ impl Force {
     fn cut(&self, impulse: f64) -> f64 {
         impulse.max(self.low).min(self.high)
     }
+}
+
+/// What actuators act by in a step, controls within their ranges or activations, and the activations at its end.
+pub fn inputs(model: &Model, state: &State, dt: f64) -> (Vec<f64>, Vec<f64>) {
+    let (mut inputs, mut act) = (Vec::new(), Vec::new());
+    for (actuator, u) in model.actuators.iter().zip(&state.ctrl) {
+        let (low, high) = actuator.ctrl_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        let u = u.max(low).min(high);
+        inputs.push(u);
+        if let (Some(activation), Some(input)) = (actuator.activation, inputs.last_mut()) {
+            let a = state.act[act.len()];
+            act.push(activation.next(u, a, dt, 0.0));
+            *input = activation.of_step(u, a, dt, 0.0);
+        }
+    }
+    (inputs, act)
 }
 
 /// A force on one degree of freedom.

@@ -42,6 +42,7 @@ pub struct Reference<'a> {
 pub struct Outcome {
     pub q: Vec<f64>,
     pub v: Vec<f64>,
+    pub act: Vec<f64>,
     /// Whether it need not be made in halves.
     pub is_resolved: bool,
     /// Whether friction meets Coulomb's law where it should.
@@ -65,6 +66,7 @@ impl<'a> Reference<'a> {
     pub fn step(&self, state: &State, contacts: &[ContactPoint], near: Option<&[f64]>) -> Outcome {
         let Self { model, scene, options, dt, memory, .. } = self;
         let (q, v, dt) = (&state.q[..], &state.v[..], *dt);
+        let (inputs, act) = drives::inputs(model, state, dt);
         let bodies = &Bodies::at(model, q);
         let mass = bodies.mass_matrix();
         // Where drives are explicit forces does not depend on mobilities.
@@ -76,7 +78,7 @@ impl<'a> Reference<'a> {
             dt,
             q,
             v,
-            ctrl: &state.ctrl,
+            inputs: &inputs,
             bodies,
             mobility: &nothing,
             memory,
@@ -129,11 +131,11 @@ impl<'a> Reference<'a> {
             let ends = Ends { model, dt, before: bodies, after, v0: v, v: &solved, forces: &inertial };
             let is_balanced = options.scheme == Scheme::Bilinear;
             let (v, is_resolved) = if is_balanced { ends.balanced() } else { (solved.clone(), true) };
-            return Outcome { q: q_end, v, is_resolved, is_solved, impulses, recovers };
+            return Outcome { q: q_end, v, act, is_resolved, is_solved, impulses, recovers };
         }
     }
 
-    /// Weights and wrenches on bodies as generalised forces.
+    /// Weights, what compensates them and wrenches on bodies as generalised forces.
     fn external(&self, bodies: &Bodies<'_>, state: &State) -> Vector {
         let weight = |body: &bodies::Body| Pair { ang: Vec3::ZERO, lin: self.model.gravity * body.mass };
         let mut sum = bodies.generalized(&bodies.all.iter().map(weight).collect::<Vec<_>>());
@@ -141,7 +143,8 @@ impl<'a> Reference<'a> {
             let (Some(node), w) = (body.node, &state.applied_wrench[6 * k..6 * k + 6]) else { continue };
             let frame = &bodies.frames[node];
             let com = frame.pos + frame.rot * body.pose.transform_point(body.inertia.com);
-            let wrench = Pair { ang: Vec3::new(w[0], w[1], w[2]), lin: Vec3::new(w[3], w[4], w[5]) };
+            let lift = self.model.gravity * (-body.gravity_compensation * body.inertia.mass);
+            let wrench = Pair { ang: Vec3::new(w[0], w[1], w[2]), lin: Vec3::new(w[3], w[4], w[5]) + lift };
             let columns = bodies.columns(Some(node), com);
             sum.iter_mut().zip(columns).for_each(|(sum, column)| *sum += column.dot(wrench));
         }
