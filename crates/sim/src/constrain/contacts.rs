@@ -169,8 +169,8 @@ pub(super) fn push_touching(
     let (spring_or_stop, stop) = compliance(cx, touching, &ends);
     let stiff = cx.stiff_mobility(&ends, w);
     let start = cx.rule.start(gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal)));
-    let start = Start { violation: start.violation + stop, ..start };
-    let mut one_sided = cx.rule.normal(spring_or_stop, start, stiff);
+    let beyond_spring = Start { violation: start.violation + stop, ..start };
+    let mut one_sided = cx.rule.normal(spring_or_stop, beyond_spring, stiff);
     if one_sided.is_rigid && one_sided.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
         one_sided.v_hat = one_sided.v_hat.min(cx.recovery_speed(&ends, normal));
     }

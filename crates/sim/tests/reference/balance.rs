@@ -1,0 +1,134 @@
+//! Energy and momentum at the end of a step, as documented (`docs/time-stepping.md`, the default step).
+//!
+//! The inertia of a step is that at its beginning. What kinetic energy and momentum should be at its end is known: what forces and
+//! constraints lead to, ½ vᵀ M(q₀) v + dt ½ (v₀ + v)·c and Σ I J v + dt c. The root of a floating tree takes the momentum that is due, and the
+//! motion within is scaled to the rest of the energy.
+
+use multibody::{JointType, Model};
+use spatial::{Mat3, Vec3};
+
+use super::bodies::{Bodies, Pair};
+use super::dense::Vector;
+
+/// Both ends of a step.
+pub struct Ends<'a> {
+    pub model: &'a Model,
+    pub dt: f64,
+    pub before: &'a Bodies<'a>,
+    pub after: &'a Bodies<'a>,
+    pub v0: &'a [f64],
+    pub v: &'a [f64],
+    /// Inertial forces of all bodies between both velocities, about their centres of mass.
+    pub forces: &'a [Pair],
+}
+
+/// A part of the energy by which a step may err, and by which the motion within is scaled at most.
+const LARGEST_ERROR: f64 = 0.05;
+
+/// Mass, centre and momentum about it of some bodies.
+struct Whole {
+    mass: f64,
+    com: Vec3<f64>,
+    momentum: Pair,
+    kinetic: f64,
+}
+
+impl Whole {
+    /// With the rotational inertia about the centre of mass.
+    fn of(bodies: &Bodies<'_>, momenta: &[(usize, Pair)], kinetic: f64) -> (Self, Mat3<f64>) {
+        let mass: f64 = momenta.iter().map(|(i, _)| bodies.all[*i].mass).sum();
+        let moment = momenta.iter().fold(Vec3::ZERO, |sum, (i, _)| sum + bodies.all[*i].com * bodies.all[*i].mass);
+        let com = if mass > 0.0 { moment * (1.0 / mass) } else { Vec3::ZERO };
+        let (mut momentum, mut inertia) = (Pair::ZERO, Mat3::IDENTITY * 0.0);
+        for (i, p) in momenta {
+            let (body, arm) = (&bodies.all[*i], bodies.all[*i].com - com);
+            momentum = momentum.plus(1.0, Pair { ang: p.ang + arm.cross(p.lin), lin: p.lin });
+            let square = Mat3::IDENTITY * arm.norm_squared() - Mat3::outer(arm, arm);
+            inertia = inertia + body.inertia + square * body.mass;
+        }
+        (Self { mass, com, momentum, kinetic }, inertia)
+    }
+
+    /// The motion of one rigid body of this inertia with this momentum, and its energy.
+    fn as_one(&self, inertia: &Mat3<f64>) -> (Pair, f64) {
+        let rows = [0, 1, 2].map(|i| [0, 1, 2].map(|j| inertia.at(i, j)).to_vec()).to_vec();
+        let ang = super::dense::solve(&rows, &self.momentum.ang.to_array());
+        let motion = Pair { ang: Vec3::new(ang[0], ang[1], ang[2]), lin: self.momentum.lin * (1.0 / self.mass) };
+        (motion, 0.5 * motion.dot(self.momentum))
+    }
+}
+
+impl Ends<'_> {
+    /// The velocities at the end of the step, and whether all trees resolve it.
+    pub fn balanced(&self) -> (Vector, bool) {
+        let (mut balanced, mut is_resolved) = (self.v.to_vec(), true);
+        for tree in 0..self.model.tree.trees.len() {
+            is_resolved &= self.balance(tree, &mut balanced);
+        }
+        (balanced, is_resolved)
+    }
+
+    fn balance(&self, tree: usize, balanced: &mut [f64]) -> bool {
+        let Self { model, dt, before, after, v0, v, forces } = *self;
+        let (nodes, dofs) = (model.tree.trees[tree].clone(), model.tree.dofs[tree].clone());
+        let (start, led, end) = (before.motions(v0), before.motions(v), after.motions(v));
+        // Trees that hardly turn have nothing to balance.
+        if !turns(dt, &start[nodes.clone()]) {
+            return true;
+        }
+        let (mut momenta, mut momenta_due) = (Vec::new(), Vec::new());
+        let (mut kinetic, mut kinetic_due) = (0.0, 0.0);
+        let (mut drift, mut impulse) = (Vec3::ZERO, Vec3::ZERO);
+        for i in nodes.clone() {
+            let (due, own) = (before.momentum(i, led[i]).plus(dt, forces[i]), after.momentum(i, end[i]));
+            kinetic += 0.5 * end[i].dot(own);
+            kinetic_due += 0.5 * led[i].dot(before.momentum(i, led[i]))
+                + 0.5 * dt * Pair::ZERO.plus(1.0, start[i]).plus(1.0, led[i]).dot(forces[i]);
+            drift += forces[i].lin * dt;
+            impulse += due.lin - before.momentum(i, start[i]).lin;
+            momenta.push((i, own));
+            momenta_due.push((i, due));
+        }
+        let (own, inertia) = Whole::of(after, &momenta, kinetic);
+        let (due, _) = Whole::of(before, &momenta_due, kinetic_due);
+        let geared: f64 = dofs.clone().map(|k| 0.5 * model.armature[k] * v[k] * v[k]).sum();
+        let root = &model.tree.nodes[nodes.start];
+        let floats = root.joint == JointType::Free && own.mass > 0.0;
+        // All motion is scaled but for that of the centre of mass.
+        let shift = if floats { own.momentum.lin * (1.0 / own.mass) } else { Vec3::ZERO };
+        let inner = kinetic + geared - 0.5 * own.mass * shift.norm_squared();
+        let is_resolved = (kinetic - kinetic_due).abs() <= LARGEST_ERROR * inner;
+        let mut scale = if inner > 0.0 { (1.0 + (kinetic_due - kinetic) / inner).max(0.0).sqrt() } else { 1.0 };
+        let (mut lin, mut ang) = (shift * (1.0 - scale), Vec3::ZERO);
+        let has_bare_root = model.armature[dofs.start..(dofs.start + 6).min(dofs.end)].iter().all(|x| *x == 0.0);
+        if floats && nodes.len() > 1 && has_bare_root {
+            let ((rigid, energy), (rigid_due, energy_due)) = (own.as_one(&inertia), {
+                let as_led = Whole { mass: own.mass, ..due };
+                as_led.as_one(&inertia)
+            });
+            // External forces work along the motion of the centre of mass at the end, which turning bodies change.
+            let work = 0.5 * drift.dot(impulse) / own.mass;
+            let (within, within_due) = (own.kinetic + geared - energy, due.kinetic + work + geared - energy_due);
+            let most = (1.0 + LARGEST_ERROR).powi(2);
+            if within > 1e-9 * (own.kinetic + geared) && within_due * most >= within && within_due <= most * within {
+                scale = (within_due / within).sqrt();
+                ang = rigid_due.ang - rigid.ang * scale;
+                let origin = after.frames[nodes.start].pos;
+                lin = rigid_due.lin - rigid.lin * scale + ang.cross(origin - own.com);
+                ang = after.frames[nodes.start].rot.transpose_mul(ang);
+            }
+        }
+        dofs.clone().for_each(|k| balanced[k] *= scale);
+        if floats {
+            for (k, x) in [lin.to_array(), ang.to_array()].concat().into_iter().enumerate() {
+                balanced[dofs.start + k] += x;
+            }
+        }
+        is_resolved
+    }
+}
+
+/// Whether any of these bodies turns by 1e-4 rad in a step.
+pub fn turns(dt: f64, motions: &[Pair]) -> bool {
+    motions.iter().any(|motion| motion.ang.norm() * dt > 1e-4)
+}
