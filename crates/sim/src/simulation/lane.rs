@@ -98,8 +98,6 @@ impl Lane {
     ) -> Option<Box<Self>> {
         let trees = &model.tree.trees;
         let is_wanted = options.factorization == Factorization::Auto
-            // Cones are solved one by one: of many in reach, that takes longer than the step for all models.
-            && options.contact != crate::ContactLaw::Sap
             && options.factorization_budget.is_none_or(|budget| budget >= MIN_BUDGET)
             && trees.len() <= MAX_TREES
             && trees.iter().any(|nodes| nodes.len() > 1);
