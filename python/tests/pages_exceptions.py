@@ -72,7 +72,8 @@ def is_package(command: str) -> None:
     for option, place in [("-p", 'name = "{}"'), ("--bin", 'name = "{}"')]:
         if option in words:
             name = words[words.index(option) + 1]
-            manifests = [path.read_text() for path in ROOT.glob("crates/*/Cargo.toml")]
+            paths = [path for folder in ("crates", "tools") for path in ROOT.glob(f"{folder}/*/Cargo.toml")]
+            manifests = [path.read_text() for path in paths]
             assert any(place.format(name) in text for text in manifests), command
 
 

@@ -52,7 +52,7 @@ def check_sdist(folder: Path) -> None:
         names = {name.removeprefix(f"{root}/") for name in archive.getnames()}
         workspace = archive.extractfile(f"{root}/Cargo.toml")
         assert workspace is not None
-        crates = re.findall(r'path = "(crates/[a-z]+)"', workspace.read().decode())
+        crates = re.findall(r'path = "((?:crates|tools)/[a-z/]+)"', workspace.read().decode())
     missing = [name for name in [*IN_SDIST, "crates/python/Cargo.toml"] if name not in names]
     assert not missing, f"{sdist.name} lacks {missing}"
     print(f"{sdist.name}: {sdist.stat().st_size / 1e6:.1f} MB, {len(names)} files, {len(crates)} crates are named")

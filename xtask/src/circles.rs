@@ -149,8 +149,9 @@ fn circles(source: &Path) -> Vec<(Module, Vec<Module>)> {
 
 #[test]
 fn no_modules_import_each_other() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
-    for folder in fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path()) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = ["crates", "tools"].iter().flat_map(|folder| fs::read_dir(root.join(folder)).unwrap());
+    for folder in folders.map(|entry| entry.unwrap().path()) {
         let name = folder.file_name().unwrap().to_str().unwrap();
         let (known, why) =
             MUTUAL.iter().find(|(mutual, ..)| *mutual == name).map_or((&[][..], ""), |(_, known, why)| (*known, *why));

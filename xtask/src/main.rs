@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod circles;
+mod count;
 mod demo;
 mod docs;
 mod shell;
@@ -26,6 +27,7 @@ cargo xtask python          make .venv and install the Python package with its t
 cargo xtask docs            build the documentation in site/, with its notebooks run; warnings are errors
 cargo xtask docs pictures [NAME ...]   draw the pictures in docs/images that the program draws
 cargo xtask wheel [ARCH]    build a manylinux wheel (x86_64, aarch64) and an sdist, and try the wheel in a bare environment
+cargo xtask count [--write] [CASE ...]   instructions of a step, by function, beside those of benches/instructions.tsv
 cargo xtask types           pyright: strict on the package, and completeness of its types for users
 cargo xtask bench [SUITE]   time Sapwood beside its peers (default: step); needs cargo xtask python";
 
@@ -53,6 +55,7 @@ fn run() -> Result<ExitCode> {
         ["python"] => tools::install_python(&shell)?,
         ["docs"] => docs::docs(&shell)?,
         ["docs", "pictures", ref names @ ..] => docs::pictures(&shell, names)?,
+        ["count", ref rest @ ..] => count::count(&shell, rest)?,
         ["types"] => types::types(&shell)?,
         ["wheel"] => wheel::wheel(&shell, None)?,
         ["wheel", target] => wheel::wheel(&shell, Some(target))?,

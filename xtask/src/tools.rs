@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Result, bail};
 
 use crate::shell::Shell;
+use crate::test::Skipped;
 
 /// Whether Node's package manager is there.
 pub fn has_node(shell: &Shell) -> bool {
@@ -66,16 +67,21 @@ pub fn make_venv_at(shell: &Shell, folder: &str) -> Result<()> {
     shell.run(python, &["-m", "venv", "--clear", folder])
 }
 
-/// Sees to a browser for the tests; an error says what is missing.
+/// Sees to a browser for the tests.
+///
+/// # Errors
+/// [`Skipped`] where there is none and none can be installed: the tests that need it skip themselves. In a continuous integration that is
+/// a failure.
 pub fn ensure_chromium(shell: &Shell) -> Result<()> {
     if let Some(path) = chromium() {
         println!("Chromium: {path}");
         return Ok(());
     }
-    if !apt_install(shell, "chromium")? {
-        bail!("no Chromium was found: install it, or set CHROMIUM to the path of Chromium or Chrome");
+    if apt_install(shell, "chromium")? {
+        return Ok(());
     }
-    Ok(())
+    let what = "no Chromium for the tests in a browser: install it (Debian: apt-get install chromium), or set CHROMIUM to its path";
+    if is_continuous_integration() { bail!("{what}") } else { Err(Skipped(what.into()).into()) }
 }
 
 fn chromium() -> Option<String> {
@@ -88,11 +94,14 @@ fn chromium() -> Option<String> {
     paths.into_iter().find(|path| path.exists()).map(|path| path.display().to_string())
 }
 
-/// Installs a Debian package where that is expected of us: on a machine of a continuous integration, as root.
+fn is_continuous_integration() -> bool {
+    env::var_os("CI").is_some_and(|value| value == "true")
+}
+
+/// Installs a Debian package where we may: on Debian, as root.
 fn apt_install(shell: &Shell, package: &str) -> Result<bool> {
-    let expected = env::var_os("CI").is_some_and(|value| value == "true");
-    let root = shell.works("sh", &["-c", "test \"$(id -u)\" = 0"]);
-    if !expected || !root || !Path::new("/usr/bin/apt-get").exists() {
+    let is_root = shell.works("sh", &["-c", "test \"$(id -u)\" = 0"]);
+    if !is_root || !Path::new("/usr/bin/apt-get").exists() {
         return Ok(false);
     }
     shell.run("apt-get", &["update", "-q"])?;

@@ -5,8 +5,8 @@
 
 use std::time::Instant;
 
-use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions, Precision};
+use support::SplitMix64;
 
 /// Steps between changes of the controls.
 const HOLD: usize = 25;

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions, Precision};
 use sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
+use support::SplitMix64;
 
 /// Steps that a control holds.
 const HOLD: usize = 25;

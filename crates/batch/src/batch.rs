@@ -13,12 +13,11 @@ mod stepping;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crew::Crew;
 use geometry::Scene;
-use interrupt::Interrupt;
 use lanes::{NotInLanes, Plan};
 use multibody::Model;
 use sim::{Options, Pd, Simulation, SimulationError, StepTrace, TraceNeeds};
+use support::{Interrupt, ThreadPool};
 
 use crate::arrays::{Arrays, Owned, Worlds};
 use crate::group::{Steps, fastest, groups, single_worlds, widest};
@@ -61,7 +60,7 @@ pub struct Batch {
     groups: Vec<Box<dyn Steps>>,
     /// One for each thread, for what lanes leave.
     ones: Vec<Mutex<Simulation>>,
-    crew: Crew,
+    pool: ThreadPool,
     interrupt: Interrupt,
     stats: BatchStats,
 }
@@ -94,7 +93,7 @@ impl Batch {
         let one = || Ok(Mutex::new(Simulation::new(model.clone(), scene.clone(), options.clone())?));
         let ones = (0..threads).map(|_| one()).collect::<Result<Vec<_>, SimulationError>>()?;
         check_memory(&model, worlds)?;
-        let crew = Crew::new(threads).map_err(|_| BatchError::Option {
+        let pool = ThreadPool::new(threads).map_err(|_| BatchError::Option {
             name: "threads",
             value: threads,
             expected: "no more threads than the system grants",
@@ -126,7 +125,7 @@ impl Batch {
             not_in_lanes: None,
             groups: Vec::new(),
             ones,
-            crew,
+            pool,
             interrupt: Interrupt::default(),
             stats: BatchStats::default(),
         };
@@ -139,7 +138,7 @@ impl Batch {
         self.not_in_lanes = self.plan.as_ref().err().map(|NotInLanes(reason)| reason.clone());
         (self.groups, self.width) = match &self.plan {
             Ok(plan) => {
-                (groups(plan.clone(), self.model.nu(), self.worlds(), (self.precision, self.widest)), self.widest)
+                (groups(plan.clone(), self.model.nu(), self.worlds(), self.precision, self.widest), self.widest)
             }
             Err(_) => (single_worlds(&self.model, &self.scene, self.worlds()), 1),
         };
@@ -297,7 +296,7 @@ impl Batch {
 
     /// Lets a step end early once `interrupt` is raised.
     pub fn set_interrupt(&mut self, interrupt: Interrupt) {
-        self.crew.set_interrupt(interrupt.clone());
+        self.pool.set_interrupt(interrupt.clone());
         for one in &mut self.ones {
             one.get_mut().unwrap_or_else(PoisonError::into_inner).set_interrupt(interrupt.clone());
         }
@@ -333,7 +332,7 @@ impl Batch {
         self.arrays.errors.fill(None);
         let before: u64 = self.arrays.count.iter().sum();
         let widths = self.arrays.widths();
-        let Self { arrays, pd, groups, width, ones, crew, interrupt, .. } = self;
+        let Self { arrays, pd, groups, width, ones, pool, interrupt, .. } = self;
         let mut worlds = Worlds { arrays: arrays.borrow(), widths: &widths, pd: pd.as_ref() };
         let (all, width, interrupt) = (groups.len(), *width, &*interrupt);
         let mut groups = &mut groups[..];
@@ -343,7 +342,7 @@ impl Batch {
             let rows = rows.split_off(worlds.len());
             (groups.split_off_mut(..count).unwrap_or_default(), worlds, rows)
         });
-        crew.for_each(&mut shares, |thread, (groups, worlds, rows)| {
+        pool.parallel_for(&mut shares, |thread, (groups, worlds, rows)| {
             let mut one = ones[thread].lock().unwrap_or_else(PoisonError::into_inner);
             for group in groups.iter_mut().take_while(|_| !interrupt.is_raised()) {
                 let mut worlds = worlds.split_off(width);

@@ -6,11 +6,11 @@ mod width;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use geometry::Scene;
-use interrupt::Interrupt;
 use lanes::{Bundle, GroupMemory, LaneStats, Lanes, Numbers, Plan, put};
 use multibody::Model;
 use sim::{Options, Simulation, SimulationError, State};
 use spatial::{F32x8, F32x16, F64x4, F64x8};
+use support::Interrupt;
 
 use crate::Precision;
 use crate::arrays::{Arrays, Worlds};
@@ -132,7 +132,7 @@ impl OwnWorld {
 }
 
 /// Groups of `width` lanes for `n` worlds.
-pub(crate) fn groups(plan: Plan, nu: usize, n: usize, (precision, width): (Precision, usize)) -> Vec<Box<dyn Steps>> {
+pub(crate) fn groups(plan: Plan, nu: usize, n: usize, precision: Precision, width: usize) -> Vec<Box<dyn Steps>> {
     fn of<T: Bundle>(plan: Plan, nu: usize, count: usize) -> Vec<Box<dyn Steps>> {
         let numbers = Arc::new(plan.numbers.map(&mut T::from_f64));
         let pool = Pool::<T> { plan, nu, numbers, idle: Mutex::default(), pasts: Mutex::default() };
@@ -316,7 +316,7 @@ impl<T: Bundle> Group<T> {
                             () if lanes.unresolved() >> lane & 1 != 0 => Why::Unresolved,
                             () => Why::Unsolved,
                         };
-                        step_one(lanes, (lane, why), (&mut worlds, step == steps), one, (past, &mut self.fallback))
+                        step_one(lanes, lane, why, &mut worlds, step == steps, one, past, &mut self.fallback)
                     });
                     if let Err(error) = made {
                         // As it is now: later steps of the group may move the lane on.

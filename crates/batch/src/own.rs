@@ -9,11 +9,13 @@ use sim::{Parameter, Parameters};
 /// not, for instance the friction of a joint that has none, or geoms of other sizes.
 pub(crate) fn numbers_of(
     plan: &Plan,
-    (base, base_scene): (&Model, &Scene),
-    (own, own_scene): (&Model, &Scene),
+    base: &Model,
+    base_scene: &Scene,
+    own: &Model,
+    own_scene: &Scene,
     parameters: &Parameters,
 ) -> Result<Numbers<f64>, NotInLanes> {
-    check_structure((base, base_scene), own, parameters)?;
+    check_structure(base, base_scene, own, parameters)?;
     let rest_alike = sim::rest_depths(base, base_scene) == sim::rest_depths(own, own_scene);
     plan.numbers_of((base, base_scene), (own, own_scene), rest_alike)
 }
@@ -22,11 +24,7 @@ pub(crate) fn numbers_of(
 type Pattern = fn(&Model) -> Vec<bool>;
 
 /// Geoms must be where they are, and what has springs, dry friction, limits and gear inertia must be the same.
-fn check_structure(
-    (base, base_scene): (&Model, &Scene),
-    own: &Model,
-    parameters: &Parameters,
-) -> Result<(), NotInLanes> {
+fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &Parameters) -> Result<(), NotInLanes> {
     let shapes = [Parameter::GeomSizes, Parameter::GeomPositions, Parameter::GeomQuaternions];
     let is_moved =
         |parameter: &Parameter| parameters.get(*parameter).is_some_and(|own| own != parameter.of(base, base_scene));

@@ -4,9 +4,9 @@ mod common;
 
 use common::{Loaded, humanoid, load};
 use multibody::{JointKind, JointType};
-use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions, Precision};
 use sim::{ContactLaw, Options, Pd, Scheme, Simulation, State};
+use support::SplitMix64;
 
 /// Runs of a model, steps of each, and how long a control holds.
 const RUNS: usize = 20;
@@ -320,7 +320,7 @@ fn compare(case: &Case, precision: Precision, lanes: [usize; 2]) -> Outcome {
         let [one, other] = &mut batches;
         one.step(1).unwrap();
         other.step(1).unwrap();
-        bits_differ += [(one.q(), other.q(), nq), (one.v(), other.v(), nv)].into_iter().map(differing).sum::<usize>();
+        bits_differ += differing(one.q(), other.q(), nq) + differing(one.v(), other.v(), nv);
         let worlds = one.q().chunks_exact(nq).zip(one.v().chunks_exact(nv));
         for (world, ((q, v), (run, _))) in worlds.zip(&mut runs).enumerate() {
             let before = (run.state().q.clone(), run.state().v.clone());
@@ -367,7 +367,7 @@ impl Outcome {
 
 /// Leaves out what a simulation remembers of its last step.
 /// How many worlds have other bits.
-fn differing((a, b, of_world): (&[f64], &[f64], usize)) -> usize {
+fn differing(a: &[f64], b: &[f64], of_world: usize) -> usize {
     let differ = |(a, b): (&f64, &f64)| a.to_bits() != b.to_bits();
     let worlds = a.chunks_exact(of_world).zip(b.chunks_exact(of_world));
     worlds.filter(|(a, b)| a.iter().zip(*b).any(differ)).count()

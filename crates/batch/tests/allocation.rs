@@ -6,9 +6,9 @@ mod counting_allocator;
 
 use common::{Loaded, humanoid};
 use counting_allocator::allocations;
-use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions};
 use sim::{Pd, Scheme};
+use support::SplitMix64;
 
 const WORLDS: usize = 11;
 

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{humanoid, robots, run, worlds};
-use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions, Precision};
 use sim::{ContactLaw, Options};
+use support::SplitMix64;
 
 #[test]
 fn bits_do_not_depend_on_lanes_neighbours_or_threads() {

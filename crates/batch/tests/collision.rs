@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Loaded, load};
-use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions};
 use sim::{Options, Simulation, VelocityExtrapolation};
+use support::SplitMix64;
 
 /// Falls of each scene, and steps of 4 ms in each.
 const FALLS: usize = 12;

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{Loaded, humanoid, load, worlds};
-use random::SplitMix64;
 use sapwood_batch::{Batch, BatchContact, BatchOptions};
 use sim::{Scheme, Simulation, State};
 use spatial::Vec3;
+use support::SplitMix64;
 
 fn recorded(loaded: &Loaded, worlds: usize, scheme: Scheme, lanes: usize) -> Batch {
     let mut options = BatchOptions::default();

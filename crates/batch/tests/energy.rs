@@ -3,9 +3,9 @@
 mod common;
 
 use common::load;
-use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions};
 use sim::Simulation;
+use support::SplitMix64;
 
 const WORLDS: usize = 8;
 

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Loaded, load};
-use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions, Parameter, Parameters};
 use sim::{Simulation, State};
+use support::SplitMix64;
 
 const WORLDS: usize = 6;
 const STEPS: usize = 150;

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::ArgValueCompleter;
 use motion::Axes;
+use motion::tracking::{Control, Target};
 use sim::{ContactLaw, Scheme};
-use tracking::{Control, Target};
 
 use crate::completions;
 use crate::source::{Named, Source, named, source};

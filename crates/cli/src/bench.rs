@@ -13,8 +13,8 @@ use ::bench::figures::{self, Figures};
 use ::bench::speed::{self, Effort, Measured};
 use ::bench::{Outcome, Row, Subject, cases, paper, plot};
 use anyhow::{Context, Result};
-use characters::Character;
-use tracking::Target;
+use models::characters::Character;
+use motion::tracking::Target;
 
 use crate::arguments::{BenchArguments, MeasureArguments, PeerSuite, Suite};
 use crate::console::{self, print, print_beside};

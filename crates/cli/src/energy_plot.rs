@@ -1,8 +1,8 @@
 //! `energy.svg`: energy, contacts and Newton iterations over time.
 
 use anyhow::{Result, anyhow};
+use motion::tracking::line_plots::{BLUE, Curve, DARK, GREEN, ORANGE, Panel, panels_svg, thinned};
 use replay::Recording;
-use tracking::line_plots::{BLUE, Curve, DARK, GREEN, ORANGE, Panel, panels_svg, thinned};
 
 /// The picture.
 pub fn svg(name: &str, recording: &Recording) -> Result<String> {

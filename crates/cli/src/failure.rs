@@ -8,9 +8,10 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
 use formats::LoadError;
 use motion::SourceError;
+use motion::tracking::Error as TrackingError;
 use serde::Serialize;
 use sim::SimulationError;
-use tracking::Error as TrackingError;
+use support::suggest;
 
 use crate::BAD_INPUT;
 use crate::arguments::Arguments;

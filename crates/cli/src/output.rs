@@ -33,7 +33,7 @@ impl Output {
     pub fn write(&self, simulation: &Simulation, recording: &Recording, summary: &Summary) -> Result<Vec<PathBuf>> {
         let svg = energy_plot::svg(&simulation.model().name, recording)?;
         let page = replay::page(simulation.model(), simulation.scene(), recording, summary);
-        self.put(summary, ("energy.svg", &svg), page, (simulation.model(), recording))
+        self.put(summary, "energy.svg", &svg, page, simulation.model(), recording)
     }
 
     /// Writes a summary, a picture, a page and a trajectory, and returns where they are; says why one is not there. They are of one
@@ -41,9 +41,11 @@ impl Output {
     pub fn put(
         &self,
         summary: &impl Serialize,
-        (picture, svg): (&'static str, &str),
+        picture: &'static str,
+        svg: &str,
         page: Result<String, PageError>,
-        (model, recording): (&Model, &Recording),
+        model: &Model,
+        recording: &Recording,
     ) -> Result<Vec<PathBuf>> {
         let json = serde_json::to_string_pretty(summary)? + "\n";
         let html = match page {

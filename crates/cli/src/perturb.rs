@@ -1,8 +1,8 @@
 //! A random start: the same motion from slightly different beginnings.
 
 use multibody::{JointType, Model, integrate};
-use random::SplitMix64;
 use sim::State;
+use support::SplitMix64;
 
 /// Largest turn of a joint, rad.
 const ANGLE: f64 = 0.05;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use motion::tracking::Gains;
 use multibody::{JointKind, Model};
 use replay::Recording;
 use sim::{Options, Pd, Simulation, SimulationError, State};
-use tracking::Gains;
 
 use crate::arguments::{OutputArguments, RunArguments, contact_name};
 use crate::console::{self, print};

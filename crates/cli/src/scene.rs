@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use formats::{LoadOptions, Loaded};
+use models::characters;
 
 use crate::arguments::ReadArguments;
 use crate::source::{Source, instead_of};

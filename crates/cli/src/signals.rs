@@ -4,9 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use interrupt::Interrupt;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use support::Interrupt;
 
 /// The signal that came, 0 before one does.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use characters::Character;
-use scenes::{FORMS, Scene, UnknownScene};
+use models::characters::{self, Character};
+use models::scenes::{self, FORMS, Scene, UnknownScene};
+use support::suggest;
 
 /// So many names are suggested.
 const MAX_SUGGESTIONS: usize = 3;

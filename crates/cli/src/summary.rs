@@ -79,12 +79,26 @@ pub struct Settings {
     pub threads: u16,
 }
 
+/// Sum and greatest value of a count over the steps.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    sum: u64,
+    max: u64,
+}
+
+impl Count {
+    fn add(&mut self, n: usize) {
+        self.sum += n as u64;
+        self.max = self.max.max(n as u64);
+    }
+}
+
 /// Sums and worst values over the steps.
 #[derive(Debug, Default)]
 pub struct Tally {
     steps: u64,
-    contacts: (u64, u64),
-    iterations: (u64, u64),
+    contacts: Count,
+    iterations: Count,
     residual: f64,
     unsettled: u64,
     friction_residual: f64,
@@ -95,13 +109,9 @@ impl Tally {
     /// Adds the last step.
     pub fn add(&mut self, simulation: &Simulation) {
         let stats = simulation.stats();
-        let count = |(sum, most): &mut (u64, u64), n: usize| {
-            *sum += n as u64;
-            *most = (*most).max(n as u64);
-        };
         self.steps += 1;
-        count(&mut self.contacts, stats.active_contacts);
-        count(&mut self.iterations, stats.iterations);
+        self.contacts.add(stats.active_contacts);
+        self.iterations.add(stats.iterations);
         self.residual = self.residual.max(stats.residual);
         self.unsettled += u64::from(stats.unsettled > 0);
         self.friction_residual = self.friction_residual.max(stats.friction_residual);
@@ -110,8 +120,8 @@ impl Tally {
         }
     }
 
-    fn per_step(&self, (sum, max): (u64, u64)) -> PerStep {
-        PerStep { mean: sum as f64 / self.steps.max(1) as f64, max }
+    fn per_step(&self, count: Count) -> PerStep {
+        PerStep { mean: count.sum as f64 / self.steps.max(1) as f64, max: count.max }
     }
 
     /// The summary of a run that took `wall_time` seconds and may have failed.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use motion::tracking::{self, Control, Controller, End, Gains, LOST, Task, Tracking, errors_svg};
 use motion::{LoopMode, RetargetOptions, Source, SourceOptions};
 use multibody::Model;
 use replay::with_ghost;
 use serde::Serialize;
-use tracking::{Control, Controller, End, Gains, LOST, Task, Tracking, errors_svg};
 
 use crate::arguments::{ClipArguments, ControlArguments, Loop, OutputArguments, Switch, TrackArguments};
 use crate::console::{self, print};
@@ -53,7 +53,7 @@ pub fn track(arguments: &TrackArguments) -> Result<u8> {
         let svg = errors_svg(&title, &tracking)?;
         let (shown, all, recording) = with_ghost(&model, &scene, tracking.recording, &tracking.reference);
         let page = replay::page(&shown, &all, &recording, &summary);
-        output.put(&summary, ("error.svg", &svg), page, (&shown, &recording))
+        output.put(&summary, "error.svg", &svg, page, &shown, &recording)
     });
     let completed = summary.completed;
     Document { summary, files: files.transpose()?.unwrap_or_default() }.tell(is_told, *json);

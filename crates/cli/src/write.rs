@@ -1,7 +1,7 @@
 //! `sapwood write`.
 
 use anyhow::{Result, bail};
-use characters::Options;
+use models::characters::Options;
 
 use crate::arguments::WriteArguments;
 use crate::console::print;

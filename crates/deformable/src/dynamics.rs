@@ -5,9 +5,8 @@ mod system;
 
 use std::sync::Arc;
 
-use crew::Crew;
-use interrupt::Interrupt;
 use spatial::{Sym3, Vec3};
+use support::{Interrupt, ThreadPool};
 
 use crate::elements::Elements;
 use crate::law::Law;
@@ -154,19 +153,19 @@ impl Dynamics {
         applied: Option<&[f64]>,
         touched: &[u32],
         interrupt: &Interrupt,
-        crew: &mut Crew,
+        pool: &mut ThreadPool,
     ) -> Result<Report, StepError> {
         self.check(x0, v0, applied)?;
         let analyzed = self.system.analyze(touched)?;
         let problem = Problem { x0, v0, step: *step };
         let mut iterations = 1;
         if self.law.model.is_nonlinear() {
-            self.begin_newton(&problem, (gravity, applied), interrupt, crew)?;
+            self.begin_newton(&problem, gravity, applied, interrupt, pool)?;
             if touched.is_empty() {
-                iterations = self.solve_freely(&problem, interrupt, crew)?;
+                iterations = self.solve_freely(&problem, interrupt, pool)?;
             }
         } else {
-            self.solve_linear(&problem, (gravity, applied), interrupt, crew)?;
+            self.solve_linear(&problem, gravity, applied, interrupt, pool)?;
         }
         self.find_schur_factor();
         let is_solved = touched.is_empty();
@@ -184,17 +183,19 @@ impl Dynamics {
     /// If A is not positive definite, no velocities are nearer to a solution, or `interrupt` is raised.
     pub fn refine(
         &mut self,
-        (x0, v0, step): (&[f64], &[f64], &ThetaStep),
+        x0: &[f64],
+        v0: &[f64],
+        step: &ThetaStep,
         dv_touched: &[f64],
         v: &[f64],
         interrupt: &Interrupt,
-        crew: &mut Crew,
+        pool: &mut ThreadPool,
     ) -> Result<Refinement, StepError> {
         if !self.law.model.is_nonlinear() || dv_touched.is_empty() {
             return Ok(Refinement { is_needed: false, residual: 0.0, energy_gain: 0.0 });
         }
         let problem = Problem { x0, v0, step: *step };
-        let attempt = self.refine_newton(&problem, (dv_touched, v), interrupt, crew)?;
+        let attempt = self.refine_newton(&problem, dv_touched, v, interrupt, pool)?;
         let residual = self.newton.residual();
         match attempt {
             Attempt::Holds => Ok(Refinement { is_needed: false, residual, energy_gain: self.energy_gain(&problem) }),
@@ -216,16 +217,17 @@ impl Dynamics {
     fn solve_linear(
         &mut self,
         problem: &Problem<'_>,
-        (gravity, applied): (Vec3<f64>, Option<&[f64]>),
+        gravity: Vec3<f64>,
+        applied: Option<&[f64]>,
         interrupt: &Interrupt,
-        crew: &mut Crew,
+        pool: &mut ThreadPool,
     ) -> Result<(), StepError> {
         let Problem { x0, v0, step: ThetaStep { dt, theta_q, theta_v, theta_vq } } = *problem;
         let material = &self.body.material;
         for ((x, x0), v0) in self.x_theta.iter_mut().zip(x0).zip(v0) {
             *x = x0 + theta_q * dt * v0;
         }
-        self.elements.linearize(&self.law, (x0, &self.x_theta), false, crew);
+        self.elements.linearize(&self.law, x0, &self.x_theta, false, pool);
         self.system.collect_stiffness(&self.elements);
         let mass = 1.0 + theta_v * dt * material.damping_mass;
         let stiffness = theta_q * theta_vq * dt * dt + theta_v * dt * material.damping_stiffness;
@@ -324,15 +326,15 @@ impl Dynamics {
     }
 
     /// `f` ← dV/dx at positions `x`, V the elastic energy: minus the elastic forces on the nodes, N.
-    pub fn elastic_gradient(&mut self, x: &[f64], f: &mut [f64], crew: &mut Crew) {
-        self.elements.find_forces(&self.law, x, crew);
+    pub fn elastic_gradient(&mut self, x: &[f64], f: &mut [f64], pool: &mut ThreadPool) {
+        self.elements.find_forces(&self.law, x, pool);
         f.fill(0.0);
         self.system.add_forces(&self.elements, 1.0, f);
     }
 
     /// `out` ← K d, K the stiffness at positions `x`: of a linear-corotated body that for axes that do not turn; N for `d` in m.
-    pub fn stiffness_times(&mut self, x: &[f64], d: &[f64], out: &mut [f64], crew: &mut Crew) {
-        self.elements.linearize(&self.law, (x, x), false, crew);
+    pub fn stiffness_times(&mut self, x: &[f64], d: &[f64], out: &mut [f64], pool: &mut ThreadPool) {
+        self.elements.linearize(&self.law, x, x, false, pool);
         self.system.collect_stiffness(&self.elements);
         out.fill(0.0);
         self.system.multiply_add(0.0, 1.0, d, out);

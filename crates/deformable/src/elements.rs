@@ -324,12 +324,12 @@ impl Elements {
         }
     }
 
-    pub fn linearize(&mut self, law: &Law, (x0, x): (&[f64], &[f64]), is_projected: bool, crew: &mut crew::Crew) {
-        for_order!(self, chunks => crew.for_each(chunks, |_, chunk| chunk.linearize(law, x0, x, is_projected)));
+    pub fn linearize(&mut self, law: &Law, x0: &[f64], x: &[f64], is_projected: bool, pool: &mut support::ThreadPool) {
+        for_order!(self, chunks => pool.parallel_for(chunks, |_, chunk| chunk.linearize(law, x0, x, is_projected)));
     }
 
-    pub fn find_forces(&mut self, law: &Law, x: &[f64], crew: &mut crew::Crew) {
-        for_order!(self, chunks => crew.for_each(chunks, |_, chunk| chunk.find_forces(law, x)));
+    pub fn find_forces(&mut self, law: &Law, x: &[f64], pool: &mut support::ThreadPool) {
+        for_order!(self, chunks => pool.parallel_for(chunks, |_, chunk| chunk.find_forces(law, x)));
     }
 
     pub fn energy(&self, law: &Law, x: &[f64]) -> f64 {

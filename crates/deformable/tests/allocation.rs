@@ -7,10 +7,9 @@ mod counting_allocator;
 
 use common::{MODELS, body, crooked_box, elastic};
 use counting_allocator::allocations;
-use crew::Crew;
-use interrupt::Interrupt;
 use sapwood_deformable::{Dynamics, Material, ThetaStep};
 use spatial::Vec3;
+use support::{Interrupt, ThreadPool};
 
 #[test]
 fn steps_after_warm_up_do_not_allocate() {
@@ -22,13 +21,13 @@ fn steps_after_warm_up_do_not_allocate() {
         let mut all = vec![0.0; x.len()];
         let mut d = Dynamics::new(&soft);
         let touched = [40, 50, 60, 63];
-        let (none, mut crew, theta) = (Interrupt::default(), Crew::default(), ThetaStep::implicit_euler(0.01));
+        let (none, mut pool, theta) = (Interrupt::default(), ThreadPool::default(), ThetaStep::implicit_euler(0.01));
         let gravity = Vec3::new(0.0, 0.0, -9.81);
         let mut counts = [0; 2];
         for count in &mut counts {
             let before = allocations();
             for _ in 0..5 {
-                d.free_motion(&x, &v, &theta, gravity, None, &touched, &none, &mut crew).unwrap();
+                d.free_motion(&x, &v, &theta, gravity, None, &touched, &none, &mut pool).unwrap();
                 d.respond(&[0.001; 12], &mut all);
                 for ((x, v), new) in x.iter_mut().zip(&mut v).zip(&all) {
                     *x += theta.dt * new;

@@ -7,10 +7,9 @@ use std::f64::consts::TAU;
 use std::sync::Arc;
 
 use common::{body, crooked_box, deformed, elastic, step};
-use crew::Crew;
-use interrupt::Interrupt;
 use sapwood_deformable::{Dynamics, Material, MaterialModel, SoftBody, StepError, TetMesh, ThetaStep};
 use spatial::Vec3;
+use support::{Interrupt, ThreadPool};
 
 /// The frequency (Hz) with which a free bar of P2 elements swings that starts at rest, displaced by the field `mode`.
 fn frequency(body: &Arc<SoftBody>, expected: f64, mode: impl Fn(Vec3<f64>) -> Vec3<f64>) -> f64 {
@@ -130,10 +129,10 @@ fn threads_do_not_change_bits() {
         let run = |threads: usize| {
             let x = deformed(&soft, 0.05);
             let mut d = Dynamics::new(&soft);
-            let mut crew = Crew::new(threads).unwrap();
+            let mut pool = ThreadPool::new(threads).unwrap();
             let (v, theta) = (vec![0.0; x.len()], ThetaStep::implicit_euler(0.01));
             let none = Interrupt::default();
-            d.free_motion(&x, &v, &theta, Vec3::ZERO, None, &[120, 60], &none, &mut crew).unwrap();
+            d.free_motion(&x, &v, &theta, Vec3::ZERO, None, &[120, 60], &none, &mut pool).unwrap();
             (d.v_star().to_vec(), d.schur_factor().to_vec())
         };
         assert_eq!(run(1), run(2), "{model:?}");
@@ -149,8 +148,8 @@ fn bad_arguments_of_a_step_are_named() {
     let mut d = Dynamics::new(&soft);
     let mut of = |x: &[f64], v: &[f64], applied: Option<&[f64]>, touched: &[u32]| {
         let theta = ThetaStep::implicit_euler(0.01);
-        let (none, crew) = (Interrupt::default(), &mut Crew::default());
-        d.free_motion(x, v, &theta, Vec3::ZERO, applied, touched, &none, crew).err()
+        let (none, pool) = (Interrupt::default(), &mut ThreadPool::default());
+        d.free_motion(x, v, &theta, Vec3::ZERO, applied, touched, &none, pool).err()
     };
     let zero = vec![0.0; n];
     let mut bad = zero.clone();

@@ -6,10 +6,9 @@ mod common;
 use std::sync::Arc;
 
 use common::{NONLINEAR, body, crooked_box, deformed, elastic, largest, step, uniaxial, with_order};
-use crew::Crew;
-use interrupt::Interrupt;
 use sapwood_deformable::{Dynamics, Material, MaterialModel, Order, SoftBody, TetMesh, ThetaStep};
 use spatial::Vec3;
+use support::{Interrupt, ThreadPool};
 
 /// Linear and angular momentum of a body with consistent mass.
 fn momenta(body: &Arc<SoftBody>, x: &[f64], v: &[f64]) -> (Vec3<f64>, Vec3<f64>) {
@@ -58,10 +57,10 @@ fn midpoint_keeps_angular_momentum_and_nearly_energy() {
 }
 
 /// What is missing of M (v − v₀) + dt (f(x) + α M v − M g), of implicit Euler's step, at the nodes that `counts`, as a part of the forces.
-fn imbalance(soft: &Arc<SoftBody>, (x, v, v0): (&[f64], &[f64], &[f64]), dt: f64, g: Vec3<f64>) -> Vec<f64> {
+fn imbalance(soft: &Arc<SoftBody>, x: &[f64], v: &[f64], v0: &[f64], dt: f64, g: Vec3<f64>) -> Vec<f64> {
     let mut d = Dynamics::new(soft);
     let mut f = vec![0.0; x.len()];
-    d.elastic_gradient(x, &mut f, &mut Crew::default());
+    d.elastic_gradient(x, &mut f, &mut ThreadPool::default());
     let alpha = soft.material.damping_mass;
     let change: Vec<f64> = (0..x.len()).map(|k| v[k] - v0[k] + dt * (alpha * v[k] - g.to_array()[k % 3])).collect();
     // M by the gradient of the kinetic energy.
@@ -98,7 +97,7 @@ fn steps_satisfy_their_equation() {
             let mut d = Dynamics::new(&soft);
             let (dt, gravity) = (0.01, Vec3::new(0.0, 0.0, -9.81));
             let report = step(&mut d, &mut x, &mut v, &ThetaStep::implicit_euler(dt), gravity);
-            let missing = imbalance(&soft, (&x, &v, &v0), dt, gravity);
+            let missing = imbalance(&soft, &x, &v, &v0, dt, gravity);
             let of_free = missing.chunks(3).enumerate().filter(|(node, _)| !soft.is_pinned(*node as u32));
             let worst = of_free.flat_map(|(_, r)| r).fold(0.0, |most: f64, r| most.max(r.abs()));
             assert!(worst < 1e-8, "{model:?} {order:?} {size}: {worst:e}");
@@ -122,22 +121,22 @@ fn refined_steps_satisfy_their_equation_with_constraints() {
         let v0 = vec![0.0; x.len()];
         let theta = ThetaStep::implicit_euler(0.01);
         let mut d = Dynamics::new(&soft);
-        let (none, mut crew) = (Interrupt::default(), Crew::default());
-        d.free_motion(&x, &v0, &theta, Vec3::ZERO, None, &touched, &none, &mut crew).unwrap();
+        let (none, mut pool) = (Interrupt::default(), ThreadPool::default());
+        d.free_motion(&x, &v0, &theta, Vec3::ZERO, None, &touched, &none, &mut pool).unwrap();
         let (mut v, mut solutions) = (v0.clone(), 0);
         loop {
             let of_touched = touched.iter().flat_map(|&i| &d.v_star()[3 * i as usize..3 * i as usize + 3]);
             let change: Vec<f64> = wanted.iter().zip(of_touched).map(|(wanted, v)| wanted - v).collect();
             d.respond(&change, &mut v);
             solutions += 1;
-            let refinement = d.refine((&x, &v0, &theta), &change, &v, &none, &mut crew).unwrap();
+            let refinement = d.refine(&x, &v0, &theta, &change, &v, &none, &mut pool).unwrap();
             if !refinement.is_needed {
                 break;
             }
             assert!(solutions < 12, "{model:?}: {refinement:?}");
         }
         let ends: Vec<f64> = x.iter().zip(&v).map(|(x, v)| x + 0.01 * v).collect();
-        let missing = imbalance(&soft, (&ends, &v, &v0), 0.01, Vec3::ZERO);
+        let missing = imbalance(&soft, &ends, &v, &v0, 0.01, Vec3::ZERO);
         let is_touched = |k: usize| touched.contains(&(k as u32 / 3));
         let (mut inside, mut pushed) = (0.0_f64, 0.0_f64);
         missing.iter().enumerate().for_each(|(k, r)| {
@@ -219,9 +218,9 @@ fn bars_stretch_by_the_law() {
             let mut x: Vec<f64> = bar.rest_positions().collect();
             let mut v = vec![0.0; x.len()];
             let mut d = Dynamics::new(&bar);
-            let (theta, none, mut crew) = (ThetaStep::implicit_euler(0.1), Interrupt::default(), Crew::default());
+            let (theta, none, mut pool) = (ThetaStep::implicit_euler(0.1), Interrupt::default(), ThreadPool::default());
             for _ in 0..100 {
-                d.free_motion(&x, &v, &theta, Vec3::ZERO, Some(&applied), &[], &none, &mut crew).unwrap();
+                d.free_motion(&x, &v, &theta, Vec3::ZERO, Some(&applied), &[], &none, &mut pool).unwrap();
                 v.copy_from_slice(d.v_star());
                 x.iter_mut().zip(&v).for_each(|(x, v)| *x += theta.dt * v);
             }

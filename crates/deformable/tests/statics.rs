@@ -4,10 +4,10 @@
 mod common;
 
 use common::{MODELS, ORDERS, body, crooked_box, deformed, elastic, is_on_box, largest, to_equilibrium, with_order};
-use crew::Crew;
 use sapwood_deformable::mesh::EDGES;
 use sapwood_deformable::{Dynamics, MaterialModel, Order, SoftBody, TetMesh};
 use spatial::{Mat3, Quat, Vec3};
+use support::ThreadPool;
 
 /// A field of constant strain on the boundary is one inside, however crooked the mesh.
 #[test]
@@ -41,7 +41,7 @@ fn rigid_motions_give_no_force() {
             let move_it = |x: &Vec3<f64>| (turn * *x + Vec3::new(0.3, -0.2, 0.1)).to_array();
             let x: Vec<f64> = body.mesh.positions().iter().flat_map(move_it).collect();
             let mut f = vec![0.0; x.len()];
-            Dynamics::new(&body).elastic_gradient(&x, &mut f, &mut Crew::default());
+            Dynamics::new(&body).elastic_gradient(&x, &mut f, &mut ThreadPool::default());
             // E times an area of 1/4 m² is 2.5e4 N.
             let is_free = largest(&f) < 1e-9;
             assert_eq!(is_free, model != MaterialModel::Linear, "{order:?} {model:?}: {:e}", largest(&f));
@@ -58,7 +58,7 @@ fn forces_are_the_gradient_of_the_energy() {
             let mut d = Dynamics::new(&body);
             let x = deformed(&body, 0.1);
             let mut f = vec![0.0; x.len()];
-            d.elastic_gradient(&x, &mut f, &mut Crew::default());
+            d.elastic_gradient(&x, &mut f, &mut ThreadPool::default());
             let zero = vec![0.0; x.len()];
             let mut at = |k: usize, h: f64| {
                 let mut x = x.clone();
@@ -98,12 +98,12 @@ fn stiffness_is_the_derivative_of_the_forces() {
             };
             let direction: Vec<f64> = (0..x.len()).map(|k| (k as f64 * 1.7).sin()).collect();
             let mut k_d = vec![0.0; x.len()];
-            d.stiffness_times(&x, &direction, &mut k_d, &mut Crew::default());
+            d.stiffness_times(&x, &direction, &mut k_d, &mut ThreadPool::default());
             let h = 1e-5;
             let mut at = |h: f64| {
                 let moved: Vec<f64> = x.iter().zip(&direction).map(|(x, d)| x + h * d).collect();
                 let mut f = vec![0.0; x.len()];
-                d.elastic_gradient(&moved, &mut f, &mut Crew::default());
+                d.elastic_gradient(&moved, &mut f, &mut ThreadPool::default());
                 f
             };
             let samples = [at(h), at(-h), at(2.0 * h), at(-2.0 * h)];

@@ -211,19 +211,19 @@ impl Environment {
     ) -> (f64, bool) {
         let all = self.quantities();
         match &self.kind {
-            Kind::Gymnasium(task) => task.step(&all, world, transition, scratch, (observation, info)),
+            Kind::Gymnasium(task) => task.step(&all, world, transition, scratch, observation, info),
             Kind::Suite(suite) => suite.look(&all, world, goal, scratch, observation),
         }
     }
 
     /// The force of constraints on the first degree of freedom in a time step of `dt` from (q0, v0) to `world`, N: what the equation of
     /// motion lacks. Where the coordinate is within its limits, none acts, and it is zero; at a limit it is right to the order of the step.
-    pub fn constraint_force(&self, start: (&[f64], &[f64]), world: &World<'_>, dt: f64, scratch: &mut Scratch) -> f64 {
+    pub fn constraint_force(&self, q0: &[f64], v0: &[f64], world: &World<'_>, dt: f64, scratch: &mut Scratch) -> f64 {
         let Some((low, high)) = self.model.joints.first().and_then(|joint| joint.range) else { return 0.0 };
         let is_free = |q: &[f64]| q[0] > low && q[0] < high;
-        if is_free(start.0) && is_free(world.q) {
+        if is_free(q0) && is_free(world.q) {
             return 0.0;
         }
-        self.quantities().missing_force(start, world, dt, scratch)
+        self.quantities().missing_force(q0, v0, world, dt, scratch)
     }
 }

@@ -103,10 +103,9 @@ impl Episodes {
             nv: if remembers { nv } else { 0 },
             goal: environment.goal_len(),
         };
-        let first = (layout.observation, layout.info);
         Ok(Self {
             timestep: batch.options().timestep.unwrap_or(model.timestep),
-            rows: Rows::new(worlds, layout.width(), first, autoreset),
+            rows: Rows::new(worlds, layout.width(), layout.observation, layout.info, autoreset),
             elapsed: vec![0; worlds],
             next_q: model.q0.repeat(worlds),
             next_v: vec![0.0; nv * worlds],
@@ -323,7 +322,7 @@ impl Episodes {
                 }
                 Moment::After => {
                     let force = if remembers {
-                        environment.constraint_force((q, v), &world, *timestep, &mut scratch)
+                        environment.constraint_force(q, v, &world, *timestep, &mut scratch)
                     } else {
                         0.0
                     };
@@ -336,7 +335,7 @@ impl Episodes {
                 }
             }
         };
-        match batch.step_observed(self.frame_skip, remembers, (&mut rows.numbers, layout.width()), look) {
+        match batch.step_observed(self.frame_skip, remembers, &mut rows.numbers, layout.width(), look) {
             // It has ended their episodes.
             Ok(()) | Err(BatchError::Worlds { .. }) => {}
             Err(other) => return Err(other),

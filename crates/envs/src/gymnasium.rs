@@ -139,7 +139,8 @@ impl Gymnasium {
         world: &World<'_>,
         mut transition: Transition,
         scratch: &mut Scratch,
-        (observation, info): (&mut [f64], &mut [f64]),
+        observation: &mut [f64],
+        info: &mut [f64],
     ) -> (f64, bool) {
         transition.after = self.position(all, world.q, scratch);
         self.observe(all, world, transition.constraint_force, scratch, observation);

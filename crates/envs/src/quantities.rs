@@ -177,7 +177,7 @@ impl Quantities<'_> {
     }
 
     /// The force that the equation of motion lacks at the first degree of freedom, in a time step of `dt` from (q0, v0) to `world`, N.
-    pub fn missing_force(&self, (q0, v0): (&[f64], &[f64]), world: &World<'_>, dt: f64, scratch: &mut Scratch) -> f64 {
+    pub fn missing_force(&self, q0: &[f64], v0: &[f64], world: &World<'_>, dt: f64, scratch: &mut Scratch) -> f64 {
         let model = self.model;
         self.gather_actuator_forces(&World { q: q0, v: v0, ..*world }, scratch);
         self.place(q0, scratch);

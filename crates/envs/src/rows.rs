@@ -33,7 +33,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Rows of `width` numbers that begin with so many of the observation and so many of `info`.
-    pub fn new(worlds: usize, width: usize, (observation, info): (usize, usize), autoreset: Autoreset) -> Self {
+    pub fn new(worlds: usize, width: usize, observation: usize, info: usize, autoreset: Autoreset) -> Self {
         let last = if autoreset == Autoreset::SameStep { (observation + info) * worlds } else { 0 };
         Self {
             numbers: vec![0.0; width * worlds],

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use support::suggest;
+
 /// Endings of model files, for what has no ending itself.
 const MODEL_ENDINGS: [&str; 2] = ["xml", "urdf"];
 /// Entries of folders that are looked at: a message may not take long.

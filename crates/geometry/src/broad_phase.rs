@@ -1,10 +1,10 @@
 //! Near pairs of large scenes, by a tree of bounding boxes.
 
-use interrupt::Interrupt;
 use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
 use parry3d_f64::math::Vector;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 use spatial::Vec3;
+use support::Interrupt;
 
 use crate::pairs::{Filter, Rows};
 

@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crew::Crew;
-use interrupt::Interrupt;
 use spatial::{Mat3, Vec3};
+use support::{Interrupt, ThreadPool};
 
 use crate::broad_phase::MAX_NEAR_PAIRS;
 use crate::contact::Contact;
@@ -178,19 +177,19 @@ impl Collider {
             let (rot, pos) = frame(i);
             Movement { rot, pos, sweep: sweep[i] }
         };
-        self.shared_contacts(&mut Crew::default(), movement, out);
+        self.shared_contacts(&mut ThreadPool::default(), movement, out);
     }
 
     /// The same [`contacts`](Self::contacts), found by several threads.
     pub fn shared_contacts(
         &mut self,
-        crew: &mut Crew,
+        pool: &mut ThreadPool,
         movement: impl Fn(usize) -> Movement + Sync,
         out: &mut Vec<Contact>,
     ) {
-        self.place(crew, movement);
-        if crew.count() > 1 {
-            return self.share_near(crew, out);
+        self.place(pool, movement);
+        if pool.count() > 1 {
+            return self.share_near(pool, out);
         }
         let Self { items, places, near, touching, workspace, .. } = self;
         touching.clear();
@@ -214,7 +213,7 @@ impl Collider {
     }
 
     /// Finds the contact points of the near pairs, in order: each share's where they were in the last call, unless it has more or fewer.
-    fn share_near(&mut self, crew: &mut Crew, out: &mut Vec<Contact>) {
+    fn share_near(&mut self, pool: &mut ThreadPool, out: &mut Vec<Contact>) {
         let Self { items, places, near, workspace, shares, touching, most, .. } = self;
         if shares.is_empty() {
             let share = |number| {
@@ -234,7 +233,7 @@ impl Collider {
             let count = share.as_ref().map_or(0, |share| share.places);
             (share, points.split_off_mut(..count).unwrap_or_default())
         });
-        crew.for_each(&mut turns, |_, (share, points)| {
+        pool.parallel_for(&mut turns, |_, (share, points)| {
             let Some(Share { number, workspace, count, beyond, touching, .. }) = share else { return };
             touching.clear();
             let mut points = Points::new(points, beyond);
@@ -249,12 +248,12 @@ impl Collider {
             first += share.count as u32;
         }
         if shares.iter().any(|share| share.count != share.places) {
-            self.move_together(crew, out);
+            self.move_together(pool, out);
         }
     }
 
     /// Puts contact points in order that are not where they were in the last call.
-    fn move_together(&mut self, crew: &mut Crew, out: &mut Vec<Contact>) {
+    fn move_together(&mut self, pool: &mut ThreadPool, out: &mut Vec<Contact>) {
         let Self { shares, moved, most, .. } = self;
         let count: usize = shares.iter().map(|share| share.count).sum();
         *most = count.max(*most);
@@ -268,7 +267,7 @@ impl Collider {
             let from = from.split_off(..places).unwrap_or_default();
             (&from[..count.min(places)], beyond, to.split_off_mut(..count).unwrap_or_default())
         });
-        crew.for_each(&mut copies, |_, (in_place, beyond, to)| {
+        pool.parallel_for(&mut copies, |_, (in_place, beyond, to)| {
             let (first, rest) = to.split_at_mut(in_place.len());
             first.copy_from_slice(in_place);
             rest.copy_from_slice(beyond);
@@ -277,14 +276,14 @@ impl Collider {
     }
 
     /// Places the items, and finds the pairs that may be near anew if one of them has left where it was known to be.
-    fn place(&mut self, crew: &mut Crew, movement: impl Fn(usize) -> Movement + Sync) {
+    fn place(&mut self, pool: &mut ThreadPool, movement: impl Fn(usize) -> Movement + Sync) {
         let Self { items, places, search, near, knows_near, workspace, .. } = self;
         let bounds = search.bounds();
-        let have_left = if crew.count() == 1 {
+        let have_left = if pool.count() == 1 {
             places.all(items).fill(bounds, &movement)
         } else {
             let have_left = AtomicBool::new(false);
-            crew.for_each(&mut places.shares::<SHARES>(items), |_, share| {
+            pool.parallel_for(&mut places.shares::<SHARES>(items), |_, share| {
                 if share.fill(bounds, &movement) {
                     have_left.store(true, Ordering::Relaxed);
                 }
@@ -353,7 +352,7 @@ impl Pairs<'_> {
 #[inline(always)]
 pub(crate) fn collide_items(items: [PlacedItem<'_>; 2], workspace: &mut Convex, sink: &mut Sink) {
     let ([a, b], first) = (items, sink.out.count());
-    collide((&a.item.solid, a.at), (&b.item.solid, b.at), workspace, sink);
+    collide(a.solid(), b.solid(), workspace, sink);
     if sink.out.count() > first {
         separate(
             items.map(|of| Moving::new(&of.item.solid, of.at, &of.ball.motion, of.item.rest_depth)),

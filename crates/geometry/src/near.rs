@@ -1,14 +1,14 @@
 //! Where geoms are in a step, and which of them may be near each other.
 
-use interrupt::Interrupt;
 use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
 use spatial::{Mat3, Vec3};
+use support::Interrupt;
 
 use crate::broad_phase::{BroadPhase, EVERYWHERE, aabb, fits};
 use crate::movement::{Attachment, Motion, Movement, Sweep};
-use crate::narrow::nearest_of_axes;
+use crate::narrow::{Axis, nearest_of_axes};
 use crate::pairs::{Filter, Rows};
-use crate::solid::{Placement, Solid};
+use crate::solid::{PlacedSolid, Placement, Solid};
 
 /// How much wider than an item's ball that is for which near pairs are kept, as a part of its radius.
 const SPARE: f64 = 0.1;
@@ -126,6 +126,11 @@ pub(crate) struct PlacedItem<'a> {
 }
 
 impl PlacedItem<'_> {
+    #[inline(always)]
+    pub fn solid(&self) -> PlacedSolid<'_> {
+        PlacedSolid { solid: &self.item.solid, at: self.at }
+    }
+
     /// Up to which distance points of two items in the canonical order of shapes count; none when they are farther apart.
     #[inline(always)]
     pub fn limit(&self, other: &Self, margin: f64) -> Option<f64> {
@@ -228,15 +233,18 @@ pub(crate) struct WideBall {
     centre: Vec3<f64>,
     radius: f64,
     spare: f64,
-    /// A capsule's axis and half its length, 0 of all else.
-    axis: Vec3<f64>,
-    half_length: f64,
+    /// A capsule's, without length of all else.
+    axis: Axis,
 }
 
 impl WideBall {
     /// Holds nothing.
-    const NOWHERE: Self =
-        Self { centre: Vec3::ZERO, radius: f64::NEG_INFINITY, spare: 0.0, axis: Vec3::ZERO, half_length: 0.0 };
+    const NOWHERE: Self = Self {
+        centre: Vec3::ZERO,
+        radius: f64::NEG_INFINITY,
+        spare: 0.0,
+        axis: Axis { direction: Vec3::ZERO, half_length: 0.0 },
+    };
 
     /// Whether it holds a ball, or a capsule with this axis, and is not much wider than it was made, as it may be of something that was
     /// fast.
@@ -244,9 +252,9 @@ impl WideBall {
     fn fits(&self, centre: Vec3<f64>, radius: f64, axis: Vec3<f64>) -> bool {
         let room = self.radius - radius;
         let mut moved = (centre - self.centre).norm_squared();
-        if self.half_length > 0.0 {
+        if self.axis.half_length > 0.0 {
             // The centre and an end move less than √2 times the root of this together.
-            let turned = (axis - self.axis) * self.half_length;
+            let turned = (axis - self.axis.direction) * self.axis.half_length;
             moved = 2.0 * (moved + turned.norm_squared());
         }
         room >= 0.0 && room <= 2.0 * self.spare && moved <= room * room
@@ -254,17 +262,17 @@ impl WideBall {
 
     /// The radius of the capsule, or of the ball.
     fn thickness(&self) -> f64 {
-        self.radius - self.half_length
+        self.radius - self.axis.half_length
     }
 
     /// Whether two of them meet.
     fn meets(&self, other: &Self) -> bool {
         let (apart, reach) = (other.centre - self.centre, self.radius + other.radius);
         let balls_meet = apart.norm_squared() <= reach * reach;
-        if !balls_meet || self.half_length == 0.0 && other.half_length == 0.0 {
+        if !balls_meet || self.axis.half_length == 0.0 && other.axis.half_length == 0.0 {
             return balls_meet;
         }
-        let gap = nearest_of_axes((self.axis, self.half_length), (other.axis, other.half_length), apart).2;
+        let gap = nearest_of_axes(self.axis, other.axis, apart).2;
         let reach = self.thickness() + other.thickness();
         gap.norm_squared() <= reach * reach
     }
@@ -342,14 +350,15 @@ impl Search {
                     let Ball { centre, radius, sweep, .. } = places.balls[i];
                     let spare = if is_still(i) { 0.0 } else { SPARE * radius };
                     let slack = item.half_margin + sweep.farthest();
-                    let (axis, half_length) = (places.placements[i].rot.z, item.half_length);
-                    wide[i] = WideBall { centre, radius: radius + slack + spare, spare, axis, half_length };
+                    let axis = Axis { direction: places.placements[i].rot.z, half_length: item.half_length };
+                    wide[i] = WideBall { centre, radius: radius + slack + spare, spare, axis };
                 }
                 near.take_near(all, |b, partner| {
                     let (i, j) = if partner.flipped { (b, partner.item as usize) } else { (partner.item as usize, b) };
                     if items[i].is_plane() {
                         let (n, other) = (places.placements[i].rot.z, &wide[j]);
-                        let lowest = n.dot(other.centre - wide[i].centre) - n.dot(other.axis).abs() * other.half_length;
+                        let Axis { direction, half_length } = other.axis;
+                        let lowest = n.dot(other.centre - wide[i].centre) - n.dot(direction).abs() * half_length;
                         return !is_still(i) || lowest <= above(i, other.thickness());
                     }
                     wide[i].meets(&wide[j])

@@ -12,7 +12,7 @@ use spatial::{Pose, Vec3};
 use crate::narrow::{Convex, nearest_points};
 use crate::scene::Scene;
 use crate::shape::{HeightField, Shape};
-use crate::solid::{Placement, Solid};
+use crate::solid::{PlacedSolid, Placement, Solid};
 
 /// Where a ray meets a geom.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,24 +107,19 @@ impl SceneQueries {
     pub fn separation(&mut self, geoms: [usize; 2], poses: [Pose<f64>; 2]) -> Option<Separation> {
         let [Some(a), Some(b)] = geoms.map(|geom| self.solid(geom).clone()) else { return None };
         let [at, bt] = poses.map(Placement::from);
-        if b.rank() < a.rank() {
-            let Separation { distance, points: [p, q], normal } =
-                self.in_order([geoms[1], geoms[0]], (&b, &bt), (&a, &at))?;
+        let (a, b) = (PlacedSolid { solid: &a, at: &at }, PlacedSolid { solid: &b, at: &bt });
+        if b.solid.rank() < a.solid.rank() {
+            let Separation { distance, points: [p, q], normal } = self.in_order([geoms[1], geoms[0]], b, a)?;
             return Some(Separation { distance, points: [q, p], normal: -normal });
         }
-        self.in_order(geoms, (&a, &at), (&b, &bt))
+        self.in_order(geoms, a, b)
     }
 
     /// The same of geoms in the canonical order of shapes.
-    fn in_order(
-        &mut self,
-        geoms: [usize; 2],
-        (a, at): (&Solid, &Placement),
-        (b, bt): (&Solid, &Placement),
-    ) -> Option<Separation> {
+    fn in_order(&mut self, geoms: [usize; 2], a: PlacedSolid<'_>, b: PlacedSolid<'_>) -> Option<Separation> {
         let Self { scene, triangles, workspace, .. } = self;
         let surface = triangles[geoms[0]].get_or_init(|| surface_mesh(&scene.geoms[geoms[0]].shape)).as_ref();
-        let (normal, position, distance) = nearest_points((a, at), (b, bt), surface, workspace)?;
+        let (normal, position, distance) = nearest_points(a, b, surface, workspace)?;
         let half = normal * (0.5 * distance);
         Some(Separation { distance, points: [position - half, position + half], normal })
     }

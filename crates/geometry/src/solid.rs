@@ -36,6 +36,13 @@ pub(crate) enum Solid {
     Hull(Arc<Hull>),
 }
 
+/// A shape in its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlacedSolid<'a> {
+    pub solid: &'a Solid,
+    pub at: &'a Placement,
+}
+
 /// A height field, and how high it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {

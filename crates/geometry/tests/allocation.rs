@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use common::{Placements, box_mesh, collider, geom, rock};
 use counting_allocator::allocations;
-use random::SplitMix64;
 use sapwood_geometry::{HeightField, Shape};
 use spatial::{Mat3, Vec3};
+use support::SplitMix64;
 
 fn frames(n: usize, size: f64, random: &mut SplitMix64) -> Vec<(Mat3<f64>, Vec3<f64>)> {
     (0..n)

@@ -5,9 +5,9 @@ mod common;
 use std::sync::Arc;
 
 use common::{Placements, box_mesh, contacts, geom, rock};
-use random::SplitMix64;
 use sapwood_geometry::{HeightField, Scene, SceneQueries, Shape};
 use spatial::{Pose, Quat, Vec3};
+use support::SplitMix64;
 
 const SAMPLES: usize = 13;
 

@@ -6,9 +6,9 @@ use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 
 use common::{Placements, box_mesh, collider, contacts, geom, rock};
-use random::SplitMix64;
 use sapwood_geometry::{Contact, HeightField, Shape};
 use spatial::{Mat3, Pose, Quat, Vec3};
+use support::SplitMix64;
 
 const PLANE: Shape = Shape::Plane { half_extents: [0.0, 0.0] };
 const X: Vec3<f64> = Vec3::new(1.0, 0.0, 0.0);

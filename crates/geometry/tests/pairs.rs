@@ -5,9 +5,9 @@ mod common;
 use std::sync::Arc;
 
 use common::{Placements, geom};
-use random::SplitMix64;
 use sapwood_geometry::{Attachment, Collider, Contact, Movement, PairCollider, PairSpec, Scene, Shape, Sweep};
 use spatial::{Mat3, Pose, Vec3};
+use support::SplitMix64;
 
 /// Unit spheres that all overlap. Geom 0 and 1 are fixed, 2 and 3 in group 1 (on the world), 4 in group 2 (on 1), 5 in
 /// group 3 (on 2), 6 in group 4 (on the world).
@@ -194,7 +194,7 @@ fn what_was_found_before_does_not_matter_to(n: usize, most: usize, spread: f64) 
     let mut geoms: Vec<_> = (0..n).map(|i| geom(i + 1, shape(i))).collect();
     geoms[17].shape = Shape::Plane { half_extents: [0.0; 2] };
     let fresh = || common::collider(geoms.clone(), &[17, 40]);
-    let (mut used, mut crew) = (fresh(), crew::Crew::new(2).unwrap());
+    let (mut used, mut pool) = (fresh(), support::ThreadPool::new(2).unwrap());
     let (mut found, mut expected) = (vec![], vec![]);
     let mut frames = vec![(Mat3::IDENTITY, Vec3::ZERO); n];
     for round in 0..60 {
@@ -208,7 +208,7 @@ fn what_was_found_before_does_not_matter_to(n: usize, most: usize, spread: f64) 
         // What was fast has wide boxes for a while.
         let reach = vec![sapwood_geometry::Sweep::from(if round % 20 == 10 { 0.1 } else { 0.003 }); n];
         let movement = |i: usize| Movement { rot: frames[i].0, pos: frames[i].1, sweep: reach[i] };
-        used.shared_contacts(&mut crew, movement, &mut found);
+        used.shared_contacts(&mut pool, movement, &mut found);
         fresh().contacts(|i| frames[i], &reach, &mut expected);
         assert!(expected.len() > most, "{}", expected.len());
         assert_eq!(found, expected, "{n}, round {round}");
@@ -251,7 +251,7 @@ fn pairs_one_by_one_are_those_of_the_scene() {
             Movement { rot: rot.to_mat3(), pos, sweep }
         };
         let frames: Vec<Movement> = (0..count).map(&mut movement).collect();
-        whole.shared_contacts(&mut crew::Crew::default(), |i| frames[i], &mut expected);
+        whole.shared_contacts(&mut support::ThreadPool::default(), |i| frames[i], &mut expected);
         all += expected.len();
         for pair in &pairs {
             single.contacts(pair, pair.geoms.map(|geom| &frames[geom]), &mut found);

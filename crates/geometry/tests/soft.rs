@@ -7,12 +7,12 @@ use std::sync::Arc;
 use common::{Placements, geom, rock};
 use parry3d_f64::math::Vector;
 use parry3d_f64::shape::SharedShape;
-use random::SplitMix64;
 use sapwood_geometry::{
     Attachment, Geom, HeightField, Movement, Scene, Shape, SoftCollider, SoftContact, SoftMovement, SoftPartner,
     SoftPoint, SoftSurface, Sweep,
 };
 use spatial::{Mat3, Pose, Vec3};
+use support::SplitMix64;
 
 /// A collider of soft surfaces and shapes, each on a frame of its own.
 fn collider(shapes: &[Shape], surfaces: &[SoftSurface]) -> SoftCollider {

@@ -11,11 +11,11 @@ use counting_allocator::allocations;
 use parry3d_f64::math::Vector;
 use parry3d_f64::query::PointQuery;
 use parry3d_f64::shape::{TriMesh, TriMeshFlags};
-use random::SplitMix64;
 use sapwood_geometry::{
     Attachment, Movement, Scene, Shape, SoftCollider, SoftContact, SoftMovement, SoftPartner, SoftSurface, Sweep,
 };
 use spatial::{Pose, Quat, Vec3};
+use support::SplitMix64;
 
 /// The surface of a box of n³ cells with outward triangles, its nodes alone.
 fn block(half: [f64; 3], n: usize) -> SoftSurface {

@@ -8,9 +8,9 @@ use common::{Placements, contacts, rock};
 use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query;
 use parry3d_f64::shape::SharedShape;
-use random::SplitMix64;
 use sapwood_geometry::{Contact, Shape};
 use spatial::{Pose, Vec3};
+use support::SplitMix64;
 
 /// Height of a shape along the unit vector `n`.
 fn height(shape: &Shape, pose: &Pose<f64>, n: Vec3<f64>) -> f64 {

@@ -47,24 +47,18 @@ impl<T: Bundle> Lanes<T> {
     /// a [lone](Self::is_lone) world the velocity of that body relative to the first, m/s, in world axes.
     pub fn each_contact(&self, plan: &Plan, lane: usize, mut f: impl FnMut(LaneContact, Vec3<f64>, Vec3<f64>)) {
         let vec3 = |v: &Vec3<T>| Vec3::new(get(&v.x, lane), get(&v.y, lane), get(&v.z, lane));
-        for pair in plan.contacts.in_order.iter().map(|&pair| &plan.contacts.pairs[pair]) {
+        for slot in self.near.iter().copied().filter(|&k| self.is_there(&self.slots[k], lane)) {
+            let (pair, slot) = (&plan.contacts.pairs[plan.contacts.ends[slot].pair], &self.slots[slot]);
             let sign = if pair.is_flipped { -1.0 } else { 1.0 };
-            for slot in &self.slots[pair.first..pair.first + pair.count] {
-                if !self.is_there(slot, lane) {
-                    continue;
-                }
-                let (normal, gap) = (vec3(&slot.normal), get(&slot.gap, lane));
-                let position = match pair.kind {
-                    PairKind::Moving { .. } => vec3(&slot.position),
-                    // The slot has the body's own surface.
-                    PairKind::Plane { .. } | PairKind::Fixed { .. } => {
-                        vec3(&slot.position).add_scaled(-0.5 * gap, normal)
-                    }
-                };
-                let impulse = vec3(&slot.impulse) * sign;
-                let (geoms, normal, force) = (pair.pair.geoms, normal * sign, impulse * (1.0 / plan.dt));
-                f(LaneContact { geoms, position, normal, gap, force }, impulse, vec3(&slot.velocity) * sign);
-            }
+            let (normal, gap) = (vec3(&slot.normal), get(&slot.gap, lane));
+            let position = match pair.kind {
+                PairKind::Moving { .. } => vec3(&slot.position),
+                // The slot has the body's own surface.
+                PairKind::Plane { .. } | PairKind::Fixed { .. } => vec3(&slot.position).add_scaled(-0.5 * gap, normal),
+            };
+            let impulse = vec3(&slot.impulse) * sign;
+            let (geoms, normal, force) = (pair.pair.geoms, normal * sign, impulse * (1.0 / plan.dt));
+            f(LaneContact { geoms, position, normal, gap, force }, impulse, vec3(&slot.velocity) * sign);
         }
     }
 

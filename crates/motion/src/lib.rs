@@ -1,9 +1,9 @@
-//! Reference motions: clips from files, gaits as code, and how they drive a model.
+//! Reference motions: clips from files, gaits as code, their binding to a model, and controllers that follow them.
 //!
 //! A [`Motion`] says, at any time, where a figure's root is and how each of its named joints is turned: its
 //! [`Posture`]. A [`Clip`] is one given by frames, read by [`deepmimic`] or [`bvh`]; a [`gait`] is one written as code. A
 //! [`Binding`] puts a motion on a [`multibody::Model`] by the names of its joints, as coordinates q and velocities v. [`Source`] does
-//! all of it: a gait by name or any file, on any model, with a [`Retarget`] where figures differ.
+//! all of it: a gait by name or any file, on any model, with a [`Retarget`] where figures differ. [`tracking`] has characters follow it by PD control.
 //!
 //! Axes are the same everywhere: x forwards, y to the left, z up. Rotations are departures from the figure at rest, in
 //! axes that were the world's when it stood there, so that a motion does not depend on how a model draws its frames.
@@ -53,6 +53,7 @@ mod posture;
 mod retarget;
 mod skeleton;
 mod source;
+pub mod tracking;
 
 pub use axes::Axes;
 pub use binding::{Binding, BindingError, BindingOptions};

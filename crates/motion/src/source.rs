@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use multibody::Model;
+use support::suggest;
 
 use crate::gait::{self, GaitError, LeggedGait, Slither, SlitherPattern};
 use crate::retarget::{Retarget, RetargetError, RetargetOptions};

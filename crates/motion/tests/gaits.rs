@@ -2,8 +2,8 @@
 
 mod common;
 
-use characters::{Character, Options};
 use common::{frame_of, humanoid, v};
+use models::characters::{self, Character, Options};
 use multibody::{Kinematics, Model, forward_kinematics};
 use sapwood_motion::gait::{self, GaitError, GaitPattern, LeggedGait, Slither, SlitherPattern};
 use sapwood_motion::{Binding, BindingOptions, Motion, Posture, Skeleton};

@@ -3,6 +3,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
+use models::characters;
 use multibody::Model;
 use sapwood_motion::{Axes, RetargetOptions, Source, SourceOptions};
 

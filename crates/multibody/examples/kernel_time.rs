@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use sapwood_multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
 use sapwood_multibody::{
-    CrbaWorkspace, Kinematics, Model, RneaWorkspace, forward_kinematics, mass_matrix, rnea, velocities,
+    CrbaWorkspace, Kinematics, Model, RneaWorkspace, difference_ahead, forward_kinematics, mass_matrix, rnea,
+    velocities,
 };
 use spatial::{F32x8, F32x16, F64x4, F64x8, Real, Vec3};
 
@@ -146,13 +147,15 @@ fn time_driven(case: &str, model: &Model) {
     let s = State::<f64>::random(model, 7);
     let target = State::<f64>::random(model, 8).q;
     let (kp, kd, zero) = (vec![300.0; model.nv()], vec![30.0; model.nv()], vec![0.0; model.nv()]);
-    let command = spd::Command { kp: &kp, kd: &kd, target: &target, target_velocity: None, effort_limit: None };
     let (mut work, mut force, mut out) = (f64::work(&tree), zero.clone(), zero.clone());
     for (kernel, ahead, impedance) in [("pd+aba", 0.0, 0.01), ("pd+maba", DT, 0.01 + DT * 30.0)] {
         let lambda = vec![impedance; model.nv()];
         row(case, kernel, 1, "f64", || {
             let s = black_box(&s);
-            spd::pd_force(&model.tree, &s.q, &s.v, &command, ahead, &mut force);
+            difference_ahead(&model.tree, &target, &s.q, &s.v, ahead, &mut force);
+            for i in 0..model.nv() {
+                force[i] = -kp[i] * force[i] - kd[i] * s.v[i];
+            }
             let impedance = Some(Impedance { diagonal: &lambda[..], uniform: true });
             let arguments = Arguments { tau: &force, impedance, ..s.arguments(false) };
             f64::forward_dynamics(&mut work, &tree, &arguments, &mut out);

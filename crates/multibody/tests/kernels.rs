@@ -1,11 +1,11 @@
 //! The fused kernels against the factor and inverse dynamics, and lanes against scalars.
 
-use random::SplitMix64;
 use sapwood_multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, PackedTree};
 use sapwood_multibody::{
     Factor, JointImpedance, Kinematics, Model, Node, RneaWorkspace, forward_kinematics, rnea, velocities,
 };
 use spatial::{F32x8, F32x16, F64x4, F64x8, Vec3};
+use support::SplitMix64;
 
 /// A tree with every joint type, branches at several depths, turned frames, and a second tree.
 const MENAGERIE: &str = r#"

@@ -2,8 +2,8 @@
 
 mod common;
 
-use characters::{Character, Options};
 use common::{Random, every_joint, state};
+use models::characters::{self, Character, Options};
 use sapwood_multibody::kernels::{Arguments, Impedance, KernelReal, LimbDynamics, NodeDynamics, OneWorld, PackedTree};
 use sapwood_multibody::{Model, ModelBuilder, NO_PARENT, Tree};
 use spatial::{F64x4, Vec3};

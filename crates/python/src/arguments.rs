@@ -6,6 +6,7 @@ use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_array_module}
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyFloat, PyString};
+use support::suggest;
 
 /// Finite numbers of exactly this shape, in row-major order. Takes whatever numpy takes: arrays, lists, scalars.
 pub fn array(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<f64>> {

@@ -1,6 +1,6 @@
 //! `sapwood.characters`.
 
-use ::characters::{Character, Options, UnknownCharacter, mjcf};
+use models::characters::{Character, Options, UnknownCharacter, mjcf};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

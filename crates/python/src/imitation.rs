@@ -240,7 +240,7 @@ impl ImitationEpisodes {
             return Err(value_error(format!("time is {time}, offset {offset:?}: expected finite numbers")));
         }
         let mut observation = vec![0.0; task.observation_len()];
-        let terms = task.evaluate(time, [offset.0, offset.1], (&q, &v), &mut observation);
+        let terms = task.evaluate(time, [offset.0, offset.1], &q, &v, &mut observation);
         let shown = vec![terms.pose, terms.velocity, terms.end_effector, terms.root, terms.com];
         let reward = terms.reward(task.options().reward);
         Ok((reward, PyArray1::from_vec(py, shown), PyArray1::from_vec(py, observation)))

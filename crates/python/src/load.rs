@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use formats::LoadOptions;
+use models::{characters, scenes};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use support::suggest;
 
 use crate::arguments::elements;
 use crate::errors::{missing_model, model_error};

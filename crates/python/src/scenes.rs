@@ -1,6 +1,6 @@
 //! `sapwood.scenes`.
 
-use ::scenes::{FORMS, Scene, UnknownScene, mjcf};
+use models::scenes::{FORMS, Scene, UnknownScene, mjcf};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ThreadId;
 use std::time::Duration;
 
-use interrupt::Interrupt;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use sim::SimulationError;
+use support::Interrupt;
 
 use crate::errors::simulation_error;
 

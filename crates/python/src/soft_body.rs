@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use spatial::Vec3;
+use support::suggest;
 
 use crate::arguments::{any_rows, array, check_scalar, positive, word};
 use crate::soft::table;

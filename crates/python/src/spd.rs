@@ -6,7 +6,7 @@ use multibody::Model as Bodies;
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use spd::{Command, Error, Method, Report, Solver};
+use sim::stable_pd::{Command, Error, Method, Report, Solver};
 
 use crate::arguments::{check_quaternions, copy_per_dof, copy_vector, positive, word};
 use crate::live::LiveArray;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ::tracking::{
+use motion::tracking::{
     Control, Controller, End, Error, Gains, JOINT_GAINS, ROOT_GAINS, Target, Task, Tracking as Inner, errors_svg,
     track as follow,
 };

@@ -32,7 +32,8 @@ impl Lists {
     /// Everything that the projection sees, and the bands that it is in.
     pub fn gather(
         &mut self,
-        (stage, meshes): (&Stage, &[Arc<DrawnMesh>]),
+        stage: &Stage,
+        meshes: &[Arc<DrawnMesh>],
         poses: &[Pose<f64>],
         groups: u32,
         at: &Projection,

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crew::Crew;
 use geometry::Shape;
 use multibody::Kinematics;
 use spatial::{Mat3, Pose, Vec3};
+use support::ThreadPool;
 
 use crate::colour::{Colour, mix};
 use crate::lists::{Lists, is_shown};
@@ -87,7 +87,7 @@ pub struct Renderer {
     poses: Vec<Pose<f64>>,
     /// Bit g: whether geoms of group g are drawn.
     groups: u32,
-    crew: Crew,
+    pool: ThreadPool,
     scratch: Vec<Mutex<Scratch>>,
     lists: Lists,
     shadow_lists: Lists,
@@ -116,8 +116,8 @@ impl Renderer {
             Arc::new(mesh)
         });
         let meshes = stage.meshes.iter().cloned().chain(soft).collect();
-        let crew = Crew::new(threads.max(1))?;
-        let scratch = (0..crew.count()).map(|_| Mutex::default()).collect();
+        let pool = ThreadPool::new(threads.max(1))?;
+        let scratch = (0..pool.count()).map(|_| Mutex::default()).collect();
         let (lists, shadow_lists, shadows) = (Lists::default(), Lists::default(), ShadowMap::default());
         Ok(Self {
             stage,
@@ -125,7 +125,7 @@ impl Renderer {
             kinematics,
             poses: Vec::new(),
             groups: SHOWN_GROUPS,
-            crew,
+            pool,
             scratch,
             lists,
             shadow_lists,
@@ -211,7 +211,7 @@ impl Renderer {
         if options.shadows {
             self.cast_shadows(&at, &options.markers);
         }
-        let Self { stage, meshes, crew, scratch, lists, shadows, .. } = self;
+        let Self { stage, meshes, pool, scratch, lists, shadows, .. } = self;
         let turn = |v: Vector| at.rot.transpose_mul(v).map(|x| x as f32);
         let shader = Shader {
             at: &at,
@@ -229,7 +229,7 @@ impl Renderer {
             samples: samples as f32,
         };
         let lists = &*lists;
-        each_band(crew, scratch, out, 3 * size[0], |scratch, band, out| {
+        each_band(pool, scratch, out, 3 * size[0], |scratch, band, out| {
             let rows = [band * BAND * samples, (band * BAND + out.len() / (3 * size[0])) * samples];
             lists.draw(&mut scratch.band, &at, band, rows);
             scratch.colour(lists, &shader, samples, size[0], out);
@@ -275,9 +275,9 @@ impl Renderer {
         let view = self.prepare(q, eye, size, out.len(), 1)?;
         let at = Projection::of_view(&view, size, 1);
         self.list(&at, false, &[]);
-        let Self { crew, scratch, lists, .. } = self;
+        let Self { pool, scratch, lists, .. } = self;
         let lists = &*lists;
-        each_band(crew, scratch, out, size[0], |scratch, band, out| {
+        each_band(pool, scratch, out, size[0], |scratch, band, out| {
             let rows = [band * BAND, band * BAND + out.len() / size[0]];
             lists.draw(&mut scratch.band, &at, band, rows);
             for (row, out) in out.chunks_mut(size[0]).enumerate() {
@@ -313,12 +313,12 @@ impl Renderer {
 
     /// Lists what this projection sees of the geoms and markers.
     fn list(&mut self, at: &Projection, see_through: bool, markers: &[Marker]) {
-        self.lists.gather((&self.stage, &self.meshes), &self.poses, self.groups, at, see_through, markers);
+        self.lists.gather(&self.stage, &self.meshes, &self.poses, self.groups, at, see_through, markers);
     }
 
     /// Draws what the light sees.
     fn cast_shadows(&mut self, at: &Projection, markers: &[Marker]) {
-        let Self { stage, meshes, crew, scratch, shadow_lists: lists, shadows: map, poses, groups, .. } = self;
+        let Self { stage, meshes, pool, scratch, shadow_lists: lists, shadows: map, poses, groups, .. } = self;
         let [least, most] = SHADOW_SIZES;
         let size = (2 * at.size[0].max(at.size[1]) / at.samples).next_multiple_of(BAND).clamp(least, most);
         let Some((centre, radius)) = ball_around(stage, meshes, poses, *groups) else {
@@ -327,13 +327,13 @@ impl Renderer {
             return;
         };
         let light = Projection::parallel(centre, -Vec3::from(TO_LIGHT), radius, size);
-        lists.gather((stage, meshes), poses, *groups, &light, true, markers);
+        lists.gather(stage, meshes, poses, *groups, &light, true, markers);
         map.size = size;
         map.nearness.clear();
         map.texel = light.pitch as f32;
         map.nearness.resize(size * size, 0.0);
         let lists = &*lists;
-        each_band(crew, scratch, &mut map.nearness, size, |scratch, band, out| {
+        each_band(pool, scratch, &mut map.nearness, size, |scratch, band, out| {
             let rows = [band * BAND, band * BAND + out.len() / size];
             lists.draw(&mut scratch.band, &light, band, rows);
             out.copy_from_slice(&scratch.band.nearness);
@@ -492,7 +492,7 @@ fn square_of(extent: f64) -> f64 {
 
 /// Calls `f` with the rows of every band of a picture, with `row` numbers in each row.
 fn each_band<T: Send>(
-    crew: &mut Crew,
+    pool: &mut ThreadPool,
     scratch: &[Mutex<Scratch>],
     out: &mut [T],
     row: usize,
@@ -503,10 +503,10 @@ fn each_band<T: Send>(
         let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
         f(&mut scratch, band, out);
     };
-    if crew.count() == 1 {
+    if pool.count() == 1 {
         out.chunks_mut(row * BAND).enumerate().for_each(|(band, out)| draw(0, band, out));
         return;
     }
     let mut bands: Vec<(usize, &mut [T])> = out.chunks_mut(row * BAND).enumerate().collect();
-    crew.for_each(&mut bands, |thread, (band, out)| draw(thread, *band, out));
+    pool.parallel_for(&mut bands, |thread, (band, out)| draw(thread, *band, out));
 }

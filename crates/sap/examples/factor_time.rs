@@ -14,8 +14,8 @@ use faer::sparse::linalg::SupernodalThreshold;
 use faer::sparse::linalg::cholesky::{CholeskySymbolicParams, SymmetricOrdering, factorize_symbolic_cholesky};
 use faer::sparse::{SparseColMat, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Side};
-use random::SplitMix64;
 use sapwood_sap::{BlockCholesky, Cholesky};
+use support::SplitMix64;
 
 /// The least mean time of a call, µs.
 fn time(mut f: impl FnMut()) -> f64 {

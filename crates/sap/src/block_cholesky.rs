@@ -14,10 +14,10 @@ use std::ops::Range;
 
 use crate::FactorError;
 use graph::Graph;
-use interrupt::Interrupt;
 use layout::Layout;
 use minimum_degree::MinimumDegree;
 use supernodes::Supernodes;
+use support::Interrupt;
 use tree::EliminationTree;
 
 /// A sparse symmetric positive definite matrix of dense blocks, and its factorisation `P H Pᵀ = L Lᵀ`.

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use interrupt::Interrupt;
+use support::Interrupt;
 
 use crate::cholesky::Cholesky;
 use crate::jacobian::{Jacobian, Product};

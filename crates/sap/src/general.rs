@@ -1,6 +1,6 @@
 use faer::linalg::solvers::Solve;
 use faer::{MatMut, MatRef};
-use interrupt::Interrupt;
+use support::Interrupt;
 
 use crate::Error;
 

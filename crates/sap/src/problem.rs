@@ -5,7 +5,7 @@ mod start;
 
 use std::ops::Range;
 
-use interrupt::Interrupt;
+use support::Interrupt;
 
 pub use kind::{Kind, NEAR_RIGID};
 pub use start::Start;

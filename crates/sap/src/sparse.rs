@@ -1,6 +1,6 @@
 use std::fmt;
 
-use interrupt::Interrupt;
+use support::Interrupt;
 
 mod nodes;
 

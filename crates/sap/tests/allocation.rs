@@ -6,8 +6,8 @@ mod counting_allocator;
 
 use common::{tower, tree};
 use counting_allocator::allocations;
-use random::SplitMix64;
 use sapwood_sap::{BlockCholesky, Dense, LineSearch, Options, Workspace, solve};
+use support::SplitMix64;
 
 /// Refills the structure with `J` and `A` kept outside, as a simulation does in every step, and solves.
 #[test]

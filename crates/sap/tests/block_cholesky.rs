@@ -1,7 +1,7 @@
 //! The block Cholesky factorisation against the schoolbook, on random matrices over random graphs.
 
-use random::SplitMix64;
 use sapwood_sap::BlockCholesky;
+use support::SplitMix64;
 
 /// A symmetric positive definite matrix of blocks: row-major, the caller's order.
 struct Matrix {

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{Problem, difference, random, tower, tree};
-use random::SplitMix64;
 use sapwood_sap::{
     ConeContact, Constraint, Criterion, Dense, Error, Limit, LineSearch, Options, Report, Workspace, solve,
 };
+use support::SplitMix64;
 
 fn run(problem: &Problem, guess: &[f64], options: &Options) -> (Result<Report, Error>, Vec<f64>, Workspace) {
     let mut ws = Workspace::new();

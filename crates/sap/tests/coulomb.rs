@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Problem, random_within, tower};
-use random::SplitMix64;
 use sapwood_sap::{BoundedFrictionContact, Constraint, Criterion, Law, Options, Report, Workspace, solve};
+use support::SplitMix64;
 
 /// What is left of the balance of momentum when every bound is the contact's own normal impulse at `v`.
 fn coulomb_residual(problem: &Problem, v: &[f64]) -> f64 {

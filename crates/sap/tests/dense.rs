@@ -3,8 +3,8 @@
 mod common;
 
 use common::{Problem, dot, norm, random, tower, tree};
-use random::SplitMix64;
 use sapwood_sap::{Block, Constraint, Dense, Error, Law, Structure};
+use support::SplitMix64;
 
 /// `H = A + Jᵀ G J`, row-major.
 fn hessian(problem: &Problem, g: &[Block]) -> Vec<f64> {

@@ -3,11 +3,11 @@
 mod common;
 
 use common::{dot, norm};
-use random::SplitMix64;
 use sapwood_sap::{
     Criterion, Error, Factorization, FrictionLaw, Kind, Options, Problem, ProblemSolution, SparseMatrix, Start,
     Strategy,
 };
+use support::SplitMix64;
 
 const EXACT: Options = Options {
     tolerance: 1e-13,

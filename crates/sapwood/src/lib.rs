@@ -73,13 +73,13 @@ pub mod contact {
 
 /// Stable PD control: the torque that an implicit step of a PD law takes.
 pub mod pd {
-    pub use spd::{Command, Error, Method, Report, Solver};
+    pub use sim::stable_pd::{Command, Error, Method, Report, Solver};
 }
 
 /// Characters and scenes that come with the crate, as MJCF text.
 pub mod embedded {
-    pub use characters::{Character, Options as CharacterOptions, mjcf as character};
-    pub use scenes::{Scene, mjcf as scene};
+    pub use models::characters::{Character, Options as CharacterOptions, mjcf as character};
+    pub use models::scenes::{Scene, mjcf as scene};
 }
 
 /// A model and what can touch in it. Copies share both.

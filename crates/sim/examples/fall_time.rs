@@ -8,9 +8,9 @@ mod common;
 use std::sync::Arc;
 
 use common::load;
-use random::SplitMix64;
 use rustix::time::{ClockId, clock_gettime};
 use sapwood_sim::{Options, Simulation};
+use support::SplitMix64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use common::{fingerprint, load};
-use random::SplitMix64;
 use sapwood_sim::{ContactLaw, Options, Simulation};
+use support::SplitMix64;
 
 /// Steps between changes of the controls.
 const HOLD: usize = 25;

@@ -12,10 +12,10 @@ mod friction;
 
 use std::ops::Range;
 
-use interrupt::Interrupt;
 use multibody::{CrbaWorkspace, Factor, JointImpedance};
 use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
+use support::Interrupt;
 
 use crate::Factorization;
 use crate::clique::{Clique, Cliques};

@@ -1,5 +1,9 @@
 //! Why a simulation cannot go on.
 
+use support::suggest;
+
+use crate::stable_pd;
+
 /// An error of [`crate::Simulation`]. The state is as it was before the step that failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulationError {
@@ -162,7 +166,7 @@ pub enum SimulationError {
     },
     /// A PD controller that does not fit the model.
     #[error("pd: {0}")]
-    Pd(#[from] spd::Error),
+    Pd(#[from] stable_pd::Error),
     /// A keyframe that the model does not have.
     #[error("there is no keyframe {name:?}: {}", keyframes(name, known))]
     Keyframe {

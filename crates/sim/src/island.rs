@@ -9,11 +9,10 @@ use lanes::constants::CALM;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crew::Crew;
 use geometry::TouchingPair;
-use interrupt::Interrupt;
 use multibody::CrbaWorkspace;
 use sap::{BlockCholesky, Dense, Error, NotSolved, Report};
+use support::{Interrupt, ThreadPool};
 
 use crate::clique::{Clique, Cliques};
 use crate::constrain::{ConstraintSet, Context, Report as Reporting, push_contacts};
@@ -414,13 +413,13 @@ impl Islands {
     }
 
     /// Solves the islands, side by side when there are threads; none knows of the others.
-    pub fn solve(&mut self, problem: &Problem<'_>, crew: &mut Crew) {
+    pub fn solve(&mut self, problem: &Problem<'_>, pool: &mut ThreadPool) {
         let Self { islands, active, slot_of, scratch, .. } = self;
-        if scratch.len() < crew.count() {
-            scratch.resize_with(crew.count(), Mutex::default);
+        if scratch.len() < pool.count() {
+            scratch.resize_with(pool.count(), Mutex::default);
         }
         let has_failed = AtomicBool::new(false);
-        crew.for_each(&mut islands[..*active], |thread, island| {
+        pool.parallel_for(&mut islands[..*active], |thread, island| {
             let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
             island.solve(problem, slot_of, &mut scratch);
             if matches!(island.outcome, Some(Err(_))) {

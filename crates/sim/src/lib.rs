@@ -40,6 +40,7 @@ mod sensors;
 mod simulation;
 mod soft;
 mod soft_part;
+pub mod stable_pd;
 mod state;
 mod step_forces;
 mod tree_workspace;

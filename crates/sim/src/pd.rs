@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use lanes::PdGains;
 use multibody::Tree;
-use spd::Command;
 
 use crate::actuation::Drive;
 use crate::scheme::Discretization;
+use crate::stable_pd::{self, Command};
 use crate::warm_start::Key;
 
 /// Gains and targets of a PD controller over all degrees of freedom, kept from step to step until changed. Degrees of
@@ -40,7 +40,7 @@ impl Pd {
     ///
     /// # Errors
     /// When a vector has the wrong length or a value outside its domain.
-    pub fn check(&self, tree: &Tree<f64>) -> Result<(), spd::Error> {
+    pub fn check(&self, tree: &Tree<f64>) -> Result<(), stable_pd::Error> {
         if self.vectors().iter().all(|x| x.is_empty()) {
             return Ok(());
         }
@@ -119,7 +119,7 @@ impl PdDrive {
         let lead = if stable_pd { dt } else { step.lead() };
         let n = tree.nv;
         let (impulse, impedance) = (&mut self.impulse[..n], &mut self.impedance[..n]);
-        spd::pd_force(tree, q, v, &command, lead, impulse);
+        stable_pd::pd_force(tree, q, v, &command, lead, impulse);
         let (kp, kd) = (&command.kp[..n], &command.kd[..n]);
         for i in 0..n {
             // Where nothing is controlled, targets may be anything.

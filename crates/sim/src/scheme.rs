@@ -4,6 +4,7 @@ use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
 use multibody::Retraction;
+use support::suggest;
 
 /// When in a step the positions and velocities are taken that PD control acts on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -17,11 +17,10 @@ mod soft;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crew::Crew;
 use geometry::{Collider, Movement, Scene, SceneQueries, Sweep};
-use interrupt::Interrupt;
 use multibody::{Keyframe, Model};
 use spatial::Pose;
+use support::{Interrupt, ThreadPool};
 
 use crate::clique::Cliques;
 use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_soft};
@@ -121,7 +120,7 @@ pub struct Simulation {
     /// What may stop a step.
     interrupt: Interrupt,
     /// The threads that loops are shared among.
-    crew: Crew,
+    pool: ThreadPool,
     /// Makes the steps of models with few constraints.
     lane: Option<Box<lane::Lane>>,
 }
@@ -163,7 +162,7 @@ impl Simulation {
     pub fn set_interrupt(&mut self, interrupt: Interrupt) {
         self.collider.set_interrupt(&interrupt);
         self.soft.set_interrupt(&interrupt);
-        self.crew.set_interrupt(interrupt.clone());
+        self.pool.set_interrupt(interrupt.clone());
         self.interrupt = interrupt;
     }
 
@@ -353,12 +352,12 @@ impl Simulation {
         }
         // Placed where the scheme takes positions, of which the rest of the step lies ahead.
         let rest = 1.0 - self.theta_at;
-        let Self { trees, extents, collider, tree_of, detected, crew, .. } = self;
+        let Self { trees, extents, collider, tree_of, detected, pool, .. } = self;
         let movement = |node: usize| {
             let Movement { rot, pos, sweep } = trees[tree_of[node]].movement(node, extents[node], (dt, rest));
             Movement { rot, pos, sweep: Sweep { slack: sweep.slack + margin, ..sweep } }
         };
-        collider.shared_contacts(crew, movement, detected);
+        collider.shared_contacts(pool, movement, detected);
         self.detect_soft(dt);
     }
 
@@ -423,7 +422,7 @@ impl Simulation {
         };
         let step = self.discretization(rule.dt);
         let (mut islands, mut others) = (std::mem::take(&mut self.islands), std::mem::take(&mut self.others));
-        let (mut crew, mut heaviest) = (std::mem::take(&mut self.crew), std::mem::take(&mut self.heaviest));
+        let (mut pool, mut heaviest) = (std::mem::take(&mut self.pool), std::mem::take(&mut self.heaviest));
         let mut soft_gaps = std::mem::take(&mut self.soft.gaps);
         let cx = self.context(rule, &step);
         others.clear();
@@ -443,9 +442,9 @@ impl Simulation {
             options: &options,
             interrupt: &self.interrupt,
         };
-        islands.solve(&problem, &mut crew);
+        islands.solve(&problem, &mut pool);
         self.factorizations += islands.most_spent();
-        (self.islands, self.others, self.crew, self.heaviest) = (islands, others, crew, heaviest);
+        (self.islands, self.others, self.pool, self.heaviest) = (islands, others, pool, heaviest);
         self.soft.gaps = soft_gaps;
     }
 
@@ -464,7 +463,7 @@ impl Simulation {
             free_iterations: self.free_iterations,
             ..Stats::default()
         };
-        self.islands.collect(&mut self.crew, &mut self.stats, &mut self.contact_outcomes, &mut self.remembered);
+        self.islands.collect(&mut self.pool, &mut self.stats, &mut self.contact_outcomes, &mut self.remembered);
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
         std::mem::swap(&mut self.reports.contact_outcomes, &mut self.contact_outcomes);
         std::mem::swap(&mut self.reports.detected, &mut self.detected);

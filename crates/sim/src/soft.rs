@@ -3,14 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crew::Crew;
 use deformable::{Dynamics, Refinement, StepError, ThetaStep};
 use geometry::{
     Attachment, Exemption, Movement, Scene, SoftCollider, SoftContact, SoftMovement, SoftPartner, SoftPoint,
 };
 use geometry::{SoftAttachment, SoftSurface};
-use interrupt::Interrupt;
 use spatial::{Sym3, Vec3};
+use support::{Interrupt, ThreadPool};
 
 use crate::scheme::Discretization;
 use crate::soft_part::SoftPart;
@@ -206,7 +205,7 @@ impl SoftBodies {
         step: ThetaStep,
         gravity: Vec3<f64>,
         interrupt: &Interrupt,
-        crew: &mut Crew,
+        pool: &mut ThreadPool,
     ) -> Result<usize, (usize, StepError)> {
         let mut most = 0;
         for (k, (dynamics, part)) in self.dynamics.iter_mut().zip(&mut self.parts).enumerate() {
@@ -214,7 +213,7 @@ impl SoftBodies {
             let (x0, v0) = (&state.soft_positions[range.clone()], &self.v_start[range.clone()]);
             if !(self.condensed && dynamics.touched() == part.touched) {
                 let applied = Some(&state.soft_forces[range.clone()]);
-                let report = dynamics.free_motion(x0, v0, &step, gravity, applied, &part.touched, interrupt, crew);
+                let report = dynamics.free_motion(x0, v0, &step, gravity, applied, &part.touched, interrupt, pool);
                 let report = report.map_err(|error| (k, error))?;
                 most = most.max(report.iterations);
                 self.energy_gains[k] = report.energy_gain;
@@ -243,7 +242,7 @@ impl SoftBodies {
         touched: Option<&[f64]>,
         (state, step): (&State, &ThetaStep),
         interrupt: &Interrupt,
-        crew: &mut Crew,
+        pool: &mut ThreadPool,
     ) -> Result<Refinement, StepError> {
         let Self { dynamics, parts, ranges, v_start, v_next, change, .. } = self;
         let (range, part, dynamics) = (ranges[body].clone(), &mut parts[body], &mut dynamics[body]);
@@ -253,7 +252,7 @@ impl SoftBodies {
             None => change.resize(part.nv(), 0.0),
         }
         let (x0, v0) = (&state.soft_positions[range.clone()], &v_start[range.clone()]);
-        let refinement = dynamics.refine((x0, v0, step), change, &v_next[range], interrupt, crew)?;
+        let refinement = dynamics.refine(x0, v0, step, change, &v_next[range], interrupt, pool)?;
         self.energy_gains[body] = refinement.energy_gain;
         if refinement.is_needed {
             part.begin(v0, dynamics.v_star(), dynamics.schur_factor());

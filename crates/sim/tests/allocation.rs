@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use common::{BIPED, EVERYTHING, crawlers, run, set_going, simulation, tower};
 use counting_allocator::allocations;
+use models::{characters, scenes};
 use sapwood_sim::{Options, Pd, Scheme, Simulation};
 use spatial::Vec3;
 

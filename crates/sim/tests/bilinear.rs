@@ -4,8 +4,8 @@ mod common;
 
 use std::fmt::Write;
 
-use characters::{Character, Options as CharacterOptions};
 use common::{DOUBLE_PENDULUM, TUMBLING, simulation};
+use models::characters::{self, Character, Options as CharacterOptions};
 use multibody::{Kinematics, forward_kinematics, velocities};
 use sapwood_sim::{Options, Scheme, Simulation};
 use spatial::{Vec3, Wrench};

@@ -3,6 +3,7 @@
 mod common;
 
 use common::simulation;
+use models::scenes;
 use sapwood_sim::{Options, Simulation, Stats};
 
 /// Spheres that fall upon each other: unlimited searches for Coulomb's law take more than a hundred factorisations in some steps.

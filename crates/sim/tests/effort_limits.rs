@@ -2,8 +2,9 @@
 
 mod common;
 
-use characters::{Character, Options as CharacterOptions};
 use common::{run, simulation};
+use models::characters::{self, Character, Options as CharacterOptions};
+use models::scenes;
 use multibody::{Kinematics, RneaWorkspace, forward_kinematics, rnea, velocities};
 use sapwood_sim::{Options, Pd, Scheme, Simulation};
 

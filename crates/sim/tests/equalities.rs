@@ -3,6 +3,7 @@
 mod common;
 
 use common::{measured_period, pendulum_period, run, simulation, violation};
+use models::scenes;
 use sapwood_sim::{Options, Simulation};
 
 const G: f64 = 9.81;

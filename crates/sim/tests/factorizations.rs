@@ -3,8 +3,8 @@
 mod common;
 
 use common::simulation;
-use random::SplitMix64;
 use sapwood_sim::{ContactLaw, Factorization, Options, Simulation};
+use support::SplitMix64;
 
 /// Loose solids and chains above the ground, from apart to in a heap; in half of the scenes some are tied: a chain's end to a solid
 /// or to the world, or two joints to each other.

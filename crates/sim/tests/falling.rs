@@ -3,8 +3,9 @@
 mod common;
 
 use common::simulation;
-use random::SplitMix64;
+use models::scenes;
 use sapwood_sim::{Options, Scheme};
+use support::SplitMix64;
 
 /// Without a budget Coulomb's law is met in every step, most of all in those where neither passes nor Newton's method find it and a path to it is
 /// followed: more than a hundred factorisations tell them.

@@ -7,8 +7,9 @@ mod common;
 
 use std::fmt::Write;
 
-use characters::Character;
 use common::simulation;
+use models::characters::{self, Character};
+use models::scenes;
 use sapwood_sim::{Options, Simulation};
 
 const GOLDEN: [(&str, u64); 10] = [

@@ -3,8 +3,8 @@
 mod common;
 
 use common::simulation;
-use random::SplitMix64;
 use sapwood_sim::{Options, Simulation, State};
+use support::SplitMix64;
 
 /// A robot of four legs of three links on the ground, whose motors whirl them.
 fn whirling() -> Simulation {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::simulation;
-use interrupt::Interrupt;
+use models::scenes;
 use sapwood_sim::{Options, Scheme, Simulation, SimulationError};
+use support::Interrupt;
 
 /// A request that is made when it has been asked for this many times.
 struct Countdown {

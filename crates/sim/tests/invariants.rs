@@ -3,6 +3,7 @@
 mod common;
 
 use common::{DOUBLE_PENDULUM, run, simulation};
+use models::scenes;
 use multibody::{Kinematics, forward_kinematics, velocities};
 use sapwood_sim::{Options, Scheme, Simulation};
 use spatial::{Vec3, Wrench};

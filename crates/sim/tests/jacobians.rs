@@ -3,6 +3,7 @@
 mod common;
 
 use common::{run, simulation};
+use models::characters;
 use multibody::{difference, integrate};
 use sapwood_sim::{ContactLaw, Options, Simulation, SimulationError};
 

@@ -2,10 +2,10 @@
 
 mod common;
 
-use characters::{Character, Options as CharacterOptions};
 use common::{BIPED, simulation};
-use random::SplitMix64;
+use models::characters::{self, Character, Options as CharacterOptions};
 use sapwood_sim::{ContactLaw, Options, Pd, Simulation};
+use support::SplitMix64;
 
 /// Velocities differ by no more than this share of the greatest change of one in the step.
 const AGREEMENT: f64 = 1e-6;

@@ -2,8 +2,9 @@
 
 mod common;
 
-use characters::{Character, Options as CharacterOptions};
 use common::{run, simulation};
+use models::characters::{self, Character, Options as CharacterOptions};
+use sapwood_sim::stable_pd as spd;
 use sapwood_sim::{Options, Pd, Scheme, Simulation};
 
 fn character(character: Character, timestep: f64) -> Simulation {

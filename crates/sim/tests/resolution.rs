@@ -3,6 +3,7 @@
 mod common;
 
 use common::{DOUBLE_PENDULUM, run, simulation};
+use models::scenes;
 use sapwood_sim::{Options, Scheme, Simulation};
 
 fn midpoint(mjcf: &str, dt: f64) -> Simulation {

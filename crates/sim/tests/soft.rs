@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use deformable::{Material, MaterialModel, SoftBody, SoftBodyDescription, TetMesh};
 use geometry::{SoftAttachment, SoftPartner};
-use interrupt::Interrupt;
+use models::scenes;
 use sapwood_sim::{ContactLaw, Factorization, Options, Scheme, Simulation, SimulationError};
 use spatial::Vec3;
+use support::Interrupt;
 
 use common::G;
 use common::soft::{contact_force, cuboid, run, soft};

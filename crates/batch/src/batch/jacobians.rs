@@ -90,7 +90,7 @@ impl Batch {
     ) -> Result<(), BatchError> {
         let worlds = self.worlds();
         let mut errors = std::mem::take(&mut self.arrays.errors);
-        let mut crew = std::mem::take(&mut self.crew);
+        let mut pool = std::mem::take(&mut self.pool);
         errors.fill(None);
         let (mut arrays, mut rest) = (arrays, &mut errors[..]);
         let mut shares: [_; SHARES] = std::array::from_fn(|k| {
@@ -100,7 +100,7 @@ impl Batch {
             (first, rest.split_off_mut(..end - first).unwrap_or_default(), rows)
         });
         let batch = &*self;
-        crew.for_each(&mut shares, |thread, (first, errors, rows)| {
+        pool.parallel_for(&mut shares, |thread, (first, errors, rows)| {
             let mut one = batch.ones[thread].lock().unwrap_or_else(PoisonError::into_inner);
             for (i, error) in errors.iter_mut().enumerate().take_while(|_| !batch.interrupt.is_raised()) {
                 match batch.differentiate_one(*first + i, &mut one) {
@@ -112,7 +112,7 @@ impl Batch {
                 }
             }
         });
-        (self.arrays.errors, self.crew) = (errors, crew);
+        (self.arrays.errors, self.pool) = (errors, pool);
         self.check_interrupt()
     }
 

@@ -150,7 +150,7 @@ impl Batch {
             Err(_) => Ok(None),
             Ok(_) if own.parameters.is_empty() => Err("a model of its own".into()),
             Ok(plan) => {
-                let numbers = numbers_of(plan, (base, scene), (&own.model, &own.scene), &own.parameters);
+                let numbers = numbers_of(plan, base, scene, &own.model, &own.scene, &own.parameters);
                 numbers.map(Some).map_err(|NotInLanes(reason)| reason)
             }
         };

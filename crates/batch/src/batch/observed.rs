@@ -72,7 +72,8 @@ impl Batch {
         &mut self,
         steps: usize,
         before_last: bool,
-        (rows, width): (&mut [f64], usize),
+        rows: &mut [f64],
+        width: usize,
         look: impl Fn(Moment, usize, World<'_>, &mut [f64]) + Sync,
     ) -> Result<(), BatchError> {
         check_size("rows", rows.len(), self.worlds().saturating_mul(width))?;

@@ -19,7 +19,7 @@ impl Batch {
     pub fn sensor_data(&mut self, out: &mut [f64]) -> Result<(), BatchError> {
         let (worlds, n) = (self.worlds(), self.model.sensor_data_len());
         check_size("out", out.len(), worlds.saturating_mul(n))?;
-        let mut crew = std::mem::take(&mut self.crew);
+        let mut pool = std::mem::take(&mut self.pool);
         let mut traces = std::mem::take(&mut self.arrays.traces);
         let (mut rest, mut of_traces) = (out, &mut traces[..]);
         let mut shares: [_; SHARES] = std::array::from_fn(|k| {
@@ -29,7 +29,7 @@ impl Batch {
             (first, rows, of_traces, Ok(()))
         });
         let batch = &*self;
-        crew.for_each(&mut shares, |thread, (first, rows, traces, outcome)| {
+        pool.parallel_for(&mut shares, |thread, (first, rows, traces, outcome)| {
             let mut one = batch.ones[thread].lock().unwrap_or_else(PoisonError::into_inner);
             let mut none = [sim::StepTrace::default()];
             for (i, row) in rows.chunks_exact_mut(n.max(1)).enumerate().take_while(|_| !batch.interrupt.is_raised()) {
@@ -40,7 +40,7 @@ impl Batch {
             }
         });
         let outcome = shares.into_iter().try_for_each(|(.., outcome)| outcome);
-        (self.crew, self.arrays.traces) = (crew, traces);
+        (self.pool, self.arrays.traces) = (pool, traces);
         outcome?;
         self.check_interrupt()
     }

@@ -1,7 +1,7 @@
 //! Steps of the worlds of one group, and what a caller gives and gets with them.
 
-use interrupt::Interrupt;
 use sim::{Simulation, SimulationError};
+use support::Interrupt;
 
 use crate::arrays::{Arrays, Width, Worlds};
 use crate::group::Steps;

@@ -92,17 +92,20 @@ fn contacts_of_simulation(points: &[sim::ContactPoint], dt: f64, contacts: &mut 
 /// Makes the step of one lane by a simulation; of the last one it reports what it led to beside the state.
 pub(crate) fn step_one<T: Bundle>(
     lanes: &mut Lanes<T>,
-    (lane, why): (usize, Why),
-    (worlds, is_last): (&mut Worlds<'_>, bool),
+    lane: usize,
+    why: Why,
+    worlds: &mut Worlds<'_>,
+    is_last: bool,
     one: &mut Simulation,
-    (past, count): (&mut Past, &mut FallbackStats),
+    past: &mut Past,
+    count: &mut FallbackStats,
 ) -> Result<(), SimulationError> {
     let pd = worlds.pd;
     let mut world = worlds.world_mut(lane);
     // Earlier steps of the group may have moved the lane on.
     world.store(lanes, lane);
     std::mem::swap(one.state_mut(), &mut past.state);
-    let made = step_by_simulation(lanes, (lane, why), (&mut world, pd), one, past.has_warm_start);
+    let made = step_by_simulation(lanes, lane, why, &mut world, pd, one, past.has_warm_start);
     if made.is_ok() {
         count.add(one.stats());
         if is_last {
@@ -118,8 +121,10 @@ pub(crate) fn step_one<T: Bundle>(
 /// Makes the step of one lane from what the simulation's state remembers, if it `has_warm_start`, and takes it over.
 fn step_by_simulation<T: Bundle>(
     lanes: &mut Lanes<T>,
-    (lane, why): (usize, Why),
-    (world, pd): (&mut Arrays<Borrowed<'_>>, Option<&Pd>),
+    lane: usize,
+    why: Why,
+    world: &mut Arrays<Borrowed<'_>>,
+    pd: Option<&Pd>,
     one: &mut Simulation,
     has_warm_start: bool,
 ) -> Result<(), SimulationError> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use geometry::Scene;
 use multibody::Model;
-use random::SplitMix64;
 use sapwood_batch::{Batch, BatchOptions};
+use support::SplitMix64;
 
 /// A model and its scene.
 pub struct Loaded {

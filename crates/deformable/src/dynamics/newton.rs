@@ -5,9 +5,8 @@
 //! be solved with, and whose solution v̂ lies downhill on ψ: the next linearisation is at v̂, or so far towards it that ψ falls. As the cost
 //! of constraints is convex, the sum of it and of ψ falls too. Without constraints this is Newton's method on free motion.
 
-use crew::Crew;
-use interrupt::Interrupt;
 use spatial::Vec3;
+use support::{Interrupt, ThreadPool};
 
 use super::{Dynamics, ThetaStep};
 use crate::law::Law;
@@ -107,9 +106,10 @@ impl Dynamics {
     pub(super) fn begin_newton(
         &mut self,
         problem: &Problem<'_>,
-        (gravity, applied): (Vec3<f64>, Option<&[f64]>),
+        gravity: Vec3<f64>,
+        applied: Option<&[f64]>,
         interrupt: &Interrupt,
-        crew: &mut Crew,
+        pool: &mut ThreadPool,
     ) -> Result<(), StepError> {
         self.find_external(problem.step.dt, gravity, applied);
         self.system.keep_damping(None);
@@ -117,13 +117,13 @@ impl Dynamics {
         if beta > 0.0 && problem.step.dt > 0.0 {
             // The viscosity does not change with strain: Hooke's stiffness in axes that turn with elements, never negative.
             let law = Law { model: MaterialModel::LinearCorotated, ..self.law };
-            self.elements.linearize(&law, (problem.x0, problem.x0), false, crew);
+            self.elements.linearize(&law, problem.x0, problem.x0, false, pool);
             self.system.collect_stiffness(&self.elements);
             self.system.keep_damping(Some(beta));
         }
         self.newton.v.copy_from_slice(problem.v0);
         self.newton.constraints.fill(0.0);
-        self.linearize(problem, interrupt, crew)
+        self.linearize(problem, interrupt, pool)
     }
 
     /// Newton's method on free motion that [has begun](Self::begin_newton); returns the number of iterations.
@@ -131,14 +131,14 @@ impl Dynamics {
         &mut self,
         problem: &Problem<'_>,
         interrupt: &Interrupt,
-        crew: &mut Crew,
+        pool: &mut ThreadPool,
     ) -> Result<usize, StepError> {
         for iteration in 1..=MOST {
             self.newton.trial.copy_from_slice(&self.v_star);
-            match self.attempt(problem, TOLERANCE, crew) {
+            match self.attempt(problem, TOLERANCE, pool) {
                 Attempt::Holds => return Ok(iteration),
                 Attempt::Stuck => return Err(self.not_converged(iteration)),
-                Attempt::Moved if iteration < MOST => self.linearize(problem, interrupt, crew)?,
+                Attempt::Moved if iteration < MOST => self.linearize(problem, interrupt, pool)?,
                 Attempt::Moved => {}
             }
         }
@@ -154,17 +154,18 @@ impl Dynamics {
     pub(super) fn refine_newton(
         &mut self,
         problem: &Problem<'_>,
-        (dv_touched, v): (&[f64], &[f64]),
+        dv_touched: &[f64],
+        v: &[f64],
         interrupt: &Interrupt,
-        crew: &mut Crew,
+        pool: &mut ThreadPool,
     ) -> Result<Attempt, StepError> {
         let Self { newton, system, schur_factor, .. } = self;
         newton.trial.copy_from_slice(v);
         newton.constraints.fill(0.0);
         system.add_impulses(schur_factor, dv_touched, &mut newton.constraints);
-        let attempt = self.attempt(problem, CONSTRAINED_TOLERANCE, crew);
+        let attempt = self.attempt(problem, CONSTRAINED_TOLERANCE, pool);
         if attempt == Attempt::Moved {
-            self.linearize(problem, interrupt, crew)?;
+            self.linearize(problem, interrupt, pool)?;
         }
         Ok(attempt)
     }
@@ -182,14 +183,19 @@ impl Dynamics {
 
     /// Linearises at `newton.v`: A, what is missing of the balance there, and v* = v + A⁻¹ residual. The stiffness is as it is where A is
     /// positive definite all the same, which makes the method converge quadratically, or else projected.
-    fn linearize(&mut self, problem: &Problem<'_>, interrupt: &Interrupt, crew: &mut Crew) -> Result<(), StepError> {
+    fn linearize(
+        &mut self,
+        problem: &Problem<'_>,
+        interrupt: &Interrupt,
+        pool: &mut ThreadPool,
+    ) -> Result<(), StepError> {
         let ThetaStep { dt, theta_q, theta_v, theta_vq } = problem.step;
         problem.place(&self.newton.v, &mut self.x_theta);
         let mass = 1.0 + theta_v * dt * self.body.material.damping_mass;
         let parts = [mass, theta_q * theta_vq * dt * dt, theta_v * dt];
         let mut is_projected = false;
         loop {
-            self.elements.linearize(&self.law, (&self.x_theta, &self.x_theta), is_projected, crew);
+            self.elements.linearize(&self.law, &self.x_theta, &self.x_theta, is_projected, pool);
             self.system.collect_stiffness(&self.elements);
             match self.system.factor(parts, interrupt) {
                 Err(StepError::NotPositiveDefinite { .. }) if !is_projected => is_projected = true,
@@ -235,7 +241,7 @@ impl Dynamics {
 
     /// Tries to end the step at `newton.trial`, where the linearised problem has its solution: whether the equation holds there, or `newton.v`
     /// has moved there or towards it.
-    fn attempt(&mut self, problem: &Problem<'_>, tolerance: f64, crew: &mut Crew) -> Attempt {
+    fn attempt(&mut self, problem: &Problem<'_>, tolerance: f64, pool: &mut ThreadPool) -> Attempt {
         let Newton { v, trial, direction, .. } = &mut self.newton;
         direction.iter_mut().zip(&*trial).zip(&*v).for_each(|((d, end), v)| *d = end - v);
         self.system.clear_pinned(&mut self.newton.direction);
@@ -245,7 +251,7 @@ impl Dynamics {
         }
         self.go(1.0);
         let mut residual = std::mem::take(&mut self.newton.product);
-        let (scale, round_off) = self.residual_at_trial(problem, &mut residual, crew);
+        let (scale, round_off) = self.residual_at_trial(problem, &mut residual, pool);
         let end_slope = -dot(&residual, &self.newton.direction);
         let left = largest(&residual);
         self.newton.product = residual;
@@ -255,7 +261,7 @@ impl Dynamics {
         if left <= tolerance * scale + round_off || way <= 0.1 * ROUND_OFF * largest(&self.x_theta) {
             return Attempt::Holds;
         }
-        self.go_downhill(problem, end_slope, crew)
+        self.go_downhill(problem, end_slope, pool)
     }
 
     /// `newton.trial` ← `newton.v` and a part of the direction.
@@ -266,16 +272,16 @@ impl Dynamics {
 
     /// What is missing of the balance at `newton.trial` with constraints; the size of impulses and round-off as of
     /// [`balance_at_trial`](Self::balance_at_trial).
-    fn residual_at_trial(&mut self, problem: &Problem<'_>, out: &mut [f64], crew: &mut Crew) -> (f64, f64) {
+    fn residual_at_trial(&mut self, problem: &Problem<'_>, out: &mut [f64], pool: &mut ThreadPool) -> (f64, f64) {
         problem.place(&self.newton.trial, &mut self.x_theta);
-        self.elements.find_forces(&self.law, &self.x_theta, crew);
+        self.elements.find_forces(&self.law, &self.x_theta, pool);
         let sizes = self.balance_at_trial(problem, out);
         out.iter_mut().zip(&self.newton.constraints).for_each(|(sum, w)| *sum += w);
         sizes
     }
 
     /// Moves `newton.v` along the direction, all of the way, at whose end the slope is `end_slope`, or a part at whose end ψ is enough lower.
-    fn go_downhill(&mut self, problem: &Problem<'_>, end_slope: f64, crew: &mut Crew) -> Attempt {
+    fn go_downhill(&mut self, problem: &Problem<'_>, end_slope: f64, pool: &mut ThreadPool) -> Attempt {
         let Newton { residual, constraints, direction, .. } = &self.newton;
         let slope = -dot(residual, direction) - dot(constraints, direction);
         self.newton.trial.copy_from_slice(&self.newton.v);
@@ -290,7 +296,7 @@ impl Dynamics {
             let is_flatter = is_lost && {
                 let at_part = part_slope.take().unwrap_or_else(|| {
                     let mut residual = std::mem::take(&mut self.newton.product);
-                    self.residual_at_trial(problem, &mut residual, crew);
+                    self.residual_at_trial(problem, &mut residual, pool);
                     let slope = -dot(&residual, &self.newton.direction);
                     self.newton.product = residual;
                     slope

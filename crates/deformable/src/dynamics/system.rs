@@ -255,7 +255,7 @@ impl System {
     pub fn factor(
         &mut self,
         [mass, stiffness, damping]: [f64; 3],
-        interrupt: &interrupt::Interrupt,
+        interrupt: &support::Interrupt,
     ) -> Result<(), StepError> {
         let nodes = self.is_pinned.len();
         self.factor.set_zero();

@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use crew::Crew;
-use interrupt::Interrupt;
 use sapwood_deformable::{
     Dynamics, MassModel, Material, MaterialModel, Order, Report, SoftBody, SoftBodyDescription, TetMesh, ThetaStep,
 };
 use spatial::Vec3;
+use support::{Interrupt, ThreadPool};
 
 pub const MODELS: [MaterialModel; 4] =
     [MaterialModel::Linear, MaterialModel::LinearCorotated, MaterialModel::Corotated, MaterialModel::StableNeoHookean];
@@ -59,7 +58,8 @@ pub fn deformed(body: &SoftBody, size: f64) -> Vec<f64> {
 
 /// Steps without contact, forces and threads.
 pub fn step(d: &mut Dynamics, x: &mut [f64], v: &mut [f64], theta: &ThetaStep, gravity: Vec3<f64>) -> Report {
-    let report = d.free_motion(x, v, theta, gravity, None, &[], &Interrupt::default(), &mut Crew::default()).unwrap();
+    let report =
+        d.free_motion(x, v, theta, gravity, None, &[], &Interrupt::default(), &mut ThreadPool::default()).unwrap();
     for ((x, v), v_star) in x.iter_mut().zip(v.iter_mut()).zip(d.v_star()) {
         *x += theta.dt * (theta.theta_vq * v_star + (1.0 - theta.theta_vq) * *v);
         *v = *v_star;
@@ -72,7 +72,7 @@ pub fn to_equilibrium(body: &Arc<SoftBody>, x: &mut [f64], gravity: Vec3<f64>, a
     let mut d = Dynamics::new(body);
     let theta = ThetaStep::implicit_euler(1e6);
     let v = vec![0.0; x.len()];
-    d.free_motion(x, &v, &theta, gravity, applied, &[], &Interrupt::default(), &mut Crew::default()).unwrap();
+    d.free_motion(x, &v, &theta, gravity, applied, &[], &Interrupt::default(), &mut ThreadPool::default()).unwrap();
     x.iter_mut().zip(d.v_star()).for_each(|(x, v)| *x += theta.dt * v);
 }
 

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use batch::{Batch, BatchError, Moment, World};
-use random::SplitMix64;
 use sim::Pd;
-use spd::{Command, Solver};
+use sim::stable_pd::{Command, Solver};
+use support::SplitMix64;
 
 use super::error::ImitationError;
 use super::options::Controller;
@@ -134,9 +134,8 @@ impl ImitationEpisodes {
             target: model.nq(),
             force: if method.is_some() { model.nv() } else { 0 },
         };
-        let first = (layout.observation, INFO.len());
         let mut own = Self {
-            rows: Rows::new(worlds, layout.width(), first, autoreset),
+            rows: Rows::new(worlds, layout.width(), layout.observation, INFO.len(), autoreset),
             random: (0..worlds as u64).map(SplitMix64).collect(),
             times: Vec::with_capacity(worlds),
             threads: (0..batch.threads()).map(thread).collect(),
@@ -351,7 +350,7 @@ impl ImitationEpisodes {
                 after(&view, &world, layout.row(row), &mut thread);
             }
         };
-        match batch.step_observed(steps, false, (&mut rows.numbers, layout.width()), look) {
+        match batch.step_observed(steps, false, &mut rows.numbers, layout.width(), look) {
             // It has ended their episodes.
             Ok(()) | Err(BatchError::Worlds { .. }) => Ok(()),
             Err(other) => Err(other),
@@ -403,7 +402,7 @@ impl ImitationEpisodes {
         task.place(world.q, world.v, scratch);
         let offset = [memory[memory::OFFSET], memory[memory::OFFSET + 1]];
         task.observe(time, offset, scratch, observation);
-        let terms = task.compare(time, offset, (world.q, world.v), scratch);
+        let terms = task.compare(time, offset, world.q, world.v, scratch);
         let failed = world.error.is_some();
         let fallen = task.options.early_termination && task.has_fallen(world.contacts);
         // A step that ends an episode is worth nothing.

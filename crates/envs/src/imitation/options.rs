@@ -1,6 +1,6 @@
 //! What a user chooses.
 
-use spd::Method;
+use sim::stable_pd::Method;
 
 /// What an action is, in the order of the degrees of freedom after the root's: a rotation vector for each ball, rad, an angle or a
 /// distance for each other joint, rad or m.

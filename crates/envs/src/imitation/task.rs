@@ -281,7 +281,8 @@ impl Imitation {
         &self,
         time: f64,
         offset: [f64; 2],
-        (q, v): (&[f64], &[f64]),
+        q: &[f64],
+        v: &[f64],
         scratch: &mut Scratch,
     ) -> RewardTerms {
         let (tree, root) = (&self.model.tree, self.figure.root_q);
@@ -298,17 +299,11 @@ impl Imitation {
     ///
     /// # Panics
     /// When a slice has another length.
-    pub fn evaluate(
-        &self,
-        time: f64,
-        offset: [f64; 2],
-        (q, v): (&[f64], &[f64]),
-        observation: &mut [f64],
-    ) -> RewardTerms {
+    pub fn evaluate(&self, time: f64, offset: [f64; 2], q: &[f64], v: &[f64], observation: &mut [f64]) -> RewardTerms {
         let mut scratch = self.scratch();
         self.place(q, v, &mut scratch);
         self.observe(time, offset, &mut scratch, observation);
-        self.compare(time, offset, (q, v), &mut scratch)
+        self.compare(time, offset, q, v, &mut scratch)
     }
 }
 

@@ -3,6 +3,9 @@
 //! Whatever the format, a mesh comes out in one form: corners that coincide exactly are one vertex, triangles
 //! without area because two of their corners coincide are left out, every coordinate is finite and every index
 //! points to a vertex. Hulls, volumes and inertias can rely on that.
+//!
+//! The readers are our own: `mesh-loader` 0.1.13 panics on 14 of 15 COLLADA documents of the tests, refuses OBJ faces that continue on the next
+//! line, and leaves vertices apart that coincide.
 
 mod assemble;
 mod collada;

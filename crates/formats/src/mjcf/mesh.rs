@@ -140,7 +140,8 @@ impl MeshAsset {
     /// along the principal axes.
     pub fn fitted(&self, kind: Type, to_bounds: bool, scale: f64) -> Result<(Shape, Pose<f64>), String> {
         let solid = Shape::Mesh(self.shape.clone()).inertia(1.0, self.mass_model).map_err(|e| e.to_string())?;
-        let (axes, moments) = sorted_axes(solid.inertia.principal_axes());
+        let (axes, moments) = solid.inertia.principal_axes();
+        let (axes, moments) = sorted_axes(axes, moments);
         let frame = Pose::new(solid.com, Quat::from_mat3(&axes));
         let (centre, half) = match to_bounds {
             true => self.bounds(frame),
@@ -181,7 +182,7 @@ impl MeshAsset {
 }
 
 /// Right-handed axes by descending moment, so that z is the longest.
-fn sorted_axes((axes, moments): (Mat3<f64>, [f64; 3])) -> (Mat3<f64>, [f64; 3]) {
+fn sorted_axes(axes: Mat3<f64>, moments: [f64; 3]) -> (Mat3<f64>, [f64; 3]) {
     let columns = [axes.x, axes.y, axes.z];
     let mut order = [0, 1, 2];
     order.sort_by(|&a, &b| moments[b].total_cmp(&moments[a]));

@@ -1,27 +1,15 @@
 //! NPZ: a ZIP archive of NPY arrays, stored without compression.
 //!
-//! * NPY: numpy's *NEP 1 — A Simple File Format for NumPy Arrays*, version 1.0, little-endian, C order.
-//! * ZIP: PKWARE's *.ZIP File Format Specification* (APPNOTE 6.3), with the 64-bit records always there, so that
-//!   arrays of more than 4 GiB are no special case.
-//!
-//! Sizes and checksums are known before anything is written: the archive goes out front to back, into files, pipes or
-//! memory.
+//! NPY: numpy's *NEP 1 — A Simple File Format for NumPy Arrays*, version 1.0, little-endian, C order. The archive is that of `rawzip`, which
+//! depends on nothing (the crate `zip` brings four others, whatever its features). It goes out front to back, into files, pipes or memory, without a date: equal
+//! arrays make equal files.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use super::crc32::Crc32;
+use rawzip::{ErrorKind, ZipArchiveWriter};
 
-/// Version of the ZIP specification that readers need: 4.5, 64-bit records.
-const VERSION: u16 = 45;
-/// 1 January 1980, the zero of ZIP dates: equal arrays make equal files.
-const DATE: u16 = 1 << 5 | 1;
-/// Stands in 32-bit fields whose value is in a 64-bit record.
-const IN_64: u32 = u32::MAX;
-const IN_64_SHORT: u16 = u16::MAX;
-/// Tag of the 64-bit record of an entry.
-const TAG_64: u16 = 1;
 /// Elements that are converted to bytes at a time.
 const CHUNK: usize = 8192;
 
@@ -43,8 +31,8 @@ pub enum NpzError {
         /// Elements that came.
         found: usize,
     },
-    /// The name is empty, too long, taken, or has a path separator in it.
-    #[error("array {name:?}: expected a new name of 1 to 1000 bytes without slashes")]
+    /// The name is empty, too long, taken, or has a separator of paths or drives in it.
+    #[error("array {name:?}: expected a new name of 1 to 1000 bytes without slashes and colons")]
     Name {
         /// The name.
         name: String,
@@ -64,19 +52,17 @@ pub enum NpzError {
 /// ```
 #[derive(Debug)]
 pub struct NpzWriter<W: Write> {
-    out: W,
-    /// Bytes written so far.
-    position: u64,
-    entries: Vec<Entry>,
+    archive: ZipArchiveWriter<W>,
+    names: Vec<String>,
 }
 
-#[derive(Debug)]
-struct Entry {
-    /// Name of the file in the archive.
-    file: String,
-    crc: u32,
-    size: u64,
-    offset: u64,
+impl From<rawzip::Error> for NpzError {
+    fn from(error: rawzip::Error) -> Self {
+        Self::Io(match error.into_kind() {
+            ErrorKind::IO(error) => error,
+            other => std::io::Error::other(rawzip::Error::from(other)),
+        })
+    }
 }
 
 impl NpzWriter<BufWriter<File>> {
@@ -92,7 +78,7 @@ impl NpzWriter<BufWriter<File>> {
 impl<W: Write> NpzWriter<W> {
     /// Writes the archive to `out`.
     pub fn new(out: W) -> Self {
-        Self { out, position: 0, entries: Vec::new() }
+        Self { archive: ZipArchiveWriter::new(out), names: Vec::new() }
     }
 
     /// Adds an array of `f64`, the last index of `shape` running fastest.
@@ -127,11 +113,10 @@ impl<W: Write> NpzWriter<W> {
     ///
     /// # Errors
     /// When writing fails.
-    pub fn finish(mut self) -> Result<W, NpzError> {
-        let directory = self.directory();
-        self.write(&directory)?;
-        self.out.flush()?;
-        Ok(self.out)
+    pub fn finish(self) -> Result<W, NpzError> {
+        let mut out = self.archive.finish()?;
+        out.flush()?;
+        Ok(out)
     }
 
     fn array<T: Copy, const N: usize>(
@@ -157,102 +142,24 @@ impl<W: Write> NpzWriter<W> {
         data: &[T],
         to_bytes: impl Fn(T) -> [u8; N],
     ) -> Result<(), NpzError> {
-        let file = format!("{name}.npy");
-        let taken = self.entries.iter().any(|e| e.file == file);
-        if taken || name.is_empty() || name.len() > 1000 || name.contains(['/', '\\']) {
+        let is_taken = self.names.iter().any(|known| known == name);
+        if is_taken || name.is_empty() || name.len() > 1000 || name.contains(['/', '\\', ':']) {
             return Err(NpzError::Name { name: name.into() });
         }
+        let (mut entry, config) = self.archive.new_file(&format!("{name}.npy")).start()?;
+        let mut out = config.wrap(&mut entry);
+        out.write_all(header)?;
         let mut bytes = Vec::with_capacity(N * CHUNK.min(data.len()));
-        let mut for_chunks = |sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>| {
-            data.chunks(CHUNK).try_for_each(|chunk| {
-                bytes.clear();
-                bytes.extend(chunk.iter().flat_map(|&x| to_bytes(x)));
-                sink(&bytes)
-            })
-        };
-        let mut crc = Crc32::new();
-        crc.update(header);
-        for_chunks(&mut |bytes| {
-            crc.update(bytes);
-            Ok(())
-        })?;
-        let size = header.len() as u64 + (N * data.len()) as u64;
-        let entry = Entry { file, crc: crc.value(), size, offset: self.position };
-        self.write(&entry.local_header())?;
-        self.write(header)?;
-        for_chunks(&mut |bytes| self.write(bytes))?;
-        self.entries.push(entry);
+        for chunk in data.chunks(CHUNK) {
+            bytes.clear();
+            bytes.extend(chunk.iter().flat_map(|&x| to_bytes(x)));
+            out.write_all(&bytes)?;
+        }
+        let (_, sums) = out.finish()?;
+        entry.finish(sums)?;
+        self.names.push(name.into());
         Ok(())
     }
-
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.position += bytes.len() as u64;
-        self.out.write_all(bytes)
-    }
-
-    /// The central directory and the three records that end an archive.
-    fn directory(&self) -> Vec<u8> {
-        let mut d = Vec::new();
-        self.entries.iter().for_each(|e| e.put_central_header(&mut d));
-        let (start, size, count) = (self.position, d.len() as u64, self.entries.len() as u64);
-        let record_64 = start + size;
-        d.extend(b"PK\x06\x06");
-        put_u64(&mut d, &[44]);
-        put_u16(&mut d, &[VERSION, VERSION]);
-        put_u32(&mut d, &[0, 0]);
-        put_u64(&mut d, &[count, count, size, start]);
-        d.extend(b"PK\x06\x07");
-        put_u32(&mut d, &[0]);
-        put_u64(&mut d, &[record_64]);
-        put_u32(&mut d, &[1]);
-        d.extend(b"PK\x05\x06");
-        put_u16(&mut d, &[0, 0, IN_64_SHORT, IN_64_SHORT]);
-        put_u32(&mut d, &[IN_64, IN_64]);
-        put_u16(&mut d, &[0]);
-        d
-    }
-}
-
-impl Entry {
-    fn local_header(&self) -> Vec<u8> {
-        let mut h = b"PK\x03\x04".to_vec();
-        self.put_common(&mut h, 20);
-        h.extend(self.file.as_bytes());
-        put_u16(&mut h, &[TAG_64, 16]);
-        put_u64(&mut h, &[self.size, self.size]);
-        h
-    }
-
-    fn put_central_header(&self, h: &mut Vec<u8>) {
-        h.extend(b"PK\x01\x02");
-        put_u16(h, &[VERSION]);
-        self.put_common(h, 28);
-        // No comment, first disk, no attributes.
-        put_u16(h, &[0, 0, 0]);
-        put_u32(h, &[0, IN_64]);
-        h.extend(self.file.as_bytes());
-        put_u16(h, &[TAG_64, 24]);
-        put_u64(h, &[self.size, self.size, self.offset]);
-    }
-
-    /// What both headers say: flags (names in UTF-8), no compression, time and date, checksum, sizes, lengths.
-    fn put_common(&self, h: &mut Vec<u8>, extra: u16) {
-        put_u16(h, &[VERSION, 1 << 11, 0, 0, DATE]);
-        put_u32(h, &[self.crc, IN_64, IN_64]);
-        put_u16(h, &[self.file.len() as u16, extra]);
-    }
-}
-
-fn put_u16(to: &mut Vec<u8>, values: &[u16]) {
-    to.extend(values.iter().flat_map(|v| v.to_le_bytes()));
-}
-
-fn put_u32(to: &mut Vec<u8>, values: &[u32]) {
-    to.extend(values.iter().flat_map(|v| v.to_le_bytes()));
-}
-
-fn put_u64(to: &mut Vec<u8>, values: &[u64]) {
-    to.extend(values.iter().flat_map(|v| v.to_le_bytes()));
 }
 
 /// Magic, version and a Python dictionary, padded so that the data begin at a multiple of 64 bytes.
@@ -264,7 +171,7 @@ fn npy_header(descr: &str, shape: &[usize]) -> Vec<u8> {
     dictionary.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(64) - unpadded));
     dictionary.push('\n');
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    put_u16(&mut header, &[dictionary.len() as u16]);
+    header.extend((dictionary.len() as u16).to_le_bytes());
     header.extend(dictionary.into_bytes());
     header
 }
@@ -285,22 +192,33 @@ mod tests {
         }
     }
 
+    /// The bytes of each file in an archive, after a check of their checksums.
+    fn files(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
+        let archive = rawzip::ZipArchive::from_slice(archive).unwrap();
+        let mut files = Vec::new();
+        let mut entries = archive.entries();
+        while let Some(entry) = entries.next_entry().unwrap() {
+            assert_eq!(entry.compression_method(), rawzip::CompressionMethod::STORE);
+            let name = entry.file_path().try_normalize().unwrap().as_str().to_owned();
+            let stored = archive.get_entry(entry.wayfinder()).unwrap();
+            let mut bytes = Vec::new();
+            std::io::copy(&mut stored.verifying_reader(stored.data()), &mut bytes).unwrap();
+            files.push((name, bytes));
+        }
+        files
+    }
+
     #[test]
-    fn archive_holds_the_bytes_of_the_array_under_its_name() {
+    fn archive_holds_the_bytes_of_the_arrays_under_their_names() {
         let mut npz = NpzWriter::new(Vec::new());
         npz.array_u32("n", &[2], &[1, 0x0403_0201]).unwrap();
-        let bytes = npz.finish().unwrap();
-        assert_eq!(&bytes[..4], b"PK\x03\x04");
-        assert_eq!(&bytes[30..35], b"n.npy");
-        // Local header, name, 64-bit record, header of the array, data.
-        let data = 30 + 5 + 20 + 128;
-        assert_eq!(bytes[data - 1], b'\n');
-        assert_eq!(bytes[data..data + 8], [1, 0, 0, 0, 1, 2, 3, 4]);
-        assert_eq!(&bytes[data + 8..data + 12], b"PK\x01\x02");
-        let mut crc = Crc32::new();
-        crc.update(&bytes[30 + 5 + 20..data + 8]);
-        assert_eq!(bytes[14..18], crc.value().to_le_bytes());
-        assert_eq!(bytes[bytes.len() - 22..][..4], *b"PK\x05\x06");
+        npz.array_str("ä", &["a"]).unwrap();
+        let files = files(&npz.finish().unwrap());
+        let [(n, numbers), (a, text)] = &files[..] else { panic!("{files:?}") };
+        assert_eq!((n.as_str(), a.as_str()), ("n.npy", "ä.npy"));
+        assert_eq!(numbers[..128], npy_header("<u4", &[2]));
+        assert_eq!(numbers[128..], [1, 0, 0, 0, 1, 2, 3, 4]);
+        assert_eq!(text[128..], [b'a', 0, 0, 0]);
     }
 
     #[test]
@@ -308,11 +226,9 @@ mod tests {
         let data: Vec<f64> = (0..CHUNK + 3).map(|i| i as f64).collect();
         let mut npz = NpzWriter::new(Vec::new());
         npz.array_f64("x", &[CHUNK + 3], &data).unwrap();
-        let bytes = npz.finish().unwrap();
-        let start = 30 + 5 + 20 + 128;
-        let back: Vec<f64> =
-            bytes[start..start + 8 * data.len()].as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
-        assert_eq!(back, data);
+        let files = files(&npz.finish().unwrap());
+        let back = files[0].1[128..].as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b));
+        assert!(back.eq(data));
     }
 
     #[test]
@@ -326,7 +242,7 @@ mod tests {
     fn names_are_new_and_no_paths() {
         let mut npz = NpzWriter::new(Vec::new());
         npz.array_f64("q", &[0], &[]).unwrap();
-        for name in ["q", "", "../q"] {
+        for name in ["q", "", "../q", "c:q"] {
             assert!(matches!(npz.array_f64(name, &[0], &[]), Err(NpzError::Name { .. })), "{name:?}");
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! Model files are written for the parsers of MuJoCo and urdfdom, which are lenient. What these take and the XML
 //! standard forbids is taken here, too, and becomes a warning: `--` in comments, `&` that begins no entity, `<` in
-//! attributes, attributes without a blank between them, text before the root element, elements and end tags after it.
+//! attributes, attributes without a blank between them, text before the root element, elements and end tags after it. Strict parsers refuse
+//! such files: `roxmltree` 0.21 all eight of these, and prefixes without a declaration.
 
 use std::collections::BTreeMap;
 

@@ -16,21 +16,23 @@ const PREFER_SIDES: f64 = 1e-10;
 /// The clipped points show the distance of separated boxes when they are this near to the axis' bound, m.
 const EXACT: f64 = 1e-12;
 
+/// A box about the origin of its place.
+#[derive(Clone, Copy)]
+pub struct PlacedBox<'a> {
+    pub at: &'a Placement,
+    pub half: Vec3<f64>,
+}
+
 /// Up to eight points: the corners of the overlap of the two sides that face each other.
-pub fn collide(
-    (at, h): (&Placement, Vec3<f64>),
-    (bt, k): (&Placement, Vec3<f64>),
-    workspace: &mut Convex,
-    sink: &mut Sink,
-) {
-    let d = bt.pos - at.pos;
-    let Some((normal, separation)) = best_axis((at, h), (bt, k), d, sink.limit) else { return };
-    let (a, b) = (Solid::Box { half: h }, Solid::Box { half: k });
-    let (Some(a), Some(b)) = (Placed::new(&a, at, at.pos), Placed::new(&b, bt, at.pos)) else {
+pub fn collide(a: PlacedBox<'_>, b: PlacedBox<'_>, workspace: &mut Convex, sink: &mut Sink) {
+    let (at, d) = (a.at, b.at.pos - a.at.pos);
+    let Some((normal, separation)) = best_axis(a, b, d, sink.limit) else { return };
+    // Support points along the axis: for the position of an edge–edge contact.
+    let position = crossing(a, b, d, normal, separation);
+    let solids = [a, b].map(|placed| Solid::Box { half: placed.half });
+    let (Some(a), Some(b)) = (Placed::new(&solids[0], at, at.pos), Placed::new(&solids[1], b.at, at.pos)) else {
         return;
     };
-    // Support points along the axis: for the position of an edge–edge contact.
-    let position = crossing((at, h), (bt, k), d, normal, separation);
     workspace.points.clear();
     let nearest = Nearest { normal, position, distance: separation };
     if separation <= 0.0 {
@@ -52,12 +54,8 @@ pub fn collide(
 
 /// The axis of greatest separation (least penetration), from the first box to the second, and the separation along
 /// it; `None` when it exceeds `limit`. The fifteen axes: Gottschalk, Lin, Manocha, *OBBTree* (1996).
-fn best_axis(
-    (at, h): (&Placement, Vec3<f64>),
-    (bt, k): (&Placement, Vec3<f64>),
-    d: Vec3<f64>,
-    limit: f64,
-) -> Option<(Vec3<f64>, f64)> {
+fn best_axis(a: PlacedBox<'_>, b: PlacedBox<'_>, d: Vec3<f64>, limit: f64) -> Option<(Vec3<f64>, f64)> {
+    let (PlacedBox { at, half: h }, PlacedBox { at: bt, half: k }) = (a, b);
     let (a_axes, b_axes) = ([at.rot.x, at.rot.y, at.rot.z], [bt.rot.x, bt.rot.y, bt.rot.z]);
     let (h, k) = (h.to_array(), k.to_array());
     let t = at.rot.transpose_mul(d).to_array();
@@ -113,15 +111,9 @@ fn best_axis(
 }
 
 /// Midway between the edges (or corners) that are nearest along `normal`, relative to the first box's centre.
-fn crossing(
-    (at, h): (&Placement, Vec3<f64>),
-    (bt, k): (&Placement, Vec3<f64>),
-    d: Vec3<f64>,
-    normal: Vec3<f64>,
-    separation: f64,
-) -> Vec3<f64> {
-    let (p, u) = support_edge(at, h, normal);
-    let (q, v) = support_edge(bt, k, -normal);
+fn crossing(a: PlacedBox<'_>, b: PlacedBox<'_>, d: Vec3<f64>, normal: Vec3<f64>, separation: f64) -> Vec3<f64> {
+    let (p, u) = support_edge(a, normal);
+    let (q, v) = support_edge(b, -normal);
     let q = q + d;
     // The points of both edges nearest to each other across the normal; corners where the edges are parallel.
     let cross = u.cross(v).dot(normal);
@@ -140,7 +132,7 @@ fn crossing(
 }
 
 /// Middle and half of the edge of a box that is farthest along `n`: the one most nearly across it.
-fn support_edge(at: &Placement, half: Vec3<f64>, n: Vec3<f64>) -> (Vec3<f64>, Vec3<f64>) {
+fn support_edge(PlacedBox { at, half }: PlacedBox<'_>, n: Vec3<f64>) -> (Vec3<f64>, Vec3<f64>) {
     let l = at.rot.transpose_mul(n);
     let mut corner = Vec3::new(half.x.copysign(l.x), half.y.copysign(l.y), half.z.copysign(l.z));
     let along = if l.x.abs() <= l.y.abs() && l.x.abs() <= l.z.abs() {

@@ -14,12 +14,27 @@ const NEARER: f64 = 1e-9;
 /// An overlap shorter than this share of the radius is one point.
 const SHORT: f64 = 0.1;
 
+/// The axis of a capsule: a unit vector and half its length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Axis {
+    pub direction: Vec3<f64>,
+    pub half_length: f64,
+}
+
+/// A capsule along the z axis of its place.
+#[derive(Clone, Copy)]
+pub struct PlacedCapsule<'a> {
+    pub at: &'a Placement,
+    pub radius: f64,
+    pub half_length: f64,
+}
+
 /// The nearest points of two segments along unit vectors, with half their lengths, the second's centre `d` from the first's (Ericson,
 /// Real-Time Collision Detection, 5.1.9): how far along each they are, and the way from one to the other.
 #[inline(always)]
 pub(crate) fn nearest_of_axes(
-    (u, h): (Vec3<f64>, f64),
-    (v, k): (Vec3<f64>, f64),
+    Axis { direction: u, half_length: h }: Axis,
+    Axis { direction: v, half_length: k }: Axis,
     d: Vec3<f64>,
 ) -> (f64, f64, Vec3<f64>) {
     let (uv, du, dv) = (u.dot(v), d.dot(u), d.dot(v));
@@ -32,13 +47,16 @@ pub(crate) fn nearest_of_axes(
 
 /// The nearest points of two capsules; of nearly parallel ones the two ends of their overlap.
 #[inline]
-pub fn capsule((at, r, h): (&Placement, f64, f64), (bt, s, k): (&Placement, f64, f64), sink: &mut Sink) {
+pub fn capsule(a: PlacedCapsule<'_>, b: PlacedCapsule<'_>, sink: &mut Sink) {
+    let PlacedCapsule { at, radius: r, half_length: h } = a;
+    let PlacedCapsule { at: bt, radius: s, half_length: k } = b;
     let (u, v) = (at.rot.z, bt.rot.z);
     let d = bt.pos - at.pos;
     let (uv, du, dv) = (u.dot(v), d.dot(u), d.dot(v));
     let cross = u.cross(v);
     let sine2 = cross.norm_squared();
-    let (along_a, along_b, gap) = nearest_of_axes((u, h), (v, k), d);
+    let (along_a, along_b, gap) =
+        nearest_of_axes(Axis { direction: u, half_length: h }, Axis { direction: v, half_length: k }, d);
     let gap2 = gap.norm_squared();
     let most = r + s + sink.limit;
     if gap2 > most * most {
@@ -146,7 +164,8 @@ impl Segment {
 
 /// The nearest point of a capsule and a box, and the ends of the part that lies along the same face or edge.
 #[inline]
-pub fn cuboid((at, r, h): (&Placement, f64, f64), bt: &Placement, half: Vec3<f64>, sink: &mut Sink) {
+pub fn cuboid(capsule: PlacedCapsule<'_>, bt: &Placement, half: Vec3<f64>, sink: &mut Sink) {
+    let PlacedCapsule { at, radius: r, half_length: h } = capsule;
     let segment = Segment {
         c: bt.local(at.pos).to_array(),
         d: bt.rot.transpose_mul(at.rot.z).to_array(),

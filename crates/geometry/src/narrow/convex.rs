@@ -1,12 +1,12 @@
 //! Any two convex shapes: closest points by GJK, penetration by EPA, then the facing features clipped.
 
-use interrupt::Interrupt;
 use std::fmt;
 
 use parry3d_f64::math::Pose;
 use parry3d_f64::query::epa::EPA;
 use parry3d_f64::query::gjk::{CsoPoint, GJKResult, VoronoiSimplex, closest_points};
 use spatial::{Mat3, Vec3};
+use support::Interrupt;
 
 use super::facets::Facets;
 use super::manifold::Clipper;
@@ -14,7 +14,7 @@ use super::placed::{Core, Placed, glam, vec3};
 use super::polish::{Polished, is_peak, polish};
 use super::spread::spread;
 use super::{Point, Sink};
-use crate::solid::{Placement, Solid};
+use crate::solid::{PlacedSolid, Solid};
 
 /// A deepest point of its own is reported when the clipped points are shallower by more than this, m.
 const DEEPER: f64 = 1e-9;
@@ -101,9 +101,10 @@ impl Convex {
     }
 
     /// Contact points of two convex shapes.
-    pub fn collide(&mut self, (a, at): (&Solid, &Placement), (b, bt): (&Solid, &Placement), sink: &mut Sink) {
-        let origin = at.pos;
-        let (Some(a), Some(b)) = (Placed::new(a, at, origin), Placed::new(b, bt, origin)) else { return };
+    pub fn collide(&mut self, a: PlacedSolid<'_>, b: PlacedSolid<'_>, sink: &mut Sink) {
+        let origin = a.at.pos;
+        let [a, b] = [a, b].map(|placed| Placed::new(placed.solid, placed.at, origin));
+        let (Some(a), Some(b)) = (a, b) else { return };
         let Some(nearest) = self.nearest(&a, &b, sink.limit) else { return };
         self.points.clear();
         self.manifold(&a, &b, &nearest, sink.limit);

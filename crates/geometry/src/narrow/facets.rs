@@ -67,7 +67,19 @@ impl Facets {
     }
 }
 
+/// A side of a triangle: that from corner `side` to the next.
+#[derive(Clone, Copy)]
+pub(super) struct Side<'a> {
+    pub facet: &'a Facet,
+    pub side: usize,
+}
+
 impl Facet {
+    #[inline(always)]
+    pub fn of_side(&self, side: usize) -> Side<'_> {
+        Side { facet: self, side }
+    }
+
     /// Where a side begins and ends.
     #[inline(always)]
     pub fn side(&self, side: usize) -> [Vec3<f64>; 2] {

@@ -17,7 +17,7 @@ use super::placed::Placed;
 use super::spread::spread;
 use super::triangle::{nearest_weights, weighted};
 use super::{Convex, Point, Sink, point};
-use crate::solid::{Ground, Placement, Solid};
+use crate::solid::{Ground, PlacedSolid, Placement, Solid};
 
 /// Points of one field and shape with normals within this cosine stand for one another.
 const SAME_FACE: f64 = 0.95;
@@ -57,13 +57,8 @@ struct Query<'a> {
 }
 
 /// Contact points of a height field and a convex shape.
-pub fn collide(
-    (field, at): (&Ground, &Placement),
-    (solid, bt): (&Solid, &Placement),
-    workspace: &mut Convex,
-    sink: &mut Sink,
-) {
-    let Some(query) = Query::new(field, at, solid, bt, sink.limit) else { return };
+pub fn collide(field: &Ground, at: &Placement, other: PlacedSolid<'_>, workspace: &mut Convex, sink: &mut Sink) {
+    let Some(query) = Query::new(field, at, other, sink.limit) else { return };
     workspace.points.clear();
     workspace.patch.clear();
     let mut facets = std::mem::take(&mut workspace.facets);
@@ -85,14 +80,15 @@ pub fn collide(
         });
         spread(patch, deepest.normal, 4);
         for p in patch {
-            sink.push(at.rot * p.position + bt.pos, at.rot * p.normal, p.distance);
+            sink.push(at.rot * p.position + other.at.pos, at.rot * p.normal, p.distance);
         }
     }
 }
 
 impl<'a> Query<'a> {
     /// `None` when the shape is not over the field.
-    fn new(field: &'a Ground, at: &Placement, solid: &'a Solid, bt: &Placement, limit: f64) -> Option<Self> {
+    fn new(field: &'a Ground, at: &Placement, other: PlacedSolid<'a>, limit: f64) -> Option<Self> {
+        let PlacedSolid { solid, at: bt } = other;
         let (position, radius) = (at.local(bt.pos), solid.bounding_radius());
         let half = solid.half_extents()?;
         let place = Placement { rot: at.rot.transpose() * bt.rot, pos: Vec3::ZERO };

@@ -22,14 +22,16 @@ mod triangle;
 
 use spatial::Vec3;
 
-pub(crate) use self::capsule::nearest_of_axes;
+use self::box_box::PlacedBox;
+use self::capsule::PlacedCapsule;
+pub(crate) use self::capsule::{Axis, nearest_of_axes};
 pub(crate) use self::convex::Convex;
 pub(crate) use self::nearest::nearest_points;
 pub(crate) use self::point::signed_distance;
 pub(crate) use self::separate::{Moving, separate};
 pub(crate) use self::triangle::{nearest_weights, triangle_contact, weighted};
 use crate::contact::Contact;
-use crate::solid::{Placement, Solid};
+use crate::solid::{PlacedSolid, Solid};
 
 /// Where contact points go: to as many places as there are, and then beyond.
 pub(crate) struct Points<'a> {
@@ -142,21 +144,19 @@ pub(crate) struct Point {
 ///
 /// What there is most of is inlined: a call takes as long as some of these.
 #[inline(always)]
-pub(crate) fn collide(
-    (a, at): (&Solid, &Placement),
-    (b, bt): (&Solid, &Placement),
-    workspace: &mut Convex,
-    sink: &mut Sink,
-) {
+pub(crate) fn collide(a: PlacedSolid<'_>, b: PlacedSolid<'_>, workspace: &mut Convex, sink: &mut Sink) {
     use Solid::*;
-    match (a, b) {
+    let (at, bt) = (a.at, b.at);
+    match (a.solid, b.solid) {
         (Plane, &Sphere { radius }) => plane::sphere(at, bt.pos, radius, sink),
         (Plane, &Capsule { radius, half_length }) => plane::capsule(at, bt, radius, half_length, sink),
         (&Sphere { radius: r }, &Sphere { radius: s }) => sphere::sphere(at.pos, r, bt.pos, s, sink),
         (&Capsule { radius: r, half_length: h }, &Capsule { radius: s, half_length: k }) => {
-            capsule::capsule((at, r, h), (bt, s, k), sink);
+            let (a, b) =
+                (PlacedCapsule { at, radius: r, half_length: h }, PlacedCapsule { at: bt, radius: s, half_length: k });
+            capsule::capsule(a, b, sink);
         }
-        _ => collide_others((a, at), (b, bt), workspace, sink),
+        _ => collide_others(a, b, workspace, sink),
     }
 }
 
@@ -177,14 +177,10 @@ pub(crate) fn max_points(a: &Solid, b: &Solid) -> usize {
 
 /// [`collide`] of all other shapes.
 #[inline(never)]
-fn collide_others(
-    (a, at): (&Solid, &Placement),
-    (b, bt): (&Solid, &Placement),
-    workspace: &mut Convex,
-    sink: &mut Sink,
-) {
+fn collide_others(a: PlacedSolid<'_>, b: PlacedSolid<'_>, workspace: &mut Convex, sink: &mut Sink) {
     use Solid::*;
-    match (a, b) {
+    let (at, bt) = (a.at, b.at);
+    match (a.solid, b.solid) {
         (Plane, Plane | HeightField(_)) | (HeightField(_), HeightField(_)) => {}
         (Plane, &Ellipsoid { radii }) => plane::ellipsoid(at, bt, radii, sink),
         (Plane, &Cylinder { radius, half_length }) => plane::cylinder(at, bt, radius, half_length, sink),
@@ -198,9 +194,13 @@ fn collide_others(
             sphere::cylinder(at.pos, r, bt, s, half_length, sink);
         }
         (&Sphere { radius: r }, &Box { half }) => sphere::cuboid(at.pos, r, bt, half, sink),
-        (&Capsule { radius: r, half_length: h }, &Box { half }) => capsule::cuboid((at, r, h), bt, half, sink),
-        (&Box { half: h }, &Box { half: k }) => box_box::collide((at, h), (bt, k), workspace, sink),
-        (HeightField(field), _) => height_field::collide((field, at), (b, bt), workspace, sink),
-        _ => workspace.collide((a, at), (b, bt), sink),
+        (&Capsule { radius, half_length }, &Box { half }) => {
+            capsule::cuboid(PlacedCapsule { at, radius, half_length }, bt, half, sink);
+        }
+        (&Box { half: h }, &Box { half: k }) => {
+            box_box::collide(PlacedBox { at, half: h }, PlacedBox { at: bt, half: k }, workspace, sink);
+        }
+        (HeightField(field), _) => height_field::collide(field, at, b, workspace, sink),
+        _ => workspace.collide(a, b, sink),
     }
 }

@@ -6,20 +6,20 @@ use spatial::Vec3;
 use super::convex::Nearest;
 use super::placed::Placed;
 use super::{Convex, Points, Sink, height_field};
-use crate::solid::{Placement, Solid};
+use crate::solid::{PlacedSolid, Solid};
 
 /// Unit normal from the first shape to the second, the point midway between their nearest points, and their distance, negative where they
 /// overlap. Shapes are in canonical order; none of two that are not convex. `surface` is that of a height field, in its frame.
 pub(crate) fn nearest_points(
-    (a, at): (&Solid, &Placement),
-    (b, bt): (&Solid, &Placement),
+    a: PlacedSolid<'_>,
+    b: PlacedSolid<'_>,
     surface: Option<&TriMesh>,
     workspace: &mut Convex,
 ) -> Option<(Vec3<f64>, Vec3<f64>, f64)> {
-    let origin = bt.pos;
-    let shape = Placed::new(b, bt, origin)?;
+    let (at, origin) = (a.at, b.at.pos);
+    let shape = Placed::new(b.solid, b.at, origin)?;
     shape.coarse.set(false);
-    match a {
+    match a.solid {
         Solid::Plane => {
             let normal = at.rot.z;
             let lowest = shape.support(-normal).add_scaled(-shape.radius, normal);
@@ -27,7 +27,7 @@ pub(crate) fn nearest_points(
             Some((normal, (lowest + origin).add_scaled(-0.5 * distance, normal), distance))
         }
         Solid::HeightField(_) => {
-            if let Some(deepest) = overlap((a, at), (b, bt), workspace) {
+            if let Some(deepest) = overlap(a, b, workspace) {
                 return Some(deepest);
             }
             let mut best: Option<Nearest> = None;
@@ -35,7 +35,7 @@ pub(crate) fn nearest_points(
                 let corners = [corners.a, corners.b, corners.c].map(|p| at.point(Vec3::new(p.x, p.y, p.z)) - origin);
                 let centre = (corners[0] + corners[1] + corners[2]) * (1.0 / 3.0);
                 let own = corners.iter().fold(0.0, |most, corner| f64::max(most, (*corner - centre).norm()));
-                let (apart, radius) = ((centre - shape.centre).norm(), own + b.bounding_radius());
+                let (apart, radius) = ((centre - shape.centre).norm(), own + b.solid.bounding_radius());
                 if best.is_some_and(|best| apart - radius > best.distance) {
                     continue;
                 }
@@ -50,8 +50,8 @@ pub(crate) fn nearest_points(
             best.map(|Nearest { normal, position, distance }| (normal, position + origin, distance))
         }
         _ => {
-            let other = Placed::new(a, at, origin)?;
-            let limit = (other.centre - shape.centre).norm() + a.bounding_radius() + b.bounding_radius();
+            let other = Placed::new(a.solid, at, origin)?;
+            let limit = (other.centre - shape.centre).norm() + a.solid.bounding_radius() + b.solid.bounding_radius();
             let Nearest { normal, position, distance } = workspace.nearest(&other, &shape, limit)?;
             Some((normal, position + origin, distance))
         }
@@ -59,16 +59,12 @@ pub(crate) fn nearest_points(
 }
 
 /// The deepest contact point of a shape that overlaps a height field.
-fn overlap(
-    (a, at): (&Solid, &Placement),
-    (b, bt): (&Solid, &Placement),
-    workspace: &mut Convex,
-) -> Option<(Vec3<f64>, Vec3<f64>, f64)> {
-    let Solid::HeightField(field) = a else { return None };
+fn overlap(a: PlacedSolid<'_>, b: PlacedSolid<'_>, workspace: &mut Convex) -> Option<(Vec3<f64>, Vec3<f64>, f64)> {
+    let Solid::HeightField(field) = a.solid else { return None };
     let mut found = Vec::new();
     let mut points = Points::new(&mut [], &mut found);
     let mut sink = Sink { out: &mut points, geoms: [0, 1], flipped: false, margin: 0.0, pair: None, limit: 0.0 };
-    height_field::collide((field, at), (b, bt), workspace, &mut sink);
+    height_field::collide(field, a.at, b, workspace, &mut sink);
     let deepest = found.iter().min_by(|a, b| a.gap.total_cmp(&b.gap))?;
     Some((deepest.normal, deepest.position, deepest.gap))
 }

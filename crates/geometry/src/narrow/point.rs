@@ -7,7 +7,7 @@ use super::ellipsoid::closest_point;
 use super::placed::Placed;
 use crate::hull::Hull;
 use crate::shape::HeightField;
-use crate::solid::{Placement, Solid};
+use crate::solid::{PlacedSolid, Placement, Solid};
 
 /// Outward unit normal of a shape's surface, and the distance to it, m: negative inside.
 pub(crate) type Signed = (Vec3<f64>, f64);
@@ -23,11 +23,12 @@ const UP: Vec3<f64> = Vec3 { x: 0.0, y: 0.0, z: 1.0 };
 /// Height fields count as their triangle under the point, which is exact where the point's foot lies in that triangle, and below the
 /// distance of a convex ridge elsewhere.
 pub(crate) fn signed_distance(
-    (solid, at): (&Solid, &Placement),
+    placed: PlacedSolid<'_>,
     p: Vec3<f64>,
     limit: f64,
     workspace: &mut Convex,
 ) -> Option<Signed> {
+    let PlacedSolid { solid, at } = placed;
     let local = at.local(p);
     let (away, distance) = match solid {
         Solid::Plane => (UP, local.z),

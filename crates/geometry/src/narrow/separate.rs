@@ -17,7 +17,7 @@ use super::spread::spread;
 use super::{Convex, Point, Sink, collide};
 use crate::contact::Contact;
 use crate::movement::Motion;
-use crate::solid::{Placement, Solid};
+use crate::solid::{PlacedSolid, Placement, Solid};
 
 /// Bodies that approach by less than this in a step are taken not to approach, m.
 const APPROACH: f64 = 1e-8;
@@ -395,7 +395,7 @@ fn try_way(pair: &Pair, t: f64, best: &mut Axis, workspace: &mut Convex, sink: &
 #[inline(never)]
 fn collide_at([a, b]: &[Moving; 2], t: f64, workspace: &mut Convex, sink: &mut Sink) -> [Placement; 2] {
     let at = [a.placement(t), b.placement(t)];
-    collide((a.solid, &at[0]), (b.solid, &at[1]), workspace, sink);
+    collide(PlacedSolid { solid: a.solid, at: &at[0] }, PlacedSolid { solid: b.solid, at: &at[1] }, workspace, sink);
     at
 }
 

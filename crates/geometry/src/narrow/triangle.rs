@@ -5,7 +5,7 @@ use spatial::Vec3;
 use super::Convex;
 use super::convex::Overlap;
 use super::placed::Placed;
-use crate::solid::{Placement, Solid};
+use crate::solid::PlacedSolid;
 
 /// Share of a triangle's height by which a point may be beside it that counts as over it.
 const BESIDE: f64 = 1e-9;
@@ -72,11 +72,12 @@ pub(crate) fn nearest_weights([a, b, c]: [Vec3<f64>; 3], p: Vec3<f64>) -> [f64; 
 /// up to `most` is on the outer side all the same.
 pub(crate) fn triangle_contact(
     corners: [Vec3<f64>; 3],
-    (solid, at): (&Solid, &Placement),
+    placed: PlacedSolid<'_>,
     limit: f64,
     most: f64,
     workspace: &mut Convex,
 ) -> Option<TriangleContact> {
+    let PlacedSolid { solid, at } = placed;
     let shape = Placed::new(solid, at, at.pos)?;
     let corners = corners.map(|corner| corner - at.pos);
     let [a, b, c] = corners;

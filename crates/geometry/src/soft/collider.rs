@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interrupt::Interrupt;
+use support::Interrupt;
 
 use super::body::{Body, Reach};
 use super::rigid::{GeomItem, SignedDistances, Workspace};

@@ -9,7 +9,7 @@ use super::body::Body;
 use super::rigid::PlacedGeom;
 use super::rigid::Workspace;
 use super::{SoftContact, SoftMovement, SoftPoint};
-use crate::narrow::{triangle_contact, weighted};
+use crate::narrow::{Point, triangle_contact, weighted};
 
 /// Share of the length of a side by which a point inside a triangle has to be deeper than its nodes.
 const DEEPER: f64 = 1e-3;
@@ -79,7 +79,7 @@ impl Body {
             return None;
         }
         let most = if geom.of.roundness > 0.0 { THROUGH } else { CORNER_THROUGH } * self.edge;
-        let found = triangle_contact(corners, (geom.of.solid(), &geom.at), limit, most, &mut workspace.convex)
+        let found = triangle_contact(corners, geom.solid(), limit, most, &mut workspace.convex)
             .filter(|found| found.distance < deep_enough)?;
         let approach = weighted(approaches, found.weights);
         if found.distance > steady + approach.dot(-found.normal).max(0.0) || !topology.owns(triangle, found.weights) {
@@ -88,6 +88,7 @@ impl Body {
         let [a, b, c] = corners;
         let area = 0.5 * (b - a).cross(c - a).norm();
         let point = SoftPoint { body: self.index, nodes, weights: found.weights };
-        Some(self.contact(point, geom, (weighted(corners, found.weights), found.normal, found.distance), area))
+        let position = weighted(corners, found.weights);
+        Some(self.contact(point, geom, Point { position, normal: found.normal, distance: found.distance }, area))
     }
 }

@@ -5,10 +5,10 @@ use spatial::Vec3;
 use super::body::{Body, share_bits};
 use super::{SoftContact, SoftMovement, SoftPartner, SoftPoint};
 use crate::movement::{Attachment, Movement, Sweep};
-use crate::narrow::{Convex, signed_distance};
+use crate::narrow::{Convex, Point, signed_distance};
 use crate::near::Item;
 use crate::scene::Geom;
-use crate::solid::{Placement, Solid};
+use crate::solid::{PlacedSolid, Placement, Solid};
 
 /// Nodes between two looks at the request to stop.
 pub(super) const NODES_PER_LOOK: usize = 256;
@@ -77,9 +77,9 @@ impl SignedDistances {
         self.round += 1;
     }
 
-    fn take(&mut self, node: u32, signed: (Vec3<f64>, f64)) {
+    fn take(&mut self, node: u32, gradient: Vec3<f64>, distance: f64) {
         self.rounds[node as usize] = self.round;
-        self.signed[node as usize] = signed;
+        self.signed[node as usize] = (gradient, distance);
     }
 
     /// The signed distance of a node; none where its position is no number.
@@ -93,8 +93,8 @@ impl SignedDistances {
         if self.rounds[node as usize] == self.round {
             return Some(self.signed[node as usize]);
         }
-        let signed = signed_distance((geom.of.solid(), &geom.at), p, f64::MAX, convex)?;
-        self.take(node, signed);
+        let signed = signed_distance(geom.solid(), p, f64::MAX, convex)?;
+        self.take(node, signed.0, signed.1);
         Some(signed)
     }
 }
@@ -140,6 +140,10 @@ impl GeomItem {
 }
 
 impl PlacedGeom<'_> {
+    pub fn solid(&self) -> PlacedSolid<'_> {
+        PlacedSolid { solid: self.of.solid(), at: &self.at }
+    }
+
     /// Whether it may come near a body.
     pub fn may_meet(&self, body: &Body) -> bool {
         let reach = &body.reach;
@@ -211,32 +215,31 @@ impl Body {
             if (p - geom.centre).norm_squared() > touch * touch || topology.is_exempt(node, geom.of.group) {
                 continue;
             }
-            let Some((away, distance)) = signed_distance((geom.of.solid(), &geom.at), p, limit, &mut workspace.convex)
-            else {
+            let Some((away, distance)) = signed_distance(geom.solid(), p, limit, &mut workspace.convex) else {
                 continue;
             };
-            workspace.signed_distances.take(node, (away, distance));
+            workspace.signed_distances.take(node, away, distance);
             // Only what leads towards the surface closes the gap.
             if distance <= steady + approach.dot(away).max(0.0) {
                 let area = topology.area(soft.positions, node);
-                out.push(self.contact(SoftPoint::node(self.index, node), geom, (p, -away, distance), area));
+                out.push(self.contact(
+                    SoftPoint::node(self.index, node),
+                    geom,
+                    Point { position: p, normal: -away, distance },
+                    area,
+                ));
             }
         }
     }
 
-    /// The contact of a point of the body, at `p`, with a geom that is `distance` away along the normal.
-    pub fn contact(
-        &self,
-        point: SoftPoint,
-        geom: &PlacedGeom<'_>,
-        (p, normal, distance): (Vec3<f64>, Vec3<f64>, f64),
-        area: f64,
-    ) -> SoftContact {
+    /// The contact of a point of the body, without its radius at `at`, with a geom that is away along the normal.
+    pub fn contact(&self, point: SoftPoint, geom: &PlacedGeom<'_>, at: Point, area: f64) -> SoftContact {
+        let Point { position, normal, distance } = at;
         let distance = distance - self.radius;
         SoftContact {
             point,
             partner: SoftPartner::Geom(geom.of.geom()),
-            position: p.add_scaled(self.radius + 0.5 * distance, normal),
+            position: position.add_scaled(self.radius + 0.5 * distance, normal),
             normal,
             gap: distance - self.margin - geom.of.margin,
             area,

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use random::SplitMix64;
 use sapwood_geometry::{Attachment, Collider, Contact, Geom, Mesh, Scene, Shape};
 use spatial::{Mat3, Pose, Quat, Vec3};
+use support::SplitMix64;
 
 /// Random placements.
 pub trait Placements {

@@ -116,12 +116,11 @@ pub(crate) struct Contacts {
     /// The narrow phase of pairs without closed forms; its frames are the nodes with their axes turned.
     pub narrow: PairCollider,
     pub geoms: Vec<PlanGeom>,
+    /// In the order of their geoms, the higher one first: that of contact points in `sim`.
     pub pairs: Vec<PlanPair>,
     /// By pairs.
     pub bounds: Vec<Bounds>,
     pub slots: usize,
-    /// The pairs in the order of their geoms, the higher one first: that of contact points in `sim`.
-    pub in_order: Vec<usize>,
     /// What is at the ends of each slot.
     pub ends: Vec<Ends>,
     /// How far the farthest geom of each node reaches from its origin, m.
@@ -138,22 +137,17 @@ impl Contacts {
             pairs: Vec::new(),
             bounds: Vec::new(),
             slots: 0,
-            in_order: Vec::new(),
             ends: Vec::new(),
             extents: extents.to_vec(),
         };
-        let Some(pairs) = geometry::allowed_pairs(scene, attachments, MAX_PAIRS) else {
+        let Some(mut pairs) = geometry::allowed_pairs(scene, attachments, MAX_PAIRS) else {
             return Err(NotInLanes(format!("more than {MAX_PAIRS} pairs of geoms may touch")));
         };
+        pairs.sort_by_key(|pair| [pair.geoms[1], pair.geoms[0]]);
         let mut place_of = vec![None; scene.geoms.len()];
         for pair in pairs {
             contacts.push_pair(model, scene, attachments, pair, &mut place_of)?;
         }
-        contacts.in_order = (0..contacts.pairs.len()).collect();
-        contacts.in_order.sort_by_key(|&k| {
-            let [lower, upper] = contacts.pairs[k].pair.geoms;
-            [upper, lower]
-        });
         Ok(contacts)
     }
 
@@ -204,12 +198,9 @@ impl Contacts {
 
     /// The pair of two geoms, the lower index first.
     pub fn pair_of(&self, [lower, upper]: [usize; 2]) -> Option<&PlanPair> {
-        let geoms = |&k: &usize| {
-            let [lower, upper] = self.pairs[k].pair.geoms;
-            [upper, lower]
-        };
-        let place = self.in_order.binary_search_by_key(&[upper, lower], geoms).ok()?;
-        self.pairs.get(self.in_order[place])
+        let geoms = |pair: &PlanPair| [pair.pair.geoms[1], pair.pair.geoms[0]];
+        let place = self.pairs.binary_search_by_key(&[upper, lower], geoms).ok()?;
+        self.pairs.get(place)
     }
 
     /// What a pair is, and whether its first geom is the second one here; `places` are those of its geoms that move.

@@ -1,6 +1,6 @@
 //! The numeric phase: factorisation and substitution panel by panel.
 
-use interrupt::Interrupt;
+use support::Interrupt;
 
 use super::kernel::{Shape, factor_panel, subtract_product};
 use super::layout::{Layout, Panel};

@@ -3,7 +3,7 @@
 //! `L` is kept where the symmetric factor would be, with ones on its diagonal, and `Uᵀ` in panels of the same layout, with the inverse
 //! of `U`'s diagonal. Each is then subtracted and substituted as the symmetric factor is.
 
-use interrupt::Interrupt;
+use support::Interrupt;
 
 use super::kernel::{Shape, factor_panels, subtract_product};
 use super::layout::{Layout, Panel};

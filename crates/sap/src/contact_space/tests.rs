@@ -3,7 +3,7 @@ use crate::vector::dot;
 use crate::{
     BoundedFrictionContact, BoxConstraint, ConeContact, Dense, Equality, Limit, SpinFriction, Workspace, solve,
 };
-use random::SplitMix64;
+use support::SplitMix64;
 
 const ENERGY: f64 = 10.0;
 

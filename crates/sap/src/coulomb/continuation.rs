@@ -33,7 +33,7 @@
 //!
 //! Source: Allgower, Georg, *Introduction to Numerical Continuation Methods*, SIAM, 2003, chapters 2 and 6.
 
-use random::SplitMix64;
+use support::SplitMix64;
 
 use crate::convex::{ConvexWorkspace, Iteration, set_free_velocities};
 use crate::parameters::{ContinuationParameters, SolverParameters};

@@ -3,8 +3,8 @@
 
 use std::f64::consts::PI;
 
-use random::SplitMix64;
 use sapwood_sap::{BoundedFrictionContact, ConeContact, Constraint, Dense, Law, Limit};
+use support::SplitMix64;
 
 /// Ten to a uniform power.
 pub fn decades(rng: &mut SplitMix64, low: f64, high: f64) -> f64 {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use formats::{LoadOptions, Loaded};
+use models::scenes;
 
 /// A model file, or a scene by its name after `@`.
 pub fn load(model: &str) -> Result<Loaded, Box<dyn std::error::Error>> {

@@ -1,6 +1,6 @@
 //! Outcomes of a step's contact points, gathered from its islands in the order of detection.
 
-use crew::Crew;
+use support::ThreadPool;
 
 use super::{Island, Islands};
 use crate::report::ContactOutcome;
@@ -68,7 +68,7 @@ impl Islands {
     /// Adds the islands' reports to `stats`; gathers the outcome of contact points in the order of their detection, and the warm start.
     pub fn collect(
         &mut self,
-        crew: &mut Crew,
+        pool: &mut ThreadPool,
         stats: &mut Stats,
         contact_outcomes: &mut Vec<ContactOutcome>,
         memory: &mut WarmStart,
@@ -83,7 +83,7 @@ impl Islands {
         entries.truncate(count);
         entries.reserve(self.most_memories.max(count) - entries.len());
         entries.resize(count, Entry::NONE);
-        let Sums { stats: found, others, has_gaps } = self.gather(crew, contact_outcomes, entries);
+        let Sums { stats: found, others, has_gaps } = self.gather(pool, contact_outcomes, entries);
         *stats = stats.plus(&found);
         self.most_memories = (count + others).max(self.most_memories);
         entries.reserve(self.most_memories - count);
@@ -94,7 +94,12 @@ impl Islands {
     }
 
     /// Gathers points and sums.
-    fn gather(&self, crew: &mut Crew, mut contact_outcomes: &mut [ContactOutcome], mut entries: &mut [Entry]) -> Sums {
+    fn gather(
+        &self,
+        pool: &mut ThreadPool,
+        mut contact_outcomes: &mut [ContactOutcome],
+        mut entries: &mut [Entry],
+    ) -> Sums {
         if self.active <= SHARES {
             let (islands, places) = (self.active(), &self.place_of[..]);
             let mut all = Share { islands, places, contact_outcomes, entries, sums: Sums::default() };
@@ -112,7 +117,7 @@ impl Islands {
                 sums: Sums::default(),
             }
         });
-        crew.for_each(&mut shares, |_, share| share.gather(&self.islands));
+        pool.parallel_for(&mut shares, |_, share| share.gather(&self.islands));
         shares.iter().fold(Sums::default(), |sum, share| sum.plus(&share.sums))
     }
 }

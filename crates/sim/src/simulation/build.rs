@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use crew::Crew;
 use geometry::{Collider, Scene};
-use interrupt::Interrupt;
 use multibody::Model;
+use support::{Interrupt, ThreadPool};
 
 use super::lane::Lane;
 use super::planning::{attachments, rest_depths};
@@ -56,7 +55,7 @@ impl Simulation {
         let soft = SoftBodies::new(&scene, &attachments, |body| model.bodies[body].rigid_group)?;
         let extents = collider.extents(model.tree.len());
         let is_wide = trees.len() > 1 && model.nv() >= WIDE || !soft.is_empty();
-        let crew = Crew::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
+        let pool = ThreadPool::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
             name: "threads",
             value: options.threads as f64,
             expected: "no more threads than the system grants",
@@ -110,7 +109,7 @@ impl Simulation {
             queries: None,
             sensing: super::sensing::Sensing::default(),
             interrupt: Interrupt::default(),
-            crew,
+            pool,
             lane: None,
             model,
             scene,
@@ -130,7 +129,7 @@ impl Simulation {
         let options = Options { threads: 1, ..self.options.clone() };
         let mut next = Self::new(model, scene, options)?;
         next.options.threads = self.options.threads;
-        next.crew = std::mem::take(&mut self.crew);
+        next.pool = std::mem::take(&mut self.pool);
         next.state = std::mem::take(&mut self.state);
         next.reports = std::mem::take(&mut self.reports);
         next.stats = self.stats;

@@ -4,7 +4,7 @@ use lanes::constants::FASTEST;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crew::Crew;
+use support::ThreadPool;
 
 use super::Simulation;
 use crate::actuation::{advance_activations, replace_by_activations};
@@ -104,13 +104,13 @@ impl Simulation {
 
     /// Whether loops are shared among threads.
     pub(super) fn is_shared(&self) -> bool {
-        self.crew.count() > 1
+        self.pool.count() > 1
     }
 }
 
 /// Takes the velocities that the step starts from and calls `then` for every tree; whether there are only numbers in the state.
 pub(super) fn take_state_and(
-    crew: &mut Crew,
+    pool: &mut ThreadPool,
     (state, v_start): (&State, &mut [f64]),
     workspaces: &mut [TreeWorkspace],
     then: impl Fn(&mut TreeWorkspace) + Sync,
@@ -123,7 +123,7 @@ pub(super) fn take_state_and(
             workspaces.first().zip(workspaces.last()).map_or(0..0, |(first, last)| first.dofs.start..last.dofs.end);
         (k, workspaces, v_start.split_off_mut(..dofs.len()).unwrap_or_default(), dofs)
     });
-    crew.for_each(&mut shares, |_, (k, workspaces, v_start, dofs)| {
+    pool.parallel_for(&mut shares, |_, (k, workspaces, v_start, dofs)| {
         v_start.copy_from_slice(&state.v[dofs.clone()]);
         if !state.is_finite_in(|all| share(*k, all)) {
             are_bad.store(true, Ordering::Relaxed);
@@ -143,7 +143,7 @@ impl Simulation {
             let error = SimulationError::Contact { step, time, timestep: dt, source };
             return Err(self.runaway(v_star, dt).unwrap_or(error));
         }
-        let Self { islands, trees, v_next, crew, .. } = self;
+        let Self { islands, trees, v_next, pool, .. } = self;
         let (islands, runs_away) = (&*islands, AtomicBool::new(false));
         let gather = |trees: &mut Trees<'_>| {
             trees.each(|k, TreeEnd { workspace, v, .. }| {
@@ -162,10 +162,10 @@ impl Simulation {
             rates: &mut [],
             marks: &mut [],
         };
-        if crew.count() == 1 {
+        if pool.count() == 1 {
             gather(&mut all);
         } else {
-            crew.for_each(&mut all.cut(), |_, trees| gather(trees));
+            pool.parallel_for(&mut all.cut(), |_, trees| gather(trees));
         }
         if let Some(error) = runs_away.into_inner().then(|| self.runaway(self.v_next.iter().copied(), dt)).flatten() {
             return Err(error);
@@ -193,7 +193,7 @@ impl Simulation {
         }
         self.remember_accelerations(dt);
         let follows = !self.is_free_motion_only();
-        let Self { trees, state, v_start, v_next, constraint_force, islands, crew, .. } = self;
+        let Self { trees, state, v_start, v_next, constraint_force, islands, pool, .. } = self;
         state.constraint_force.clone_from(constraint_force);
         let Discretization { theta, retraction, .. } =
             Discretization::new(self.options.scheme, dt, self.options.pd_law);
@@ -233,10 +233,10 @@ impl Simulation {
         let nv = rates.len() / 2;
         let (accelerations, rates) = rates.split_at_mut(nv);
         let mut all = Trees { first: 0, workspaces: trees, v, q, accelerations, rates, marks };
-        if crew.count() == 1 {
+        if pool.count() == 1 {
             move_on(&mut all);
         } else {
-            crew.for_each(&mut all.cut(), |_, trees| move_on(trees));
+            pool.parallel_for(&mut all.cut(), |_, trees| move_on(trees));
         }
         self.advance_soft(dt);
         self.last_step.end(&self.state.v);

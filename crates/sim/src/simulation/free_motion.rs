@@ -59,9 +59,9 @@ impl Simulation {
             return true;
         }
         let (retraction, gravity) = (self.options.scheme.retraction(), self.model.gravity);
-        let Self { trees, state, v_next, crew, islands, tree_of, .. } = self;
+        let Self { trees, state, v_next, pool, islands, tree_of, .. } = self;
         let (islands, is_resolved) = (&*islands, AtomicBool::new(true));
-        crew.for_each(trees, |_, workspace| {
+        pool.parallel_for(trees, |_, workspace| {
             if workspace.asleep {
                 return;
             }
@@ -201,7 +201,7 @@ impl Simulation {
             self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
             self.sources.add_explicit_forces(&self.state, v_start, &step, &mut self.force);
         }
-        let Self { trees, state, v_start, force, model, effective_mass, crew, .. } = self;
+        let Self { trees, state, v_start, force, model, effective_mass, pool, .. } = self;
         let (state, mass) = (&*state, &*effective_mass);
         let force = if has_others { &force[..] } else { &state.applied_force };
         let (is_mass_current, has_drives) = (AtomicBool::new(true), AtomicBool::new(false));
@@ -221,9 +221,9 @@ impl Simulation {
         };
         let mut has_numbers = true;
         if begins {
-            has_numbers = take_state_and(crew, (state, v_start), trees, |workspace| each(workspace, &state.v));
+            has_numbers = take_state_and(pool, (state, v_start), trees, |workspace| each(workspace, &state.v));
         } else {
-            crew.for_each(trees, |_, workspace| each(workspace, v_start));
+            pool.parallel_for(trees, |_, workspace| each(workspace, v_start));
         }
         self.has_drives = has_drives.into_inner();
         if !is_mass_current.into_inner() {

@@ -49,13 +49,13 @@ impl Simulation {
     /// The overlaps in the present state.
     pub(super) fn find_overlaps(&mut self, overlaps: &mut Vec<OverlapPoint>) {
         self.present.place_all(&self.model, (&self.state.q, &self.state.v));
-        let Self { trees, collider, tree_of, detected, crew, present, .. } = self;
+        let Self { trees, collider, tree_of, detected, pool, present, .. } = self;
         let movement = |node: usize| {
             let workspace = &trees[tree_of[node]];
             let frame = &present.kin.frames[node];
             Movement { rot: frame.rot, pos: frame.pos, sweep: Sweep { rests: workspace.asleep, ..Sweep::default() } }
         };
-        collider.shared_contacts(crew, movement, detected);
+        collider.shared_contacts(pool, movement, detected);
         overlaps.clear();
         for contact in self.detected.iter().filter(|contact| contact.gap < 0.0) {
             let (mut relative, mut speed) = (Vec3::ZERO, 0.0);

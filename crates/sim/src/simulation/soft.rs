@@ -59,8 +59,8 @@ impl Simulation {
             return Ok(());
         }
         let step = self.soft_step(dt);
-        let Self { soft, state, model, interrupt, crew, .. } = self;
-        let moved = soft.move_freely(state, step, model.gravity, interrupt, crew);
+        let Self { soft, state, model, interrupt, pool, .. } = self;
+        let moved = soft.move_freely(state, step, model.gravity, interrupt, pool);
         match moved {
             Ok(iterations) => {
                 self.soft_iterations = self.soft_iterations.max(iterations);
@@ -85,13 +85,13 @@ impl Simulation {
         let step = self.soft_step(dt);
         let mut is_needed = false;
         for body in 0..self.soft.parts.len() {
-            let Self { soft, state, islands, trees, interrupt, crew, .. } = self;
+            let Self { soft, state, islands, trees, interrupt, pool, .. } = self;
             if soft.parts[body].touched.is_empty() {
                 // Its free motion is solved.
                 continue;
             }
             let touched = islands.velocities_of(trees.len() + body).map(|(v, _)| v);
-            let refined = soft.refine(body, touched, (state, &step), interrupt, crew);
+            let refined = soft.refine(body, touched, (state, &step), interrupt, pool);
             let refinement = refined.map_err(|error| self.soft_error(body, error, dt))?;
             is_needed |= refinement.is_needed;
             self.soft_residual = self.soft_residual.max(refinement.residual);
@@ -110,9 +110,9 @@ impl Simulation {
 
     /// Keeps what the solution of the constraints was: the next one in this step is near it.
     pub(super) fn remember_round(&mut self) {
-        let Self { islands, crew, contact_outcomes, last_round, .. } = self;
+        let Self { islands, pool, contact_outcomes, last_round, .. } = self;
         let mut stats = Stats::default();
-        islands.collect(crew, &mut stats, contact_outcomes, last_round);
+        islands.collect(pool, &mut stats, contact_outcomes, last_round);
         self.earlier_iterations += stats.iterations;
         self.is_again = true;
     }

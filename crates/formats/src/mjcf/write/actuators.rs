@@ -94,8 +94,8 @@ impl Writer<'_> {
                 (actuator.ctrl_range, "ctrlrange", "ctrllimited"),
                 (actuator.force_range, "forcerange", "forcelimited"),
             ] {
-                if let Some(range) = range {
-                    attributes.extend([(key, self.interval(range, false, &label)), (flag, "true".into())]);
+                if let Some((low, high)) = range {
+                    attributes.extend([(key, self.interval(low, high, false, &label)), (flag, "true".into())]);
                 }
             }
             xml.empty(kind, &attributes);

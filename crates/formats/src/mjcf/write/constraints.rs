@@ -18,8 +18,8 @@ impl Writer<'_> {
         for (index, tendon) in self.model.tendons.iter().enumerate() {
             let label = label("tendon", &tendon.name, index);
             let mut attributes = named(&self.tendons[index]);
-            if let Some(range) = tendon.range {
-                attributes.extend([("range", self.interval(range, false, &label)), ("limited", "true".into())]);
+            if let Some((low, high)) = tendon.range {
+                attributes.extend([("range", self.interval(low, high, false, &label)), ("limited", "true".into())]);
             }
             attributes.extend(self.compliance(
                 tendon.limit_compliance,

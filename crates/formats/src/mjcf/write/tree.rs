@@ -190,10 +190,10 @@ impl Writer<'_> {
                 attributes.push((key, number(value)));
             }
         }
-        if let Some(range) = spec.range
+        if let Some((low, high)) = spec.range
             && kind != "free"
         {
-            attributes.extend([("range", self.interval(range, kind == "ball", label)), ("limited", "true".into())]);
+            attributes.extend([("range", self.interval(low, high, kind == "ball", label)), ("limited", "true".into())]);
         }
         attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], Side::One, label));
         match spec.effort_limit {
@@ -212,7 +212,7 @@ impl Writer<'_> {
     }
 
     /// The ends of an interval, which MJCF wants finite and apart.
-    pub(super) fn interval(&mut self, (low, high): (f64, f64), ball: bool, label: &str) -> String {
+    pub(super) fn interval(&mut self, low: f64, high: f64, ball: bool, label: &str) -> String {
         // What MuJoCo takes for infinite.
         const MOST: f64 = 1e10;
         let (mut a, mut b) = (low, high);

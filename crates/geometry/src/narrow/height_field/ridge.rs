@@ -4,10 +4,11 @@ use spatial::Vec3;
 
 use super::{Query, TILT};
 use crate::narrow::convex::Nearest;
-use crate::narrow::facets::{Facet, Facets, MAX_SEEN};
+use crate::narrow::facets::{Facet, Facets, MAX_SEEN, Side};
 use crate::narrow::placed::Placed;
 use crate::narrow::point::signed_distance;
 use crate::narrow::{Convex, Point};
+use crate::solid::PlacedSolid;
 
 /// Directions across an edge that are tried at most.
 const MAX_TRIED: usize = 40;
@@ -98,15 +99,21 @@ impl Query<'_> {
             if half == 0 {
                 // Each side and what the neighbour across it has it as.
                 let (below, right, twin) = (row_before.get(i + 1), row.get(i + 3), row.get(i + 1));
-                self.touch_edge((facet, 0), below.map(|other| (other, 1)), r == 0, seen, workspace);
-                self.touch_edge((facet, 1), right.map(|other| (other, 2)), c == columns - 2, seen, workspace);
-                self.touch_edge((facet, 2), twin.map(|other| (other, 0)), false, seen, workspace);
+                self.touch_edge(facet.of_side(0), below.map(|other| other.of_side(1)), r == 0, seen, workspace);
+                self.touch_edge(
+                    facet.of_side(1),
+                    right.map(|other| other.of_side(2)),
+                    c == columns - 2,
+                    seen,
+                    workspace,
+                );
+                self.touch_edge(facet.of_side(2), twin.map(|other| other.of_side(0)), false, seen, workspace);
             } else {
                 if r == rows - 2 {
-                    self.touch_edge((facet, 1), None, true, seen, workspace);
+                    self.touch_edge(facet.of_side(1), None, true, seen, workspace);
                 }
                 if c == 0 {
-                    self.touch_edge((facet, 2), None, true, seen, workspace);
+                    self.touch_edge(facet.of_side(2), None, true, seen, workspace);
                 }
             }
         }
@@ -117,8 +124,8 @@ impl Query<'_> {
     #[inline(always)]
     fn touch_edge(
         &self,
-        (facet, side): (&Facet, usize),
-        neighbour: Option<(&Facet, usize)>,
+        edge: Side<'_>,
+        neighbour: Option<Side<'_>>,
         is_rim: bool,
         seen: &mut Vec<[usize; 2]>,
         workspace: &mut Convex,
@@ -128,17 +135,18 @@ impl Query<'_> {
             return;
         }
         // Of what reaches through the plane the farthest point tells nothing.
-        let is_beyond = |facet: &Facet, side: usize| {
+        let is_beyond = |Side { facet, side }: Side<'_>| {
             facet.beyond[side] > 0.0 || facet.is_along || facet.distance < -self.shape.radius
         };
-        let (own, others) = (is_beyond(facet, side), neighbour.is_none_or(|(other, side)| is_beyond(other, side)));
-        let other = neighbour.map(|(other, _)| other);
+        let Side { facet, side } = edge;
+        let (own, others) = (is_beyond(edge), neighbour.is_none_or(is_beyond));
+        let other = neighbour.map(|other| other.facet);
         if !(own || others) || !self.is_ridge(facet, side) {
             return;
         }
         if own && others {
             // Seen along the normals of both triangles the shape is beyond the edge: else it is nearer to something else.
-            return self.touch_ridge((facet, side), other, seen, workspace);
+            return self.touch_ridge(edge, other, seen, workspace);
         }
         let [start, end] = facet.side(side);
         let low = if own { facet.low } else { other.map_or(facet.low, |other| other.low) };
@@ -153,7 +161,7 @@ impl Query<'_> {
     #[inline(never)]
     fn touch_ridge(
         &self,
-        (facet, side): (&Facet, usize),
+        Side { facet, side }: Side<'_>,
         neighbour: Option<&Facet>,
         seen: &mut Vec<[usize; 2]>,
         workspace: &mut Convex,
@@ -179,7 +187,7 @@ impl Query<'_> {
         let edge = Placed::segment([start, end]);
         if (0.0..=length).contains(&along) {
             workspace.manifold(&edge, &self.shape, &nearest, self.limit);
-        } else if !self.lies_along(&ridge, &edge, (&nearest, along), workspace) {
+        } else if !self.lies_along(&ridge, &edge, &nearest, along, workspace) {
             let corner = if along > length { (side + 1) % 3 } else { side };
             self.touch_corner(facet, corner, seen, workspace);
         }
@@ -187,13 +195,7 @@ impl Query<'_> {
 
     /// Appends the contact points of an edge that a face or an edge of the shape lies on, although one of their points beyond the edge is
     /// nearer by a little; whether there are any.
-    fn lies_along(
-        &self,
-        ridge: &Ridge,
-        edge: &Placed,
-        (nearest, along): (&Nearest, f64),
-        workspace: &mut Convex,
-    ) -> bool {
+    fn lies_along(&self, ridge: &Ridge, edge: &Placed, nearest: &Nearest, along: f64, workspace: &mut Convex) -> bool {
         if !self.shape.is_along(-nearest.normal, TILT) {
             return false;
         }
@@ -311,7 +313,9 @@ impl Query<'_> {
             seen.push(place);
         }
         let p = facet.corners[corner];
-        let Some((away, distance)) = signed_distance((self.solid, &self.place), p, self.limit, workspace) else {
+        let Some((away, distance)) =
+            signed_distance(PlacedSolid { solid: self.solid, at: &self.place }, p, self.limit, workspace)
+        else {
             return;
         };
         let normal = -away;

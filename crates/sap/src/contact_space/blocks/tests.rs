@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{Block, ConeContact, SpinFriction};
-use random::SplitMix64;
+use support::SplitMix64;
 use spatial::{F32x8, F64x4};
 
 /// Regions of a friction cone.

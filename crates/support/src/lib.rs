@@ -1,0 +1,15 @@
+//! What the crates of a simulation share, and what knows none of them.
+//!
+//! * [`ThreadPool`] — parallel loops of 10 to 500 µs
+//! * [`Interrupt`] — a request to stop that long computations look at
+//! * [`SplitMix64`] — pseudo-random numbers that are the same everywhere
+//! * [`suggest`] — names that are like a misspelt one
+
+mod interrupt;
+mod random;
+pub mod suggest;
+mod thread_pool;
+
+pub use interrupt::Interrupt;
+pub use random::SplitMix64;
+pub use thread_pool::ThreadPool;
