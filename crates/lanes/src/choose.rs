@@ -1,10 +1,10 @@
 //! Active set: constraints that push in free motion or are expected to, then those that push at the velocities found.
 
-use spatial::Real;
+use spatial::{Real, Vec3};
 
 use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
 use crate::constants::LEFT_IN_VELOCITIES;
-use crate::plan::{Plan, PlanJacobian};
+use crate::plan::{Friction, Plan, PlanJacobian};
 use spatial::masks::{all_lanes, positive};
 
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
@@ -179,25 +179,27 @@ impl<T: Bundle> Lanes<T> {
             let k = self.near[n];
             let slot = &self.slots[k];
             let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
-            let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
-            let (is_remembered, free_rate) =
-                (self.memory[k].is_remembered, self.memory[k].free_velocity.dot(slot.normal));
+            let velocity = self.relative(plan, nodes, slot.position, false);
+            let rate = self.closing_rate(plan, k, velocity);
+            let is_remembered = self.memory[k].is_remembered;
+            let free_rate = self.closing_rate(plan, k, self.memory[k].free_velocity);
             // Under the lagged law what pushed in the step before has friction even where it parts now.
-            let rubs =
-                if plan.is_lagged { T::ZERO.if_less(self.memory[k].normal, is_remembered, T::ZERO) } else { T::ZERO };
+            let rubs = if plan.friction == Friction::Lagged {
+                T::ZERO.if_less(self.memory[k].normal, is_remembered, T::ZERO)
+            } else {
+                T::ZERO
+            };
             // No law asks for a greater velocity.
-            let may_push = velocity.lanes_less(slot.v_hat_recovery)
+            let may_push = rate.lanes_less(slot.v_hat_recovery)
                 | free_rate.lanes_less(slot.v_hat_recovery) & lanes_of(is_remembered)
                 | lanes_of(rubs);
-            if may_push & lanes_of(slot.is_present) == 0 && !plan.is_cone {
+            if may_push & lanes_of(slot.is_present) == 0 {
                 continue;
             }
-            self.make_law_at(plan, k, velocity);
+            self.make_law_at(plan, k, velocity.dot(slot.normal));
             let v_hat = self.slots[k].v_hat_recovery;
             let expected = pushes(free_rate, v_hat) * is_remembered;
-            // Cones push what slides before it comes near.
-            let pushes = if plan.is_cone { T::ONE } else { pushes(velocity, v_hat).max(expected).max(rubs) };
-            news |= self.choose(plan, k, pushes);
+            news |= self.choose(plan, k, pushes(rate, v_hat).max(expected).max(rubs));
         }
         for n in 0..self.space.reached.len() {
             let k = self.space.reached[n];
@@ -211,6 +213,18 @@ impl<T: Bundle> Lanes<T> {
             news |= self.choose(plan, k, pushes(velocity, slot.v_hat_recovery).max(expected));
         }
         self.space.open = news;
+    }
+
+    /// The velocity below whose v̂ a contact pushes, of its points' relative velocity. A cone pushes what slides before it comes near.
+    #[inline(always)]
+    fn closing_rate(&self, plan: &Plan, k: usize, velocity: Vec3<T>) -> T {
+        let normal = self.slots[k].normal;
+        let along = velocity.dot(normal);
+        if plan.friction != Friction::Cone {
+            return along;
+        }
+        let sliding = velocity - normal * along;
+        along - self.numbers.friction[k] * sliding.norm()
     }
 
     /// The open lanes in which a constraint of one row is expected at a bound, from what it met in the step before.
@@ -262,7 +276,8 @@ impl<T: Bundle> Lanes<T> {
             let k = self.near[n];
             let slot = &self.slots[k];
             let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
-            let velocity = self.relative(plan, nodes, slot.position, true).dot(slot.normal);
+            let found = self.relative(plan, nodes, slot.position, true);
+            let (velocity, rate) = (found.dot(slot.normal), self.closing_rate(plan, k, found));
             let chosen = self.space.chosen[k] & self.space.open;
             if chosen != 0 {
                 let memory = &self.memory[k];
@@ -272,11 +287,11 @@ impl<T: Bundle> Lanes<T> {
                 size = (velocity * velocity).mul_add(lanes, size);
             }
             let may_push = self.space.open & !self.space.chosen[k];
-            if may_push & velocity.lanes_less(slot.v_hat_recovery) != 0 {
+            if may_push & rate.lanes_less(slot.v_hat_recovery) != 0 {
                 if !slot.has_law {
                     self.make_law_of_newcomer(plan, k);
                 }
-                news |= self.choose(plan, k, pushes(velocity, self.slots[k].v_hat_recovery));
+                news |= self.choose(plan, k, pushes(rate, self.slots[k].v_hat_recovery));
             }
         }
         for n in 0..self.space.reached.len() {

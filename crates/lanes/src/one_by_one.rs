@@ -1,11 +1,11 @@
-//! Problems of single lanes by [`sap::ContactSpace`], as in `sim`: of what does not settle in lanes, and of cones.
+//! Problems of single lanes that do not settle in lanes, by [`sap::ContactSpace`] as in `sim`.
 
 use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit, SpinFriction};
 use spatial::{Mat3, Three, Vec3};
 
 use super::contact_space::MAX_ROWS;
 use super::{Bundle, ConstraintSlot, Lanes, Memory, get, put};
-use crate::plan::{Numbers, Plan, PlanJacobian, Source, TieKind};
+use crate::plan::{Friction, Numbers, Plan, PlanJacobian, Source, TieKind};
 
 /// The problem of one lane, reused from lane to lane.
 #[derive(Clone, Debug, Default)]
@@ -31,9 +31,7 @@ impl<T: Bundle> Lanes<T> {
                 continue;
             }
             let rows = 3 * (self.space.threes[lane] + self.space.spins[lane]) + self.space.ones[lane];
-            let most_rows =
-                if plan.is_cone { sap::ContactSpace::MAX_ROWS } else { sap::ContactSpace::MAX_ROWS_IN_BLOCKS };
-            if rows > most_rows {
+            if rows > sap::ContactSpace::MAX_ROWS {
                 self.space.open &= !(1 << lane);
                 self.fallback |= 1 << lane;
                 continue;
@@ -46,7 +44,7 @@ impl<T: Bundle> Lanes<T> {
             }
             let options = if is_recovery { &plan.recovery_options } else { &plan.solver_options };
             // Newton's method in blocks was tried, but in 32 bits with other numbers.
-            let solved = if T::IS_SINGLE || plan.is_cone {
+            let solved = if T::IS_SINGLE {
                 space.solve(constraints, v_free, energy, options)
             } else {
                 space.solve_hard(constraints, v_free, energy, options)
@@ -167,7 +165,9 @@ fn law<T: Bundle>(
     let normal_of =
         |slot: &ConstraintSlot<T>| at(&if is_recovery { slot.bound_of_recovery() } else { slot.normal_estimate });
     let law: Constraint = match &plan.constraints.all[k].source {
-        Source::Contact if plan.is_cone => ConeContact::new(at(&numbers.friction[k]), at(&slot.r_t), r, v_hat).into(),
+        Source::Contact if plan.friction == Friction::Cone => {
+            ConeContact::new(at(&numbers.friction[k]), at(&slot.r_t), r, v_hat).into()
+        }
         Source::Contact => {
             let friction = at(&numbers.friction[k]);
             BoundedFrictionContact::new(friction, at(&slot.r_t), r, v_hat, normal_of(slot)).into()

@@ -70,9 +70,7 @@ pub struct Plan {
     pub(crate) rule: Rule,
     /// All that may constrain a step: a slot for every contact point, then all else.
     pub(crate) constraints: Constraints,
-    /// Whether friction is the convex cone, or bounded by the impulses of the step before.
-    pub(crate) is_cone: bool,
-    pub(crate) is_lagged: bool,
+    pub(crate) friction: Friction,
     pub(crate) solver_options: sap::Options,
     pub(crate) recovery_options: sap::Options,
 }
@@ -218,8 +216,7 @@ impl Plan {
             joined_trees,
             constraints,
             drives,
-            is_cone: friction == Friction::Cone,
-            is_lagged: friction == Friction::Lagged,
+            friction,
             recovery_options: sap::Options { max_friction_iterations: 1, ..solver_options },
             solver_options,
             contacts,

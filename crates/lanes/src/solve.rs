@@ -1,13 +1,13 @@
 //! The contact problems of a group: laws of every lane's rows, and what was found.
 
 use sap::SolverParameters;
-use sap::contact_blocks::{BlockRows, Limits, Spin};
+use sap::contact_blocks::{BlockRows, FrictionBound, Limits, Outcome, Spin};
 use spatial::Vec3;
 
 use super::{Bundle, ConstraintSlot, Lanes, get, select, select3, wide};
-use crate::plan::{Plan, PlanJacobian, Source, TieKind};
+use crate::plan::{Friction, Plan, PlanJacobian, Source, TieKind};
 
-const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps_in_blocks;
+const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps;
 
 /// |F| over the tolerance of the solver from which on the residual is looked at, which tells whether a problem is solved. Of steps of robots
 /// that were solved at 1e-4 without a look, up to 0.5 % missed the tolerance.
@@ -157,22 +157,16 @@ impl<T: Bundle> Lanes<T> {
     fn search(&mut self, plan: &Plan, is_recovery: bool) -> u32 {
         let space = &mut self.space;
         let (open, rows) = (space.open, &mut space.rows[..space.count]);
-        let in_lanes = if plan.is_cone { 0 } else { open };
-        let mut solved = 0;
-        if in_lanes != 0 {
-            let mut energy = T::ZERO;
-            for kinetic in &space.kinetic {
-                energy = energy + *kinetic + *kinetic;
-            }
-            let limits = limits::<T>(plan);
-            let outcome = space.newton.solve(rows, &space.w, energy, in_lanes, &limits);
-            solved = outcome.solved;
-            if self.is_lone && outcome.solved != 0 {
-                self.residual = self.residual.max(get(&space.newton.residual(), 0));
-            }
-            self.stats.iterations += outcome.steps;
-            self.stats.group_iterations += outcome.slowest;
+        let mut energy = T::ZERO;
+        for kinetic in &space.kinetic {
+            energy = energy + *kinetic + *kinetic;
         }
+        let Outcome { solved, steps, slowest } = space.newton.solve(rows, &space.w, energy, open, &limits::<T>(plan));
+        if self.is_lone && solved != 0 {
+            self.residual = self.residual.max(get(&space.newton.residual(), 0));
+        }
+        self.stats.iterations += steps;
+        self.stats.group_iterations += slowest;
         if open & !solved != 0 {
             self.solve_lanes(plan, open & !solved, is_recovery);
         }
@@ -182,7 +176,7 @@ impl<T: Bundle> Lanes<T> {
     /// Gathers the laws of the open lanes and what is remembered of their constraints.
     #[inline(always)]
     fn set_rows(&mut self, plan: &Plan, is_recovery: bool) {
-        let is_bounded = plan.is_lagged || is_recovery;
+        let is_bounded = plan.friction != Friction::Coulomb || is_recovery;
         let Self { space, slots, memory, numbers, .. } = self;
         let first_spin = &space.first_spin;
         for (b, (block, rows)) in space.blocks.iter().zip(&mut space.rows[..space.count]).enumerate() {
@@ -197,8 +191,10 @@ impl<T: Bundle> Lanes<T> {
                 match &plan.constraints.all[k].source {
                     Source::Contact => {
                         let normal = if is_recovery { slot.bound_of_recovery() } else { slot.normal_estimate };
-                        let friction = (numbers.friction[k], is_bounded.then_some(normal));
-                        set_contact(rows, entry.lanes, slot, v_hat, friction);
+                        let bounding_normal = (is_bounded && plan.friction != Friction::Cone).then_some(normal);
+                        set_contact(rows, entry.lanes, slot, v_hat, (numbers.friction[k], bounding_normal));
+                        rows.friction_bound =
+                            if plan.friction == Friction::Cone { FrictionBound::Cone } else { FrictionBound::Disc };
                     }
                     Source::Spin { contact } => {
                         let lengths = numbers.spins[k - plan.contacts.slots];

@@ -357,17 +357,6 @@ impl Block {
         self.0[0] != 0.0 || self.0[3] != 0.0 || self.0[5] != 0.0
     }
 
-    /// Row `k` of the matrix.
-    #[inline]
-    pub(crate) fn row(&self, k: usize) -> [f64; 3] {
-        let [g11, g12, g13, g22, g23, g33] = self.0;
-        match k {
-            0 => [g11, g12, g13],
-            1 => [g12, g22, g23],
-            _ => [g13, g23, g33],
-        }
-    }
-
     /// `G x`.
     #[inline]
     pub fn apply(&self, x: [f64; 3]) -> [f64; 3] {

@@ -68,7 +68,7 @@ mod vector;
 
 /// The method of [`ContactSpace`] on blocks of three rows, also for many problems side by side in vector registers.
 pub mod contact_blocks {
-    pub use crate::contact_space::{Block3, BlockRows, Limits, Outcome, SemismoothNewton, Spin};
+    pub use crate::contact_space::{Block3, BlockRows, FrictionBound, Limits, Outcome, SemismoothNewton, Spin};
 }
 
 pub use block_cholesky::{BlockCholesky, BlockMut};

@@ -33,31 +33,26 @@ pub struct SolverParameters {
 /// `√(v*ᵀ A v*)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactSpaceParameters {
-    /// The most rows with friction cones, a count: those of 16 contacts. With more, a factor of all velocities costs less than the iteration
-    /// with all laws.
+    /// The most rows: of 18 contacts with torsional friction, a third of whose rows never push.
     pub max_rows: usize,
-    /// The most rows in blocks: of 18 contacts with torsional friction, a third of whose rows never push.
-    pub max_rows_in_blocks: usize,
-    /// Steps in blocks after which the proximal point method takes over: robots in motion take 3 in the mean, and what has not settled by
-    /// then seldom does.
-    pub max_steps_in_blocks: usize,
-    /// The same of more than `max_rows` rows, where a step costs as much as one of the safeguard: what converges mostly does in 8.
-    pub max_steps_of_many_rows: usize,
-    /// Factorisations of the proximal point method in blocks, with those of Newton's method before it, after which the problem is left to
-    /// the safeguard. Of the 3,300 problems of a hand and a gripper that it solves, half take 20 and 25 at most, 99 of 100 62 and 82.
-    pub max_steps_from_afar: usize,
-    /// Steps with friction cones after which the problem is left to the safeguard. Robots in motion take 2 to 5 in the mean; of 15,500
-    /// problems of a humanoid with random controls 42 are given up.
+    /// Steps after which the proximal point method takes over: robots in motion take 3 in the mean, and what has not settled by then seldom
+    /// does.
     pub max_steps: usize,
+    /// The same of more than [`many_rows`](Self::many_rows), where a step costs as much as one of the safeguard: what converges mostly does
+    /// in 8.
+    pub max_steps_of_many_rows: usize,
+    /// Those of 16 contacts.
+    pub many_rows: usize,
+    /// Factorisations of the proximal point method, with those of Newton's method before it, after which the problem is left to the
+    /// safeguard. Of the 3,300 problems of a hand and a gripper that it solves, half take 20 and 25 at most, 99 of 100 62 and 82.
+    pub max_steps_from_afar: usize,
     /// `w` relative to the constraint's own share of `W`: neighbours resist as well. Of 4180 problems of a humanoid and a dog that walk
     /// and run, 48 are given up with 1, 44 with 2, 46 with 3.
     pub scaling: f64,
     /// The factor by which `w` grows where the iteration cycles: another `w` leads elsewhere.
     pub scaling_growth: f64,
-    /// Steps in blocks after which it grows: lanes keep no history, and what has not settled by then cycles.
+    /// Steps after which it grows: lanes keep no history, and what has not settled by then cycles.
     pub cycle_length: usize,
-    /// Relative difference of two values of `|F|` below which they are the same: the iteration with all laws cycles.
-    pub cycle_tolerance: f64,
     /// `|F|` above which no law is evaluated at `v_c`: the gradient is greater still.
     pub evaluation_excess: f64,
     /// `|F|` that is round-off: no step leads nearer.
@@ -65,15 +60,12 @@ pub struct ContactSpaceParameters {
     /// The share of `ε_r` from which on a solution is not refined by another step. Near a solution a step squares the error, and whoever
     /// controls the error of steps is not to see that of the solver.
     pub exact_fraction: f64,
-    /// The same for `|F|` in blocks, relative to velocities and to `ε_r`. The gradient is greater by `w/R` of near-rigid contacts, 4,000
+    /// The same for `|F|`, relative to velocities and to `ε_r`. The gradient is greater by `w/R` of near-rigid contacts, 4,000
     /// at the default β.
     pub exact_excess_fraction: f64,
-    /// Steps in blocks from which on `ε_r` itself is enough: fast convergence is far below it by then, and where contacts are redundant
+    /// Steps from which on `ε_r` itself is enough: fast convergence is far below it by then, and where contacts are redundant
     /// `F` need not vanish.
     pub late_step: usize,
-    /// Pivot below which rows are exchanged in the elimination. Entries are of order one: constraints alone have `w T` for the rows of
-    /// their own.
-    pub good_pivot: f64,
 }
 
 /// Of Newton's method on one convex problem.
@@ -295,22 +287,19 @@ impl SolverParameters {
     /// What the solver works with.
     pub const STANDARD: SolverParameters = SolverParameters {
         contact_space: ContactSpaceParameters {
-            max_rows: 48,
-            max_rows_in_blocks: 108,
-            max_steps_in_blocks: 12,
+            max_rows: 108,
+            max_steps: 12,
             max_steps_of_many_rows: 8,
+            many_rows: 48,
             max_steps_from_afar: 100,
-            max_steps: 20,
             scaling: 2.0,
             scaling_growth: 3.0,
             cycle_length: 6,
-            cycle_tolerance: 1e-3,
             evaluation_excess: 1e-3,
             round_off: 8.0 * f64::EPSILON,
             exact_fraction: 1e-3,
             exact_excess_fraction: 1e-7,
             late_step: 4,
-            good_pivot: 0.05,
         },
         convex: ConvexParameters {
             max_predictions: 6,

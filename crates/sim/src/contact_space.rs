@@ -234,9 +234,7 @@ impl ContactSpaceSolver {
                 self.chosen.push(Choice { constraint: k, row, chosen_row, rows });
                 chosen_row += rows;
                 pushing_rows += constraint.rows_that_push();
-                if pushing_rows > self.max_rows
-                    || chosen_row > ContactSpace::MAX_ROWS_IN_BLOCKS
-                    || self.chosen.len() > MAX_CHOSEN
+                if pushing_rows > self.max_rows || chosen_row > ContactSpace::MAX_ROWS || self.chosen.len() > MAX_CHOSEN
                 {
                     return Choosing::TooMany;
                 }

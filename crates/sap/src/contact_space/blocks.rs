@@ -1,12 +1,33 @@
 //! Blocks of three rows of a contact problem and their laws, in scalars or in lanes.
 //!
-//! A block is a contact (t1, t2, n) with friction bounded by its normal impulse, or three constraints of one row,
-//! γ = (v̂ − v_c)/R cut to [low, high]. Lanes may differ in what a block is. A row that a lane does not have has both bounds at zero.
+//! A block is a contact (t1, t2, n), or three constraints of one row, γ = (v̂ − v_c)/R cut to [low, high]. Lanes may differ in what a block
+//! is. A row that a lane does not have has both bounds at zero.
 //!
 //! Rolling and torsional friction is bounded by the normal impulse of a contact in another block ([`Spin`]), the same block in all lanes.
 
 use spatial::Real;
 use spatial::masks::{all_lanes, positive, select, wide};
+
+/// How the friction of the contacts in a block is bounded, the same in all lanes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrictionBound {
+    /// By a disc of radius `bound + friction · γ_n`; γ_n follows the normal velocity alone.
+    #[default]
+    Disc,
+    /// By the cone |γ_t| ≤ `friction` · γ_n, onto which the whole impulse is projected in the norm of R: γ_n follows sliding as well.
+    Cone,
+}
+
+/// Which entries T may have beside its diagonal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coupling {
+    /// None.
+    None,
+    /// Those of the first two rows: the normal impulse follows the normal velocity alone.
+    Friction,
+    /// All.
+    Full,
+}
 
 /// What the rows of a block have to do with normal impulses of contacts in earlier blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,13 +50,16 @@ pub struct BlockRows<T> {
     pub contacts: [usize; 3],
     /// Greatest torque over normal force by rows, zero where the normal impulse is known.
     pub lengths: [T; 3],
-    /// −∂γ̄/∂z_n, z_n that of the contact.
-    pub(super) slope: [T; 3],
+    /// −∂γ̄/∂z by rows, z that of the contact.
+    pub(super) slope: [[T; 3]; 3],
     /// 1 in the lanes where it is a contact, else 0.
     pub is_contact: T,
     /// These lanes, a bit each.
     pub contact_lanes: u32,
-    /// The bound of friction: `bound + friction · γ_n`. Under Coulomb's law the first is zero, where the normal impulse is known the second.
+    /// What bounds the friction of these contacts.
+    pub friction_bound: FrictionBound,
+    /// The bound of friction in a disc: `bound + friction · γ_n`. Under Coulomb's law the first is zero, where the normal impulse is known the
+    /// second.
     pub bound: T,
     /// The coefficient of friction, or zero.
     pub friction: T,
@@ -78,9 +102,10 @@ impl<T: Real> BlockRows<T> {
             spin: Spin::None,
             contacts: [0; 3],
             lengths: zeros,
-            slope: zeros,
+            slope: [zeros; 3],
             is_contact: T::ZERO,
             contact_lanes: 0,
+            friction_bound: FrictionBound::Disc,
             friction: T::ZERO,
             bound: T::ZERO,
             r: ones,
@@ -130,7 +155,10 @@ impl<T: Real> BlockRows<T> {
             }
         }
         if self.contact_lanes != 0 {
-            let (lambda, t) = self.contact();
+            let (lambda, t) = match self.friction_bound {
+                FrictionBound::Disc => self.contact(),
+                FrictionBound::Cone => self.cone(),
+            };
             for row in 0..3 {
                 self.lambda[row] = select(self.is_contact, lambda[row], self.lambda[row]);
                 for column in 0..3 {
@@ -155,17 +183,18 @@ impl<T: Real> BlockRows<T> {
         self.t[row][row] = follows;
     }
 
-    /// λ, T and the slope of rolling and torsional friction; `normal` are normal impulses of its contacts, and how these follow z_n.
+    /// λ, T and the slope of rolling and torsional friction; `normal` are normal impulses of its contacts, and how these follow z.
     #[inline(always)]
-    pub(super) fn localise_spin(&mut self, normal: [(T, T); 3], lanes: u32) {
+    pub(super) fn localise_spin(&mut self, normal: [(T, [T; 3]); 3], lanes: u32) {
         let mut follows = T::ZERO;
         for row in 0..3 {
-            let (normal, k_n) = normal[row];
+            let (normal, of_normal) = normal[row];
             let more = self.lengths[row] * normal;
             self.localise_row(row, [self.low[row] - more, self.high[row] + more]);
             let is_free = T::ZERO.if_less(self.t[row][row], T::ZERO, T::ONE);
-            self.slope[row] = is_free * (self.lengths[row] * k_n).copysign(self.lambda[row]);
-            follows += self.t[row][row] + self.slope[row].abs();
+            let along = is_free * self.lengths[row].copysign(self.lambda[row]);
+            self.slope[row] = scaled(along, of_normal);
+            follows += self.t[row][row] + sum_of_sizes(self.slope[row]);
         }
         if self.spin == Spin::Rolling {
             let (bound, k) = (self.lengths[0].mul_add(normal[0].0, self.bound), self.stiffness[0]);
@@ -174,9 +203,10 @@ impl<T: Real> BlockRows<T> {
             (self.lambda[0], self.lambda[1]) = (-(per_speed * self.z[0]), -(per_speed * self.z[1]));
             self.t[0] = [per_speed - x * d1, -(x * d2), T::ZERO];
             self.t[1] = [-(x * d2), per_speed - y * d2, T::ZERO];
-            let along = -(self.lengths[0] * normal[0].1);
-            (self.slope[0], self.slope[1]) = (along * d1, along * d2);
-            follows += self.t[0][0].abs() + self.t[1][1].abs() + self.slope[0].abs() + self.slope[1].abs();
+            let along = scaled(-self.lengths[0], normal[0].1);
+            (self.slope[0], self.slope[1]) = (scaled(d1, along), scaled(d2, along));
+            follows += self.t[0][0].abs() + self.t[1][1].abs();
+            follows += sum_of_sizes(self.slope[0]) + sum_of_sizes(self.slope[1]);
         }
         self.is_active = positive(follows) & lanes != 0;
     }
@@ -201,6 +231,47 @@ impl<T: Real> BlockRows<T> {
         ([-(per_speed * z1), -(per_speed * z2), normal], t)
     }
 
+    /// λ and T of a contact with a friction cone.
+    #[inline(always)]
+    fn cone(&self) -> ([T; 3], [[T; 3]; 3]) {
+        let Projection { impulse, per_speed, along, direction: [d1, d2], per_normal } =
+            self.on_cone(self.z, [self.stiffness[0], self.stiffness[2]]);
+        // It sticks, and both friction and normal impulse follow their own velocities; or it slides, and both follow one sum of these.
+        let (across, turns) = (self.friction * along, per_speed);
+        let stretch = self.friction * across - turns;
+        let (x, y) = (stretch * d1, stretch * d2);
+        let (along_1, along_2) = (-(across * d1), -(across * d2));
+        let t = [
+            [x.mul_add(d1, turns), x * d2, along_1],
+            [x * d2, y.mul_add(d2, turns), along_2],
+            [along_1, along_2, per_normal],
+        ];
+        (impulse, t)
+    }
+
+    /// The projection of K (v̂ − v) onto the friction cone in the norm of K⁻¹, K = diag(k_t, k_t, k_n).
+    #[inline(always)]
+    fn on_cone(&self, v: [T; 3], [k_t, k_n]: [T; 2]) -> Projection<T> {
+        let mu = self.friction;
+        let (x, y, lacks) = (v[0] - self.v_hat[0], v[1] - self.v_hat[1], self.v_hat[2] - v[2]);
+        let speed = x.mul_add(x, y * y).sqrt();
+        // What slides is pushed before it comes near.
+        let reach = mu.mul_add(speed, lacks);
+        let pushes = T::ZERO.if_less(reach, T::ONE, T::ZERO);
+        let slides = (mu * k_n * lacks).if_less(speed * k_t, pushes, T::ZERO);
+        let along = select(slides, k_n * k_t / (mu * mu).mul_add(k_n, k_t), T::ZERO);
+        let inverse = slides / select(slides, speed, T::ONE);
+        let normal = select(slides, along * reach, select(pushes, k_n * lacks, T::ZERO));
+        let per_speed = select(slides, mu * normal * inverse, select(pushes, k_t, T::ZERO));
+        Projection {
+            impulse: [-(per_speed * x), -(per_speed * y), normal],
+            per_speed,
+            along,
+            direction: [x * inverse, y * inverse],
+            per_normal: select(slides, along, select(pushes, k_n, T::ZERO)),
+        }
+    }
+
     /// γ(v_c), the impulse of the laws at the velocities themselves; `normal` are normal impulses there of the contacts that bound rolling
     /// and torsional friction.
     #[inline(always)]
@@ -221,13 +292,7 @@ impl<T: Real> BlockRows<T> {
             (gamma[0], gamma[1]) = (-(per_speed * self.v_c[0]), -(per_speed * self.v_c[1]));
         }
         if self.contact_lanes != 0 {
-            let normal = self.normal_at_velocity();
-            let bound = self.friction.mul_add(normal, self.bound);
-            let (x, y) = (self.v_c[0] - self.v_hat[0], self.v_c[1] - self.v_hat[1]);
-            let speed = x.mul_add(x, y * y).sqrt();
-            let slides = (bound * self.r[0]).if_less(speed, T::ONE, T::ZERO);
-            let per_speed = select(slides, bound / select(slides, speed, T::ONE), self.r[0].recip());
-            let of_contact = [-(per_speed * x), -(per_speed * y), normal];
+            let of_contact = self.contact_at_velocity();
             for row in 0..3 {
                 gamma[row] = select(self.is_contact, of_contact[row], gamma[row]);
             }
@@ -235,10 +300,38 @@ impl<T: Real> BlockRows<T> {
         gamma
     }
 
+    /// The impulse of a contact's law at v_c.
+    #[inline(always)]
+    fn contact_at_velocity(&self) -> [T; 3] {
+        if self.friction_bound == FrictionBound::Cone {
+            return self.on_cone(self.v_c, [self.r[0].recip(), self.r[2].recip()]).impulse;
+        }
+        let normal = self.normal_at_velocity();
+        let bound = self.friction.mul_add(normal, self.bound);
+        let (x, y) = (self.v_c[0] - self.v_hat[0], self.v_c[1] - self.v_hat[1]);
+        let speed = x.mul_add(x, y * y).sqrt();
+        let slides = (bound * self.r[0]).if_less(speed, T::ONE, T::ZERO);
+        let per_speed = select(slides, bound / select(slides, speed, T::ONE), self.r[0].recip());
+        [-(per_speed * x), -(per_speed * y), normal]
+    }
+
     /// The normal impulse of a contact's law at v_c.
     #[inline(always)]
     pub(super) fn normal_at_velocity(&self) -> T {
-        ((self.v_hat[2] - self.v_c[2]) / self.r[2]).max(T::ZERO)
+        match self.friction_bound {
+            FrictionBound::Disc => ((self.v_hat[2] - self.v_c[2]) / self.r[2]).max(T::ZERO),
+            FrictionBound::Cone => self.contact_at_velocity()[2],
+        }
+    }
+
+    /// Which entries T may have.
+    #[inline(always)]
+    pub(super) fn coupling(&self) -> Coupling {
+        match self.friction_bound {
+            FrictionBound::Cone => Coupling::Full,
+            FrictionBound::Disc if self.contact_lanes != 0 || self.spin == Spin::Rolling => Coupling::Friction,
+            FrictionBound::Disc => Coupling::None,
+        }
     }
 
     /// F of a row.
@@ -256,6 +349,28 @@ impl<T: Real> BlockRows<T> {
     }
 }
 
+/// An impulse on or in a friction cone, and how it follows velocities.
+struct Projection<T> {
+    impulse: [T; 3],
+    /// Friction over −v_t.
+    per_speed: T,
+    /// Where it slides: −∂γ_n/∂v_n, and the direction of v_t; else zero.
+    along: T,
+    direction: [T; 2],
+    /// −∂γ_n/∂v_n
+    per_normal: T,
+}
+
+#[inline(always)]
+fn scaled<T: Real>(a: T, x: [T; 3]) -> [T; 3] {
+    [a * x[0], a * x[1], a * x[2]]
+}
+
+#[inline(always)]
+fn sum_of_sizes<T: Real>(x: [T; 3]) -> T {
+    x[0].abs() + x[1].abs() + x[2].abs()
+}
+
 /// Friction within a disc: the impulse over −z, `k` where that is within the bound, and the direction of z where it is not, else zero.
 #[inline(always)]
 fn held<T: Real>([z1, z2]: [T; 2], bound: T, k: T) -> (T, [T; 2]) {
@@ -265,3 +380,6 @@ fn held<T: Real>([z1, z2]: [T; 2], bound: T, k: T) -> (T, [T; 2]) {
     let inverse = slides / select(slides, speed, T::ONE);
     (select(slides, bound * inverse, k), [z1 * inverse, z2 * inverse])
 }
+
+#[cfg(test)]
+mod tests;

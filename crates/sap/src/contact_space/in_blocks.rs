@@ -1,14 +1,14 @@
-//! Problems of all laws but cones, by blocks of three rows.
+//! Problems of all laws by blocks of three rows.
 
 use spatial::{F64x4, Real};
 
-use super::blocks::{BlockRows, Spin};
+use super::blocks::{BlockRows, FrictionBound, Spin};
 use super::newton::{Block3, Limits, SemismoothNewton, measure, norm_squared};
 use super::{ContactSpace, NotSolved, PARAMETERS, allowed_steps};
 use crate::{Constraint, Criterion, Law, Options, Report};
 
 /// Blocks of a problem at most: the last of rows about normals and that of constraints of one row may be filled in part.
-const MAX_BLOCKS: usize = ContactSpace::MAX_ROWS_IN_BLOCKS / 3 + 2;
+const MAX_BLOCKS: usize = ContactSpace::MAX_ROWS / 3 + 2;
 
 /// A problem in blocks: constraints of three rows first, contacts among them, then what rolls and twists, then constraints of one row, three to
 /// a block. Friction that resists no rolling is a constraint of one row about the normal.
@@ -59,7 +59,7 @@ impl ContactSpace {
     /// Solves the problem in blocks, where `is_hard` by the proximal point method at once.
     ///
     /// # Errors
-    /// Where a law has no place in a block, without an iteration, or where none converges.
+    /// Where no iteration converges.
     pub(super) fn solve_in_blocks(
         &mut self,
         constraints: &[Constraint],
@@ -67,16 +67,17 @@ impl ContactSpace {
         (is_coulomb, is_hard): (bool, bool),
         options: &Options,
     ) -> Result<Report, NotSolved> {
-        if !energy.is_finite() || !self.in_blocks.take(constraints, &self.v_star, is_coulomb) {
+        if !energy.is_finite() {
             return Err(NotSolved { iterations: 0 });
         }
+        self.in_blocks.take(constraints, &self.v_star, is_coulomb);
         if !self.is_in_pairs {
             self.write_pairs(constraints);
         }
         self.in_blocks.take_pairs(&self.pairs);
         let InBlocks { newton, blocks, w, .. } = &mut self.in_blocks;
-        let has_many = self.len > Self::MAX_ROWS;
-        let most = if has_many { PARAMETERS.max_steps_of_many_rows } else { PARAMETERS.max_steps_in_blocks };
+        let has_many = self.len > PARAMETERS.many_rows;
+        let most = if has_many { PARAMETERS.max_steps_of_many_rows } else { PARAMETERS.max_steps };
         let limits = Limits {
             steps: allowed_steps(most, is_coulomb, options),
             excess: (PARAMETERS.exact_excess_fraction * options.tolerance).max(PARAMETERS.round_off),
@@ -96,7 +97,7 @@ impl ContactSpace {
         }
         self.take_solution();
         let cost = self.evaluate_constraints(is_coulomb);
-        let (gradient, momentum, kinetic) = self.gradient_in_blocks(energy);
+        let (gradient, momentum, kinetic) = self.gradient(energy);
         let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum;
         let is_round_off = self.in_blocks.excess() <= PARAMETERS.round_off * PARAMETERS.round_off * energy;
         if !((is_solved || is_round_off) && momentum.is_finite()) {
@@ -127,7 +128,7 @@ impl ContactSpace {
 
     /// Writes `W` by pairs of constraints from its rows.
     fn write_pairs(&mut self, constraints: &[Constraint]) {
-        let Self { pairs, w, .. } = self;
+        let Self { pairs, w, len, .. } = self;
         pairs.clear();
         pairs.reserve(super::MAX_PAIRS);
         let mut row = 0;
@@ -135,7 +136,7 @@ impl ContactSpace {
             let mut column = 0;
             for other in &constraints[..=k] {
                 let entry = |i: usize, j: usize| {
-                    if i < constraint.rows() && j < other.rows() { w.row(row + i)[column + j] } else { 0.0 }
+                    if i < constraint.rows() && j < other.rows() { w[(row + i) * *len + column + j] } else { 0.0 }
                 };
                 pairs.push([0, 1, 2].map(|i| F64x4::from_array([entry(i, 0), entry(i, 1), entry(i, 2), 0.0])));
                 column += other.rows();
@@ -169,8 +170,8 @@ impl ContactSpace {
         }
     }
 
-    /// As [`gradient`](Self::gradient), by blocks.
-    fn gradient_in_blocks(&mut self, energy: f64) -> (f64, f64, f64) {
+    /// `‖λ − γ‖_W`, the norm of momentum, and `½ ‖v − v*‖²_A`.
+    fn gradient(&mut self, energy: f64) -> (f64, f64, f64) {
         let Self { in_blocks: InBlocks { w, places, lacks, blocks, .. }, lambda, gamma, v_c, v_star, .. } = self;
         lacks.clear();
         lacks.reserve(MAX_BLOCKS);
@@ -231,13 +232,13 @@ impl InBlocks {
         measure(&self.blocks).0
     }
 
-    /// Takes laws and J v*; false where a law has no place in a block.
-    fn take(&mut self, constraints: &[Constraint], v_star: &[f64], is_coulomb: bool) -> bool {
+    /// Takes laws and J v*.
+    fn take(&mut self, constraints: &[Constraint], v_star: &[f64], is_coulomb: bool) {
         let Self { blocks, places, .. } = self;
         blocks.clear();
         blocks.reserve(MAX_BLOCKS);
         places.clear();
-        places.reserve(ContactSpace::MAX_ROWS_IN_BLOCKS);
+        places.reserve(ContactSpace::MAX_ROWS);
         let count = |kind| constraints.iter().filter(|constraint| Kind::of(constraint) == kind).count();
         let first_rolling = count(Kind::Three);
         let first_torsion = first_rolling + count(Kind::Rolling);
@@ -275,19 +276,16 @@ impl InBlocks {
                 block_rows.z[at] = if is_known { free[k] } else { v_star };
             }
             row += rows;
-            if matches!(constraint.law, Law::BoundedFriction(_)) {
+            if matches!(constraint.law, Law::BoundedFriction(_) | Law::Cone(_)) {
                 contact = block;
             }
-            if !set_law(&mut blocks[block], at, &constraint.law, contact, is_coulomb) {
-                return false;
-            }
+            set_law(&mut blocks[block], at, &constraint.law, contact, is_coulomb);
         }
-        true
     }
 }
 
-/// Sets the law of the rows from `at` on, that of a contact's friction with the block of the contact; false where it is another.
-fn set_law(block: &mut BlockRows<f64>, at: usize, law: &Law, contact: usize, is_coulomb: bool) -> bool {
+/// Sets the law of the rows from `at` on, that of a contact's friction with the block of the contact.
+fn set_law(block: &mut BlockRows<f64>, at: usize, law: &Law, contact: usize, is_coulomb: bool) {
     match law {
         Law::BoundedFriction(contact) => {
             (block.is_contact, block.contact_lanes) = (1.0, 1);
@@ -331,7 +329,11 @@ fn set_law(block: &mut BlockRows<f64>, at: usize, law: &Law, contact: usize, is_
                 (block.low[twist], block.high[twist]) = (-twists, twists);
             }
         }
-        Law::Cone(_) => return false,
+        Law::Cone(contact) => {
+            (block.is_contact, block.contact_lanes) = (1.0, 1);
+            (block.friction_bound, block.friction) = (FrictionBound::Cone, contact.mu());
+            block.r = [contact.r_t(), contact.r_t(), contact.r_n()];
+            block.v_hat = contact.v_hat();
+        }
     }
-    true
 }

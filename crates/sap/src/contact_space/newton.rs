@@ -7,7 +7,7 @@ use spatial::masks::{positive, select, wide};
 use spatial::{Real, Three};
 
 use super::PARAMETERS;
-use super::blocks::{BlockRows, Spin};
+use super::blocks::{BlockRows, Coupling, Spin};
 use super::softened::Proximal;
 
 /// What a solution may take, and what is asked of it.
@@ -204,10 +204,10 @@ pub(super) fn localise<T: Real>(rows: &mut [BlockRows<T>], lanes: u32) {
         if block.spin == Spin::None {
             block.localise(lanes);
         } else {
-            let mut normal = [(T::ZERO, T::ZERO); 3];
+            let mut normal = [(T::ZERO, [T::ZERO; 3]); 3];
             for row in 0..3 {
                 let contact = &before[block.contacts[row]];
-                normal[row] = (contact.lambda[2], contact.t[2][2]);
+                normal[row] = (contact.lambda[2], contact.t[2]);
             }
             block.localise_spin(normal, lanes);
         }
@@ -292,20 +292,15 @@ pub(super) fn assemble<T: Real>(
     for (i, &b) in active.iter().enumerate() {
         let block = &rows[b];
         let f = [block.excess(0), block.excess(1), block.excess(2)];
-        let [t0, t1, t2] = block.t;
+        let ([t0, t1, t2], coupling) = (block.t, block.coupling());
         let of_block = &w[b * n..(b + 1) * n];
         let equations = &mut system[i * m..(i + 1) * m];
         for (entry, &c) in equations.iter_mut().zip(active) {
-            let [x, y, z] = of_block[c];
-            // The normal row follows nothing else.
-            *entry = if block.contact_lanes == 0 {
-                [x.scaled(t0[0]), y.scaled(t1[1]), z.scaled(t2[2])]
-            } else {
-                [
-                    z.scaled(t0[2]).add_scaled(t0[1], y).add_scaled(t0[0], x),
-                    z.scaled(t1[2]).add_scaled(t1[1], y).add_scaled(t1[0], x),
-                    z.scaled(t2[2]),
-                ]
+            let of_pair = &of_block[c];
+            *entry = match coupling {
+                Coupling::None => [of_pair[0].scaled(t0[0]), of_pair[1].scaled(t1[1]), of_pair[2].scaled(t2[2])],
+                Coupling::Friction => [mixed(t0, of_pair), mixed(t1, of_pair), of_pair[2].scaled(t2[2])],
+                Coupling::Full => [mixed(t0, of_pair), mixed(t1, of_pair), mixed(t2, of_pair)],
             };
         }
         let mut own = entries::<T>(&equations[i]);
@@ -323,6 +318,12 @@ pub(super) fn assemble<T: Real>(
     }
 }
 
+/// tᵀ M
+#[inline(always)]
+fn mixed<T: Real>(t: [T; 3], m: &Block3<T>) -> T::Three {
+    m[2].scaled(t[2]).add_scaled(t[1], m[1]).add_scaled(t[0], m[0])
+}
+
 /// Adds to the equations of rolling and torsional friction in block `b` how they follow the normal impulses of their contacts.
 #[inline(always)]
 fn couple<T: Real>(
@@ -335,19 +336,22 @@ fn couple<T: Real>(
 ) {
     let (n, block) = (rows.len(), &rows[b]);
     for row in 0..3 {
-        let (slope, contact) = (block.slope[row], block.contacts[row]);
+        let contact = block.contacts[row];
         let of_contact = &rows[contact];
-        if positive(slope.abs()) == 0 {
-            continue;
-        }
-        for (entry, &c) in equations.iter_mut().zip(active) {
-            entry[row] = entry[row].add_scaled(slope, w[contact * n + c][2]);
-            if c == contact {
-                let own = T::Three::new([T::ZERO, T::ZERO, of_contact.own[2]]);
-                entry[row] = entry[row].add_scaled(-slope, own);
+        for (k, &slope) in block.slope[row].iter().enumerate() {
+            if positive(slope.abs()) == 0 {
+                continue;
             }
+            for (entry, &c) in equations.iter_mut().zip(active) {
+                entry[row] = entry[row].add_scaled(slope, w[contact * n + c][k]);
+                if c == contact {
+                    let mut own = [T::ZERO; 3];
+                    own[k] = of_contact.own[k];
+                    entry[row] = entry[row].add_scaled(-slope, T::Three::new(own));
+                }
+            }
+            right[row] -= slope * of_contact.excess(k);
         }
-        right[row] -= slope * of_contact.excess(2);
     }
 }
 

@@ -53,7 +53,7 @@ fn what_settles_meets_coulombs_law() {
         assert!(report.residual <= 1e-10 && report.friction_residual <= 1e-10 && report.friction_iterations == 1);
         let mut made = vec![0.0; 13];
         for (i, made) in made.iter_mut().enumerate() {
-            *made = free[i] + (0..13).map(|k| space.w.row(i)[k] * lambda[k]).sum::<f64>();
+            *made = free[i] + (0..13).map(|k| space.w[13 * i + k] * lambda[k]).sum::<f64>();
         }
         assert!(distance(&made, &v) < 1e-12);
         let normal = |row: usize| (-v[row] / r).max(0.0);
@@ -90,26 +90,16 @@ fn one_contact_is_alone() {
     assert!(distance(&lambda, &[-0.05, 0.0, 0.5]) < 1e-6, "{lambda:?}");
 }
 
-/// Every law but the cone, beside [`solve`] on all velocities, whose fixed point is found by passes. In 2.9 steps; in 5.7 where twists
-/// without rolling friction are left out of the derivative.
-#[test]
-fn what_settles_is_what_passes_find() {
+/// Solves random problems of these constraints, and beside that by [`solve`] on all `nv` velocities, whose fixed point is found by passes;
+/// returns how many were solved, and in how many steps.
+fn solve_beside_passes(nv: usize, laws: &[Constraint]) -> (usize, usize) {
     let (mut random, mut settled, mut steps) = (SplitMix64(11), 0, 0);
+    let constraints: Vec<Constraint> = laws.iter().map(|law| law.with_delassus(nv as f64 / 3.0)).collect();
+    let n = constraints.iter().map(Constraint::rows).sum();
     for _ in 0..100 {
-        let nv = 24;
-        let (mut space, _, j) = problem(15, nv, &mut random);
+        let (mut space, _, j) = problem(n, nv, &mut random);
         let v_star: Vec<f64> = (0..nv).map(|_| random.symmetric()).collect();
         let free: Vec<f64> = j.chunks_exact(nv).map(|row| dot(row, &v_star)).collect();
-        let mut constraints: Vec<Constraint> = vec![
-            BoundedFrictionContact::new(0.3, 1e-3, 1e-3, 0.0, 0.3).with_surface_velocity([0.4, 0.1]).into(),
-            SpinFriction::new(1e-3, 0.0, 0.3, 0.3).into(),
-            BoundedFrictionContact::new(0.0, 1e-3, 1e-3, 0.1, 0.3).into(),
-            Limit::new(1e-3, 0.2).into(),
-            BoxConstraint::new(1e-3, 0.0, -0.01, 0.02).into(),
-            BoxConstraint::new(1e-3, 0.1, -5.0, 5.0).into(),
-            Equality::vector(1e-3, [0.1, -0.2, 0.3]).into(),
-        ];
-        constraints.iter_mut().for_each(|c| *c = c.with_delassus(nv as f64 / 3.0));
         let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &constraints, &free, 100) else { continue };
         settled += 1;
         steps += report.iterations;
@@ -131,7 +121,37 @@ fn what_settles_is_what_passes_find() {
         assert!(distance(ws.velocities(), &v) < 1e-5, "{:?} {v:?}", ws.velocities());
         assert!(distance(ws.impulses(), &lambda) < 1e-3, "{:?} {lambda:?}", ws.impulses());
     }
+    (settled, steps)
+}
+
+/// In 2.9 steps; in 5.7 where twists without rolling friction are left out of the derivative.
+#[test]
+fn what_settles_is_what_passes_find() {
+    let constraints: [Constraint; 7] = [
+        BoundedFrictionContact::new(0.3, 1e-3, 1e-3, 0.0, 0.3).with_surface_velocity([0.4, 0.1]).into(),
+        SpinFriction::new(1e-3, 0.0, 0.3, 0.3).into(),
+        BoundedFrictionContact::new(0.0, 1e-3, 1e-3, 0.1, 0.3).into(),
+        Limit::new(1e-3, 0.2).into(),
+        BoxConstraint::new(1e-3, 0.0, -0.01, 0.02).into(),
+        BoxConstraint::new(1e-3, 0.1, -5.0, 5.0).into(),
+        Equality::vector(1e-3, [0.1, -0.2, 0.3]).into(),
+    ];
+    let (settled, steps) = solve_beside_passes(24, &constraints);
     assert!(settled > 95 && steps < 4 * settled, "{settled} {steps}");
+}
+
+/// Cones bound rolling and torsional friction as discs do: in 4.1 steps, with discs in 3.3.
+#[test]
+fn cones_that_settle_are_what_passes_find() {
+    let constraints: [Constraint; 5] = [
+        ConeContact::new(0.5, 1e-3, 1e-3, 0.1).with_surface_velocity([-0.2, 0.3]).into(),
+        SpinFriction::new(1e-3, 0.2, 0.3, 0.3).into(),
+        ConeContact::new(0.8, 1e-3, 1e-3, 0.3).into(),
+        SpinFriction::new(1e-3, 0.0, 0.3, 0.3).into(),
+        Limit::new(1e-3, 0.2).into(),
+    ];
+    let (settled, steps) = solve_beside_passes(24, &constraints);
+    assert!(settled > 95 && steps < 5 * settled, "{settled} {steps}");
 }
 
 /// One that parts, but would jam from where it was: nothing pushes at `v*`, which is the solution.
@@ -164,16 +184,9 @@ fn what_it_cannot_solve_is_left() {
     let mut random = SplitMix64(5);
     let (mut space, free, _) = problem(6, 9, &mut random);
     let cone = Constraint::from(ConeContact::new(0.5, 1e-4, 1e-4, 0.0)).with_delassus(3.0);
-    let spin = Constraint::from(SpinFriction::new(1e-4, 0.1, 0.1, 0.3)).with_delassus(3.0);
-    assert!(solve_in_contact_space(&mut space, &[cone, spin], &free, 100).is_err());
     let unknown = Constraint::from(BoundedFrictionContact::new(0.5, 1e-4, 1e-4, 0.0, 0.3));
     assert!(solve_in_contact_space(&mut space, &[unknown, unknown], &free, 100).is_err());
     assert!(solve_in_contact_space(&mut space, &[cone, cone], &[f64::NAN; 6], 100).is_err());
-    let cones = (0..40).filter(|_| {
-        let (mut space, free, _) = problem(6, 9, &mut random);
-        solve_in_contact_space(&mut space, &[cone, cone], &free, 1).is_ok()
-    });
-    assert!(cones.count() > 30);
 }
 
 /// Hands that hold something: more rows than velocities, nearly rigid. Newton's method alone leaves a good part of these.
@@ -184,14 +197,14 @@ fn the_proximal_point_method_solves_what_newtons_method_does_not() {
         let (rows, nv) = (45, 12);
         let (mut space, free, _) = problem(rows, nv, &mut random);
         let contact = |k: usize| {
-            let w = (0..3).map(|row| space.w.row(3 * k + row)[3 * k + row]).sum::<f64>() / 3.0;
+            let w = (0..3).map(|row| space.w[(3 * k + row) * (rows + 1)]).sum::<f64>() / 3.0;
             Constraint::from(BoundedFrictionContact::new(0.8, 1e-5, 1e-3, 0.0, 0.0)).with_delassus(w)
         };
         let constraints: Vec<Constraint> = (0..rows / 3).map(contact).collect();
         let options = Options { max_friction_iterations: 100, ..Options::default() };
         let result = space.solve(&constraints, &free, ENERGY, &options);
         let took = result.map_or_else(|failure| failure.iterations, |report| report.iterations);
-        if took <= PARAMETERS.max_steps_in_blocks {
+        if took <= PARAMETERS.max_steps {
             continue;
         }
         hard += 1;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use geometry::Scene;
-use lanes::{Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry};
+use lanes::{Bundle, ChangingGains, ConstraintName, Lanes, Numbers, Plan, Summary, WarmStartEntry};
 use multibody::Model;
 use spatial::Vec3;
 
@@ -17,13 +17,17 @@ use crate::report::{ContactOutcome, Reports};
 use crate::sensors::trace::StepTrace;
 use crate::step_forces::LastStep;
 use crate::warm_start::{Entry, Key};
-use crate::{Factorization, Options, Pd, SimulationError, State, Stats};
+use crate::{ContactLaw, Factorization, Options, Pd, SimulationError, State, Stats};
 
 /// Trees at most: lanes solve the constraints of all trees as one problem, whatever islands there are.
 const MAX_TREES: usize = 4;
 
 /// Constraints at most that may ever push: lanes look at most of them in every step.
 const MAX_CONSTRAINTS: usize = 20_000;
+
+/// Friction cones that push at most. Of more, a factor of all velocities takes less time than W: the safeguard finds the solution of a convex
+/// problem in a few of them, and of contacts with the world in O(n). A dog that lies on 24 takes 17 µs a step there, 54 in the lane.
+const MAX_CONES: usize = 12;
 
 /// The least budget of factorisations with which lanes are used: they spend a few dozen at most.
 const MIN_BUDGET: usize = 50;
@@ -98,8 +102,6 @@ impl Lane {
     ) -> Option<Box<Self>> {
         let trees = &model.tree.trees;
         let is_wanted = options.factorization == Factorization::Auto
-            // Cones are solved one by one: of many in reach, that takes longer than the step for all models.
-            && options.contact != crate::ContactLaw::Sap
             && options.factorization_budget.is_none_or(|budget| budget >= MIN_BUDGET)
             && trees.len() <= MAX_TREES
             && trees.iter().any(|nodes| nodes.len() > 1);
@@ -211,8 +213,12 @@ fn make_room<T>(all: &mut Vec<T>, most: usize) {
 
 /// Whether lanes can make the next step from this state. Of worlds that hardly move the step for all models knows the solution of the last
 /// step, and has little to do.
-fn takes(state: &State) -> bool {
-    !state.extrapolation.is_calm() && state.surface_velocity.iter().all(|v| *v == 0.0)
+fn takes(state: &State, law: ContactLaw) -> bool {
+    let is_cone =
+        |entry: &&Entry| entry.normal > 0.0 && matches!(entry.key.in_lane(), Some(ConstraintName::Contact { .. }));
+    !state.extrapolation.is_calm()
+        && state.surface_velocity.iter().all(|v| *v == 0.0)
+        && (law != ContactLaw::Sap || state.warm_start.entries().iter().filter(is_cone).count() <= MAX_CONES)
 }
 
 impl Simulation {
@@ -296,14 +302,14 @@ impl Simulation {
         lane.store(state, halvings);
         last_step.end(&state.v);
         lane.last = Some(halvings);
-        lane.report(halvings, options.contact == crate::ContactLaw::Coulomb, (reports, stats));
+        lane.report(halvings, options.contact == ContactLaw::Coulomb, (reports, stats));
         Trial::Made
     }
 
     /// Makes the lane ready for the next step, under PD control if there is any; false where it cannot make it.
     fn prepare_lane(&mut self) -> bool {
         let Self { lane: Some(lane), state, model, scene, options, extents, .. } = self else { return false };
-        if !takes(state) {
+        if !takes(state, options.contact) {
             return false;
         }
         if state.pd.is_active() && !lane.is_controlled() && state.pd.check(&model.tree).is_ok() {
