@@ -29,12 +29,31 @@ mod whole;
 
 use spatial::{Mat3, Vec3};
 
-use crate::kernels::best_version;
 use crate::{JointType, Kinematics, NO_PARENT, Tree};
 use few::Few;
 use motion::{Body, Known, Motion, Moving};
 use row::{Narrow, Row};
 pub use whole::Whole;
+
+/// Calls `$body` in a function that is compiled for AVX-512 where the processor has it (twice the registers help narrow lanes
+/// too), else as it is. There may be another `$wide` for AVX-512.
+macro_rules! best_version {
+    ($body:path, ($($name:ident: $t:ty),*)) => {
+        best_version!($body, else $body, ($($name: $t),*))
+    };
+    ($wide:path, else $body:path, ($($name:ident: $t:ty),*)) => {{
+        #[cfg(target_arch = "x86_64")]
+        if spatial::cpu::has_avx512() {
+            #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+            fn wide($($name: $t),*) {
+                $wide($($name),*);
+            }
+            // SAFETY: the processor has these instructions.
+            return unsafe { wide($($name),*) };
+        }
+        $body($($name),*);
+    }};
+}
 
 /// How fast positions, velocities and accelerations of the joints change with v.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -179,7 +198,7 @@ impl ImplicitFactor {
         tau: &mut [f64],
     ) {
         let factor = self;
-        best_version!(true, motion::inverse_dynamics, (
+        best_version!(motion::inverse_dynamics, (
             factor: &mut ImplicitFactor,
             tree: &Tree<f64>,
             state: (&[f64], &[f64], &[f64]),
@@ -194,7 +213,7 @@ impl ImplicitFactor {
     /// is what [`inverse_dynamics`](Self::inverse_dynamics) left for factors; factors stay.
     pub fn whole(&mut self, tree: &Tree<f64>, state: (&[f64], &[f64]), origin: Option<Vec3<f64>>, whole: &mut Whole) {
         let factor = self;
-        best_version!(true, motion::whole, (
+        best_version!(motion::whole, (
             factor: &mut ImplicitFactor,
             tree: &Tree<f64>,
             state: (&[f64], &[f64]),
@@ -222,7 +241,7 @@ impl ImplicitFactor {
 
     fn factor_few(&self, few: &mut Few, rates: Rates, joints: JointDerivative<'_>, r: &[f64], x: &mut [f64]) {
         let factor = self;
-        best_version!(true, few::factor, (
+        best_version!(few::factor, (
             factor: &ImplicitFactor,
             few: &mut Few,
             rates: Rates,
@@ -234,7 +253,7 @@ impl ImplicitFactor {
 
     fn factor_many(&mut self, rates: Rates, joints: JointDerivative<'_>, r: &[f64], x: &mut [f64]) {
         let factor = self;
-        best_version!(true, elimination::factor::<row::Wide>, else elimination::factor::<Narrow>, (
+        best_version!(elimination::factor::<row::Wide>, else elimination::factor::<Narrow>, (
             factor: &mut ImplicitFactor,
             rates: Rates,
             joints: JointDerivative<'_>,
@@ -249,7 +268,7 @@ impl ImplicitFactor {
             return few.solve(r, x);
         }
         let factor = self;
-        best_version!(true, elimination::solve::<row::Wide>, else elimination::solve::<Narrow>, (
+        best_version!(elimination::solve::<row::Wide>, else elimination::solve::<Narrow>, (
             factor: &mut ImplicitFactor,
             r: &[f64],
             x: &mut [f64]

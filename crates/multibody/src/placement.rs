@@ -2,7 +2,6 @@
 
 use spatial::{Mat3, Quat, Real, RigidInertia, Sym3, Vec3};
 
-use crate::kernels::rotation;
 use crate::kinematics::{quaternion, vec3};
 use crate::wide::{Matrix, Wide, narrow, narrow_quat, quat_product, unit, wide, wide_quat};
 use crate::{JointType, Node, NodeFrame};
@@ -106,6 +105,19 @@ impl Placement {
     }
 }
 
+/// [`Quat::to_mat3`] in 17 operations in place of 24.
+#[inline(always)]
+fn rotation(q: Quat<f64>) -> Mat3<f64> {
+    let (x2, y2, z2) = (q.x + q.x, q.y + q.y, q.z + q.z);
+    let (xy, xz, yz) = (q.x * y2, q.x * z2, q.y * z2);
+    let (not_x, not_y) = (Real::mul_add(-q.x, x2, 1.0), Real::mul_add(-q.y, y2, 1.0));
+    Mat3::from_columns(
+        Vec3::new(Real::mul_add(-q.z, z2, not_y), Real::mul_add(q.w, z2, xy), Real::mul_add(-q.w, y2, xz)),
+        Vec3::new(Real::mul_add(-q.w, z2, xy), Real::mul_add(-q.z, z2, not_x), Real::mul_add(q.w, x2, yz)),
+        Vec3::new(Real::mul_add(q.w, y2, xz), Real::mul_add(-q.w, x2, yz), Real::mul_add(-q.y, y2, not_x)),
+    )
+}
+
 /// R I Rᵀ.
 #[inline(always)]
 pub(crate) fn rotated(i: &Sym3<f64>, rot: Matrix) -> Matrix {
@@ -115,4 +127,18 @@ pub(crate) fn rotated(i: &Sym3<f64>, rot: Matrix) -> Matrix {
         rot.times_vec(Vec3::new(i.xz, i.yz, i.zz)),
     ];
     Matrix::ZERO.plus_outer(m[0], rot.x).plus_outer(m[1], rot.y).plus_outer(m[2], rot.z)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotations_are_those_of_their_quaternions() {
+        let q = Quat::new(0.4, -0.2, 0.7, 0.1).unit();
+        let (found, expected) = (rotation(q), q.to_mat3());
+        for (a, b) in [(found.x, expected.x), (found.y, expected.y), (found.z, expected.z)] {
+            assert!((a - b).norm() < 1e-15, "{a:?} {b:?}");
+        }
+    }
 }

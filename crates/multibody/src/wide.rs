@@ -1,5 +1,4 @@
-//! Vectors and matrices in three dimensions in registers of four lanes, the last of which is idle. (In `kernels/nodes` a register is
-//! also one number of four nodes, or the same number four times.)
+//! Vectors and matrices in three dimensions in registers of four lanes, the last of which is idle.
 
 use spatial::{F64x4, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 

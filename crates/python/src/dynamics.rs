@@ -1,9 +1,8 @@
 //! The algorithms of `multibody` on whole models, with their scratch in one place.
 
-use multibody::kernels::{Arguments, Impedance, OneWorld};
 use multibody::{
-    CrbaWorkspace, Kinematics, Model, RneaWorkspace, Tendon, TendonRow, equality_residuals, forward_kinematics,
-    normalize, rnea, velocities,
+    CrbaWorkspace, DynamicsInput, ForwardDynamics, Kinematics, Model, RneaWorkspace, Tendon, TendonRow,
+    equality_residuals, forward_kinematics, rnea, velocities,
 };
 use spatial::Pose;
 
@@ -12,23 +11,17 @@ pub struct Workspace {
     kinematics: Kinematics<f64>,
     rnea: RneaWorkspace<f64>,
     crba: CrbaWorkspace<f64>,
-    world: OneWorld,
-    /// Whether any joint has armature, and whether every ball's is the same about all axes.
-    has_armature: bool,
-    uniform: bool,
+    forward: ForwardDynamics,
 }
 
 impl Workspace {
     pub fn new(model: &Model) -> Self {
         let tree = &model.tree;
-        let world = OneWorld::new(tree);
         Self {
             kinematics: Kinematics::new(tree),
             rnea: RneaWorkspace::new(tree),
             crba: CrbaWorkspace::new(tree),
-            has_armature: model.armature.iter().any(|&inertia| inertia != 0.0),
-            uniform: world.is_uniform(&model.armature),
-            world,
+            forward: ForwardDynamics::new(tree),
         }
     }
 
@@ -62,13 +55,9 @@ impl Workspace {
 
     /// a = M⁻¹ (τ − C), armature included, by the articulated-body algorithm, (nv).
     pub fn forward_dynamics(&mut self, model: &Model, q: &[f64], v: &[f64], tau: &[f64]) -> Vec<f64> {
-        // The kernels take quaternions as unit.
-        let mut q = q.to_vec();
-        normalize(&model.tree, &mut q);
-        let armature = Impedance { diagonal: &model.armature, uniform: self.uniform };
-        let impedance = self.has_armature.then_some(armature);
         let mut a = vec![0.0; model.nv()];
-        self.world.forward_dynamics(&Arguments { q: &q, v, tau, impedance, gravity: model.gravity }, &mut a);
+        let input = DynamicsInput { q, v, tau, impedance: &model.armature, gravity: model.gravity };
+        self.forward.solve(&model.tree, &input, &mut a);
         a
     }
 

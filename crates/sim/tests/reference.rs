@@ -7,13 +7,13 @@ mod dense_step;
 
 use std::sync::Arc;
 
-use characters::{Character, Options as CharacterOptions};
 use dense_step::Reference;
 use dense_step::dense::{largest, minus};
+use models::characters::{self, Character, Options as CharacterOptions};
 use multibody::{Compliance, Equality, EqualityKind, Model};
-use random::SplitMix64;
 use sapwood_sim::{ContactLaw, Options, Scheme, Simulation, WarmStart};
 use spatial::Vec3;
+use support::SplitMix64;
 
 /// Velocities differ by no more than this share of the greatest change of one in the step, with problems solved to 1e-11.
 const AGREEMENT: f64 = 1e-8;

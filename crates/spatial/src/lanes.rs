@@ -243,14 +243,6 @@ mod registers {
     use std::arch::x86_64::*;
 
     lanes! {
-        /// Two lanes of f64.
-        F64x2(__m128d): [f64; 2],
-        splat _mm_set1_pd, add _mm_add_pd, sub _mm_sub_pd, mul _mm_mul_pd, div _mm_div_pd,
-        fma _mm_fmadd_pd, sqrt _mm_sqrt_pd,
-        less |a, b, yes, no| _mm_blendv_pd(no, yes, _mm_cmplt_pd(a, b)),
-        bits |a, b| _mm_movemask_pd(_mm_cmplt_pd(a, b)) as u32
-    }
-    lanes! {
         /// Four lanes of f64.
         F64x4(__m256d): [f64; 4],
         splat _mm256_set1_pd, add _mm256_add_pd, sub _mm256_sub_pd, mul _mm256_mul_pd, div _mm256_div_pd,
@@ -328,7 +320,6 @@ mod registers {
         };
     }
 
-    array_lanes!(F64x2, f64, 2);
     array_lanes!(F64x4, f64, 4);
     array_lanes!(F64x8, f64, 8);
     array_lanes!(F64x4x2, f64, 8);
@@ -336,7 +327,7 @@ mod registers {
     array_lanes!(F32x16, f32, 16);
 }
 
-pub use registers::{F32x8, F32x16, F64x2, F64x4, F64x4x2, F64x8};
+pub use registers::{F32x8, F32x16, F64x4, F64x4x2, F64x8};
 
 impl F64x4x2 {
     /// The lanes of `first`, then those of `second`.

@@ -118,35 +118,6 @@ impl Sym3<f64> {
         self.diag().is_finite() && Vec3::new(self.xy, self.xz, self.yz).is_finite()
     }
 
-    /// λ, x, y with `self` = λ 1 + x xᵀ + y yᵀ, λ its least eigenvalue: three numbers and two vectors turn with less work than
-    /// the matrix. By Jacobi's method, to round-off of the largest eigenvalue.
-    pub fn deflated(self) -> (f64, Vec3<f64>, Vec3<f64>) {
-        let mut a = [[self.xx, self.xy, self.xz], [self.xy, self.yy, self.yz], [self.xz, self.yz, self.zz]];
-        let mut vectors = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-        // It converges quadratically: four or five sweeps are enough.
-        for (p, q) in [(0, 1), (0, 2), (1, 2)].repeat(8) {
-            if a[p][q] == 0.0 {
-                continue;
-            }
-            let ratio = 0.5 * (a[q][q] - a[p][p]) / a[p][q];
-            let tan = 1.0_f64.copysign(ratio) / (ratio.abs() + (ratio * ratio + 1.0).sqrt());
-            let cos = 1.0 / (tan * tan + 1.0).sqrt();
-            let turn = |x: &mut [[f64; 3]; 3], i: usize| {
-                (x[p][i], x[q][i]) = (cos * (x[p][i] - tan * x[q][i]), cos * (x[q][i] + tan * x[p][i]));
-            };
-            (0..3).for_each(|i| turn(&mut a, i));
-            for row in &mut a {
-                (row[p], row[q]) = (cos * (row[p] - tan * row[q]), cos * (row[q] + tan * row[p]));
-            }
-            (0..3).for_each(|i| turn(&mut vectors, i));
-        }
-        let mut order = [0, 1, 2];
-        order.sort_by(|i, j| a[*i][*i].total_cmp(&a[*j][*j]));
-        let least = a[order[0]][order[0]];
-        let scaled = |i: usize| Vec3::from(vectors[i]) * (a[i][i] - least).sqrt();
-        (least, scaled(order[2]), scaled(order[1]))
-    }
-
     /// The axes and moments of a symmetric matrix (cyclic Jacobi rotations), in no particular order.
     pub fn principal_axes(self) -> (Mat3<f64>, [f64; 3]) {
         let matrix = self;
@@ -287,23 +258,5 @@ mod tests {
         let r = crate::Quat::new(0.5, -0.1, 0.7, 0.2).normalized().unwrap().to_mat3();
         let full = r * s.to_mat3() * r.transpose();
         assert!((full - s.rotated(r).to_mat3()).z.norm() < 1e-14);
-    }
-
-    #[test]
-    fn deflation_gives_the_matrix_back() {
-        let r = crate::Quat::new(0.5, -0.1, 0.7, 0.2).unit().to_mat3();
-        for moments in
-            [[3.0, 1.0, 2.0], [1.0, 1.0, 1e-9], [5.0, 5.0, 5.0], [1e-12, 2e-12, 2e-12], [0.0; 3], [2.0, -1.0, 0.5]]
-        {
-            for s in [Sym3::diagonal(moments.into()), Sym3::diagonal(moments.into()).rotated(r)] {
-                let (least, x, y) = s.deflated();
-                let back = Sym3::diagonal(Vec3::new(least, least, least)) + Sym3::outer(1.0, x) + Sym3::outer(1.0, y);
-                let apart = (back - s).to_mat3();
-                let (error, size) = (apart.x.norm() + apart.y.norm() + apart.z.norm(), moments[0].max(moments[1]));
-                assert!(error <= 1e-14 * size, "{moments:?}: {error:e}");
-                let smallest = moments.iter().fold(f64::INFINITY, |m, x| m.min(*x));
-                assert!((least - smallest).abs() <= 2e-15 * size, "{least} against {smallest}");
-            }
-        }
     }
 }

@@ -2,9 +2,9 @@
 
 Pinocchio is compiled for this machine by every compiler given; ours is compared with the faster of its builds and
 conventions. Our side is a command that takes the model files as arguments and prints JSON, one object a line or a list
-of them: case, kernel, lanes, scalar, ns_per_world, and median where ns_per_world is the least. The sides take turns.
-Reported are the median of the turns' medians and the least of all batches. The two agree on a quiet machine. Where
-others share its cores they do not, and then the ratio of the leasts is the one to read.
+of them: case, kernel, ns, and median where ns is the least. The sides take turns. Reported are the median of the
+turns' medians and the least of all batches. The two agree on a quiet machine. Where others share its cores they do not,
+and then the ratio of the leasts is the one to read.
 
 Before anything is timed, this package's accelerations of random states are put into Pinocchio's inverse dynamics, which
 must give back the forces, and compared with what its forward dynamics and factorisations say. Its ABA is only noted,
@@ -36,7 +36,7 @@ PEERS = ("pinocchio",)
 OPTIONS: dict[str, dict[str, Any]] = {
     "--ours": {
         "metavar": "COMMAND",
-        "default": "cargo run --release --quiet --package sapwood-multibody --example kernel_time --",
+        "default": "cargo run --release --quiet --package sapwood-multibody --example dynamics_time --",
         "help": "prints our times of the models whose files it is given (default: %(default)s)",
     },
     "--models": {
@@ -50,16 +50,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "what to build Pinocchio with, by comma (default: %(default)s)",
     },
 }
-OVER = {
-    "maba": ("aba",),
-    "maba+nodes": ("aba+nodes",),
-    "maba+limbs": ("aba+limbs",),
-    "pd+maba": ("pd+aba", "aba"),
-    "pd+aba": ("aba",),
-}
+OVER = {"maba": ("aba",), "pd+maba": ("pd+aba", "aba"), "pd+aba": ("aba",)}
 """Which kernels each is compared with for what driving the joints costs. ``pd+aba`` has armature and an explicit PD
-force, ``pd+maba`` the force of stable PD and its impedance: both compute it, ``aba`` and ``maba`` are given one. With
-``nodes`` one world has its numbers, with ``limbs`` its limbs across lanes."""
+force, ``pd+maba`` the force of stable PD and its impedance: both compute it, ``aba`` and ``maba`` are given one."""
 BUSY = 1.1
 """Median over least from which the machine is called busy."""
 STATES = 8
@@ -197,10 +190,8 @@ def parse(text: str) -> list[tuple[str, str, Times]]:
     entries = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
     times = []
     for entry in entries:
-        lanes = f" x{entry['lanes']}" if entry["lanes"] > 1 else ""
-        least = float(entry["ns_per_world"])
-        kernel = f"{entry['kernel']} {entry['scalar']}{lanes}"
-        times.append((str(entry["case"]), kernel, Times(float(entry.get("median", least)), least)))
+        least = float(entry["ns"])
+        times.append((str(entry["case"]), str(entry["kernel"]), Times(float(entry.get("median", least)), least)))
     return times
 
 
@@ -218,9 +209,8 @@ def report(cases: list[str], samples: dict[tuple[str, str, str], list[Times]]) -
         }
         excess += [times.median / times.least for times in pooled.values()]
         for (engine, kernel), times in pooled.items():
-            unit = "ns/world" if engine == "sapwood" else "ns/call"
-            rows.append(row(case, engine, kernel, times.median, unit))
-            rows.append(row(case, engine, f"{kernel}, least", times.least, unit))
+            rows.append(row(case, engine, kernel, times.median, "ns/call"))
+            rows.append(row(case, engine, f"{kernel}, least", times.least, "ns/call"))
             peer = fastest_peer(pooled, kernel) if engine == "sapwood" else None
             ratios = ""
             if peer is not None:
@@ -239,9 +229,8 @@ def overheads(case: str, pooled: dict[tuple[str, str], Times]) -> list[Row]:
     """What driving every joint costs: the least times of our kernels over those of others, less one."""
     rows = []
     for (engine, kernel), times in pooled.items():
-        name, _, scalar = kernel.partition(" ")
-        for base in OVER.get(name, ()) if engine == "sapwood" else ():
-            other = pooled.get((engine, f"{base} {scalar}"))
+        for base in OVER.get(kernel, ()) if engine == "sapwood" else ():
+            other = pooled.get((engine, base))
             if other is not None:
                 share = times.least / other.least - 1.0
                 print(f"{case:9} {kernel} over {base}: {100.0 * share:+.1f} %")
@@ -250,12 +239,8 @@ def overheads(case: str, pooled: dict[tuple[str, str], Times]) -> list[Row]:
 
 
 def fastest_peer(pooled: dict[tuple[str, str], Times], kernel: str) -> Times | None:
-    """The least times, over builds and conventions, of the kernel that does what ours does.
-
-    Ours is compared by the first letters of its name: every variant of ``aba`` and ``maba`` with Pinocchio's ABA.
-    """
-    name = re.split("[^a-z]", kernel, maxsplit=1)[0]
-    name = {"maba": "aba"}.get(name, name)
+    """The least times, over builds and conventions, of the kernel that does what ours does: ABA for MABA."""
+    name = {"maba": "aba"}.get(kernel, kernel)
     names = (name, f"{name}-world")
     found = [times for (engine, k), times in pooled.items() if engine != "sapwood" and k in names]
     return Times(min(t.median for t in found), min(t.least for t in found)) if found else None

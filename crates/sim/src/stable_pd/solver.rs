@@ -1,8 +1,8 @@
 //! The five methods behind one interface.
 
-use multibody::kernels::{Arguments, Impedance, OneWorld};
 use multibody::{
-    CrbaWorkspace, Kinematics, Model, RneaWorkspace, Tree, forward_kinematics, mass_matrix, rnea, velocities,
+    CrbaWorkspace, DynamicsInput, ForwardDynamics, Kinematics, Model, RneaWorkspace, Tree, forward_kinematics,
+    mass_matrix, rnea, velocities,
 };
 use sap::Cholesky;
 use spatial::Vec3;
@@ -42,7 +42,7 @@ pub struct Solver {
     tree: Tree<f64>,
     armature: Vec<f64>,
     gravity: Vec3<f64>,
-    world: OneWorld,
+    forward: ForwardDynamics,
     kin: Kinematics<f64>,
     rnea: RneaWorkspace<f64>,
     crba: CrbaWorkspace<f64>,
@@ -55,7 +55,6 @@ pub struct Solver {
     lambda: Vec<f64>,
     force: Vec<f64>,
     right: Vec<f64>,
-    next: Vec<f64>,
     bias: Vec<f64>,
     acceleration: Vec<f64>,
     torque: Vec<f64>,
@@ -76,7 +75,7 @@ impl Solver {
             method,
             armature: model.armature.clone(),
             gravity: model.gravity,
-            world: OneWorld::new(&tree),
+            forward: ForwardDynamics::new(&tree),
             kin: Kinematics::new(&tree),
             rnea: RneaWorkspace::new(&tree),
             crba: CrbaWorkspace::new(&tree),
@@ -88,7 +87,6 @@ impl Solver {
             lambda: zero(),
             force: zero(),
             right: zero(),
-            next: vec![0.0; tree.nq],
             bias: zero(),
             acceleration: zero(),
             torque: zero(),
@@ -113,18 +111,8 @@ impl Solver {
             self.lambda[i] = self.armature[i] + dt * command.kd[i];
         }
         if self.method == Method::Maba {
-            // The kernels take quaternions as unit.
-            self.next.copy_from_slice(q);
-            multibody::normalize(&self.tree, &mut self.next);
-            let uniform = self.world.is_uniform(&self.lambda);
-            let arguments = Arguments {
-                q: &self.next,
-                v,
-                tau: &self.force,
-                impedance: Some(Impedance { diagonal: &self.lambda, uniform }),
-                gravity: self.gravity,
-            };
-            self.world.forward_dynamics(&arguments, &mut self.acceleration);
+            let Self { tree, forward, force: tau, lambda: impedance, acceleration, .. } = self;
+            forward.solve(tree, &DynamicsInput { q, v, tau, impedance, gravity: self.gravity }, acceleration);
             return match self.acceleration.iter().position(|x| !x.is_finite()) {
                 Some(dof) => Err(Error::Singular { dof }),
                 None => Ok(Report { iterations: 1, residual: 0.0 }),
