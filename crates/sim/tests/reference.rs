@@ -391,7 +391,7 @@ fn boxes_and_balls() {
         })
         .check_pushing();
         let closing = GRIPPER.replace("pos=\"0 0 .04\"", "pos=\"1 0 .04\"");
-        let closing = closing.replace("friction=\".8\"", "friction=\".8\" solref=\"-3000 -40\"");
+        let closing = closing.replace("friction=\".8\"", "friction=\".8\" solref=\"-300 -20\"");
         compare(&format!("soft fingers, {law:?}"), &closing, &of, 50, |s, _| {
             s.state_mut().ctrl.copy_from_slice(&[0.0, 0.08, 0.08]);
         })
