@@ -220,7 +220,7 @@ fn limits_ties_and_dry_friction() {
     let limits = ties("", "", "");
     compare("limits and dry friction", &limits, &options(0.004), 80, &mut act).check_without_contacts();
     let points = r#"<connect body1="b" body2="d" anchor=".25 0 0"/><connect body1="f" anchor="0 0 .1"/>
-        <weld body1="f" body2="g" relpose=".2 0 0 1 0 0 0"/>"#;
+        <weld body1="f" body2="g" relpose=".25 .02 0 1 .1 0 0"/>"#;
     compare("ties", &ties(points, "", ""), &options(0.004), 80, &mut act).check_without_contacts();
     let soft =
         r#"<connect body1="b" body2="d" anchor=".25 0 0" solref="-400 -20"/><weld body1="f" body2="g" solref=".05 1"/>
@@ -250,7 +250,7 @@ fn tendons_and_drives() {
         push(s, step, &mut random, (2.0, 0));
         control(s, step, &mut random, 1.5);
     };
-    let tendon = r#"limited="true" range="-.2 .3" frictionloss=".2" stiffness="4" damping=".2" springlength="-.1 .1" armature=".01""#;
+    let tendon = r#"limited="true" range="-.02 .03" frictionloss=".2" stiffness="4" damping=".2" springlength="-.1 .1" armature=".01""#;
     let actuators = r#"<position joint="ja" kp="30" kv="1" forcerange="-4 6" gear="1.5"/><motor joint="jd" gear="-2" ctrlrange="-1 1"/>
         <velocity joint="jc" kv="2" forcerange="-3 3"/><position joint="je" kp="200" kv="5" forcerange="-20 5"/>
         <position tendon="t" kp="5" kv=".3" forcerange="-1 2"/><motor tendon="t" gear=".5"/>"#;
@@ -390,6 +390,12 @@ fn boxes_and_balls() {
             s.state_mut().ctrl.copy_from_slice(&[lift, grip, grip]);
         })
         .check_pushing();
+        let closing = GRIPPER.replace("pos=\"0 0 .04\"", "pos=\"1 0 .04\"");
+        let closing = closing.replace("friction=\".8\"", "friction=\".8\" solref=\"-300 -20\"");
+        compare(&format!("soft fingers, {law:?}"), &closing, &of, 50, |s, _| {
+            s.state_mut().ctrl.copy_from_slice(&[0.0, 0.08, 0.08]);
+        })
+        .check_pushing();
         compare(&format!("pile, {law:?}"), &pile(4), &of, 40, |s, step| {
             push(s, step, &mut random, (3.0, 0));
         })
@@ -450,7 +456,8 @@ fn belts() {
     for law in LAWS {
         compare(&format!("belts, {law:?}"), BALLS, &under(law, 0.005), 30, |s, step| {
             let n = s.scene().geoms.len();
-            s.state_mut().surface_velocity = (0..3 * n).map(|k| (((k + step / 10) % 3) as f64 - 1.0) * 0.3).collect();
+            s.state_mut().surface_velocity =
+                (0..3 * n).map(|k| (((5 * k + step / 10) % 7) as f64 - 3.0) * 0.1).collect();
         })
         .check();
     }
@@ -478,6 +485,7 @@ fn pd_control() {
             let of = |first: f64, rest: f64| (0..nv).map(|i| if i < 6 { first } else { rest }).collect::<Vec<f64>>();
             (pd.kp, pd.kd) = (of(0.0, 200.0), of(0.0, if step % 2 == 0 { 10.0 } else { 1.0 }));
             (pd.effort_limit, pd.target_velocity) = (of(f64::INFINITY, effort), of(0.0, 0.5));
+            pd.effort_limit[nv - 3..].fill(f64::INFINITY);
             pd.target.clone_from(&model.q0);
             multibody::integrate(&model.tree, &mut pd.target, &offset, 1.0);
         })

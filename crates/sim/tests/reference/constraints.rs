@@ -42,7 +42,6 @@ pub struct Start<'a> {
     /// What actuators act by.
     pub inputs: &'a [f64],
     pub bodies: &'a Bodies<'a>,
-    pub mobility: &'a Mobility,
     /// Impulses of the constraints in the step before.
     pub memory: &'a HashMap<Key, f64>,
     pub contacts: &'a [ContactPoint],
@@ -56,6 +55,7 @@ const MEAN: f64 = 1.732_050_807_568_877_2;
 /// A step that begins, with M + Λ and free motion.
 pub struct Assembly<'a> {
     pub start: &'a Start<'a>,
+    pub mobility: &'a Mobility,
     pub a: &'a Matrix,
     pub v_star: &'a [f64],
 }
@@ -177,8 +177,8 @@ impl Assembly<'_> {
     }
 
     fn mobility_at(&self, node: Option<usize>, point: Vec3<f64>) -> f64 {
-        let Start { bodies, mobility, .. } = self.start;
-        node.map_or(0.0, |node| mobility.of_point(bodies, node, point - bodies.frames[node].pos))
+        let bodies = self.start.bodies;
+        node.map_or(0.0, |node| self.mobility.of_point(bodies, node, point - bodies.frames[node].pos))
     }
 
     fn equalities(&self, all: &mut Vec<Constraint>) {
@@ -223,7 +223,7 @@ impl Assembly<'_> {
             };
             let v_hat = bias(span, law.time, law.fastest);
             all.push(part(Key::Equality(k, 0), &[x, y, z], &|c| c.lin, law.r, v_hat));
-            let w = MEAN * nodes.iter().flatten().map(|node| self.start.mobility.of_turn(*node)).sum::<f64>();
+            let w = MEAN * nodes.iter().flatten().map(|node| self.mobility.of_turn(*node)).sum::<f64>();
             if is_weld && w > 0.0 {
                 let law = compliant(options, dt, equality.compliance, [w, w]);
                 let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
@@ -390,7 +390,8 @@ impl Assembly<'_> {
 
     /// A contact, its rolling and torsional friction with it: rows along the normal, the tangents, about the tangents, about the normal.
     fn contact(&self, contact: &ContactPoint, ordinal: usize, islands: &[usize]) -> Option<Constraint> {
-        let Start { model, options, dt, bodies, mobility, memory, .. } = *self.start;
+        let Start { model, options, dt, bodies, memory, .. } = *self.start;
+        let mobility = self.mobility;
         let ContactPoint { geoms, position, normal, tangents: [t1, t2], gap, .. } = *contact;
         let surface = self.surface(geoms);
         let nodes = contact.bodies.map(|body| model.bodies[body].node);

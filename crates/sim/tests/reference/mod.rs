@@ -1,7 +1,10 @@
 //! The default step by dense matrices, written to be read, as an oracle of steps made otherwise.
 //!
 //! M (v − v₀) + dt c(q₀; v₀, v̄) = dt f + Jᵀγ, q = q₀ ⊞ dt v, then energy and momentum are balanced (`docs/time-stepping.md`). Nothing here is
-//! a recursion or knows of how the simulation is made: it takes the model, placements of nodes and the contact points that were found.
+//! a recursion or knows how the simulation is made: it takes the model, placements of nodes and the contact points that were found.
+//!
+//! Not here: implicit schemes, sleeping, soft bodies, spatial tendons, sites, muscles, gains that depend on motion, actuators along axes of
+//! balls, the medium.
 
 pub mod balance;
 pub mod bodies;
@@ -69,8 +72,6 @@ impl<'a> Reference<'a> {
         let (inputs, act) = drives::inputs(model, state, dt);
         let bodies = &Bodies::at(model, q);
         let mass = bodies.mass_matrix();
-        // Where drives are explicit forces does not depend on mobilities.
-        let nothing = Mobility::new(model, &self.extents, &model.armature);
         let start = Start {
             model,
             scene,
@@ -80,17 +81,19 @@ impl<'a> Reference<'a> {
             v,
             inputs: &inputs,
             bodies,
-            mobility: &nothing,
             memory,
             contacts,
             belts: &state.surface_velocity,
         };
         let mut forces = Forces::new(&start, state);
+        if let Some(near) = near {
+            forces.drives.iter_mut().for_each(|drive| drive.is_apart |= drive.exceeds(near[drive.dof] - v[drive.dof]));
+        }
         let mobility = &Mobility::new(model, &self.extents, &forces.lambda_with(true));
-        let start = Start { mobility, ..start };
         let external = self.external(bodies, state);
         let inertial = self.inertial(bodies, v, &with_diagonal(&mass, &forces.lambda_with(true)), &forces, &external);
         let impulse = minus(&plus(&forces.impulse, dt, &external), &bodies.generalized(&scaled(&inertial, dt)));
+        let mut is_solved = true;
         loop {
             let a = &with_diagonal(&mass, &forces.lambda_with(false));
             let mut pushed = impulse.clone();
@@ -98,7 +101,8 @@ impl<'a> Reference<'a> {
                 pushed[drive.dof] += drive.force.impulse;
             }
             let v_star = &plus(v, 1.0, &solve(a, &pushed));
-            let (mut constraints, islands) = Assembly { start: &start, a, v_star }.constraints(&forces.drives);
+            let (mut constraints, islands) =
+                Assembly { start: &start, mobility, a, v_star }.constraints(&forces.drives);
             let bounds: Vec<f64> = constraints.iter().map(|constraint| constraint.bound).collect();
             let is_coulomb = options.contact == ContactLaw::Coulomb;
             let mut problem = Problem { a, v_star, constraints: &mut constraints };
@@ -107,7 +111,7 @@ impl<'a> Reference<'a> {
                 Some(near) => problem.solve_nearby(near.to_vec()),
                 None => problem.solve_coulomb(),
             };
-            let is_solved = found.is_some();
+            is_solved &= found.is_some();
             let solved = found.unwrap_or_else(|| v_star.clone());
             let mut is_again = false;
             for drive in forces.drives.iter_mut().filter(|drive| !drive.is_apart) {
