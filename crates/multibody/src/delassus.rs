@@ -6,8 +6,9 @@
 
 use spatial::{F64x4, Real, Twist, Vec3, Wrench};
 
-use crate::aba::Eliminated;
+use crate::elimination::Eliminated;
 use crate::kinematics::NodeFrame;
+use crate::wide::{Screw, narrow, wide};
 use crate::{Factor, Kinematics, NO_PARENT, Node, Tree, joint_axis};
 
 /// Four loads on one node, lane by lane: a wrench about its origin in world axes, and forces along the degrees of freedom of its joint.
@@ -39,15 +40,16 @@ impl Factor<f64> {
         let (mut i, mut p, mut r) = (start, -loads.wrench, loads.joint);
         loop {
             let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
-            match *self.eliminated(i) {
+            match self.eliminated(i) {
                 Eliminated::Single { h, d_inv } => {
                     let s = joint_motion(node, frame);
                     let u = r[0] - s.dot(p);
-                    let d = u * F64x4::splat(d_inv);
+                    let d = u * F64x4::splat(*d_inv);
                     add(i, 0, u, d);
-                    p += Wrench { ang: splat(h.ang) * d, lin: splat(h.lin) * d };
+                    p += Wrench { ang: splat(narrow(h.ang)) * d, lin: splat(narrow(h.lin)) * d };
                 }
-                Eliminated::Ball { e, a, b } => {
+                Eliminated::Ball { e, a, b, .. } => {
+                    let (e, a, b) = (e.to_sym3(), a.to_sym3(), b.to_mat3());
                     let u = frame.rot.map(F64x4::splat) * Vec3::new(r[0], r[1], r[2]) - p.ang;
                     let d = e.map(F64x4::splat) * u;
                     add3(&mut add, i, 0, u, d);
@@ -75,13 +77,17 @@ impl Factor<f64> {
     /// the motions J x of all nodes.
     pub fn respond(&self, tree: &Tree<f64>, kin: &Kinematics<f64>, x: &mut [f64], motions: &mut [Twist<f64>]) {
         for (i, (node, frame)) in tree.nodes.iter().zip(&kin.frames).enumerate() {
-            let carried = (node.parent != NO_PARENT).then(|| motions[node.parent].shifted(frame.offset));
+            let mut carried = Screw::ZERO;
+            if node.parent != NO_PARENT {
+                let above = motions[node.parent].shifted(frame.offset);
+                carried = Screw { ang: wide(above.ang), lin: wide(above.lin) };
+            }
             if let Eliminated::Free { c_inv, b, .. } = self.eliminated(i) {
                 let x = &mut x[node.v..node.v + 6];
                 let coupled = *b * (*c_inv * Vec3::new(x[0], x[1], x[2]));
                 x[3..].iter_mut().zip(coupled.to_array()).for_each(|(x, coupled)| *x += coupled);
             }
-            motions[i] = self.eliminated(i).expand(node, frame, carried, x);
+            motions[i] = self.eliminated(i).expand(node, frame, carried, x).to_twist();
         }
     }
 }

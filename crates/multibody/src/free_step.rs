@@ -1,20 +1,15 @@
 //! The free motion of a step, in one pass down the tree, one up and one down: placements, velocities and bias forces; the factor of
-//! M + Λ ([`crate::Factor`]) and the load on the joints; accelerations. One tree in `f64`, its vectors and matrices in registers
-//! of four lanes.
-//!
-//! Of the product of a 3×3 matrix and a vector three multiplications are left, of the shift of an inertia to the parent some
-//! forty instructions. A hinge takes two thirds of what the compiler makes of scalars, in chains as in limbs.
+//! M + Λ ([`crate::Factor`]) and the load on the joints; accelerations. One tree in `f64`.
 
 mod coriolis;
 
 pub use coriolis::StepBalance;
-use coriolis::shifted_back;
-use spatial::{ArticulatedInertia, Real, Sym3, Twist, Vec3, Wrench};
+use spatial::{Real, Twist, Vec3, Wrench};
 
-use crate::aba::{Eliminated, eliminate};
-use crate::kinematics::{add_joint_force, set3, vec3};
-use crate::placement::{Placed, Placement, Traits, rotated};
-use crate::wide::{Block, Matrix, Screw, Wide, cross, dot, narrow, wide};
+use crate::elimination::eliminate;
+use crate::kinematics::{add_joint_force, vec3};
+use crate::placement::{Placed, Placement, Traits};
+use crate::wide::{Articulated, Matrix, Screw, Wide, cross, dot, narrow, wide};
 use crate::{Factor, JointImpedance, JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
 
 /// What the passes leave of a node for each other.
@@ -29,9 +24,9 @@ struct State {
     moment: Vec3<f64>,
     /// What it needs to move so, times the scale, less what is applied.
     bias: Screw,
-    /// What its children leave: zero without any.
-    inherited: Block,
-    reduced: Reduced,
+    /// What its children leave, and the bias force of that: zero without any.
+    inherited: Articulated,
+    inherited_bias: Screw,
     motion: Screw,
     /// The acceleration that velocities and the last motion cause together.
     polar: Screw,
@@ -49,40 +44,23 @@ impl State {
         inertia: Matrix::ZERO,
         moment: Vec3::ZERO,
         bias: Screw::ZERO,
-        inherited: Block::ZERO,
-        reduced: Reduced { e: Matrix::ZERO, a: Matrix::ZERO, b: Matrix::ZERO, d_inv: 0.0 },
+        inherited: Articulated::ZERO,
+        inherited_bias: Screw::ZERO,
         motion: Screw::ZERO,
         polar: Screw::ZERO,
         traits: Traits::NONE,
         is_last: false,
     };
 
-    /// The inertia of everything behind the joint, and what it needs.
+    /// The inertia of everything behind the joint.
     #[inline(always)]
-    fn whole(&self, mass: f64) -> Block {
-        let Block { a, b, c, bias } = self.inherited;
+    fn whole(&self, mass: f64) -> Articulated {
+        let Articulated { a, b, c } = self.inherited;
         if self.traits.is_empty {
-            return Block { a, b, c, bias: bias.plus(self.bias) };
+            return self.inherited;
         }
-        Block {
-            a: a.plus(self.inertia),
-            b: b.plus_skew(self.moment),
-            c: c.plus_diagonal(mass),
-            bias: bias.plus(self.bias),
-        }
+        Articulated { a: a.plus(self.inertia), b: b.plus_skew(self.moment), c: c.plus_diagonal(mass) }
     }
-}
-
-/// What the elimination of one joint leaves for the way down.
-#[derive(Clone, Copy, Debug)]
-struct Reduced {
-    /// E of a ball joint.
-    e: Matrix,
-    /// A and B of a ball joint; of one with a single degree of freedom h is in the columns x and y of `a`.
-    a: Matrix,
-    b: Matrix,
-    /// 1/D of a single degree of freedom.
-    d_inv: f64,
 }
 
 /// Free motion of one tree in a step:
@@ -183,148 +161,39 @@ impl FreeStep {
     ) {
         let (n, nv) = (tree.nodes.len(), tree.nv);
         let (r, x) = (&r[..nv], &mut x[..nv]);
-        let (eliminated, motions) = factor.parts_mut();
-        let (eliminated, motions) = (&mut eliminated[..n], &mut motions[..n]);
-        let (states, frames) = (&mut self.states[..n], &kin.frames[..n]);
+        let (states, frames, eliminated) = (&mut self.states[..n], &kin.frames[..n], &mut factor.joints_mut()[..n]);
         for (i, node) in tree.nodes.iter().enumerate().rev() {
-            let frame = &frames[i];
+            let (frame, out) = (&frames[i], &mut eliminated[i]);
             let (before, here) = states.split_at_mut(i);
-            let here = &mut here[0];
-            let whole = here.whole(frame.inertia.mass);
-            let (rot, is_last, reduced) = (here.frame.rot, here.is_last, &mut here.reduced);
-            let left = match node.joint {
-                JointType::Free => {
-                    eliminated[i] = eliminate_free(node, frame, &whole, joints, (r, x), i);
-                    continue;
-                }
-                JointType::Ball => {
-                    let k = joints.ball_block(node, i);
-                    eliminate_ball(node, rot, &whole, k, (r, x), reduced, &mut eliminated[i])
-                }
-                JointType::Revolute | JointType::Prismatic | JointType::Screw => {
-                    let lambda = joints.diagonal[node.v];
-                    eliminate_single(node, frame, &whole, lambda, (r, x), reduced, &mut eliminated[i])
-                }
-            };
+            let here = &here[0];
+            let left = eliminate(node, frame, &here.whole(frame.inertia.mass), joints, i, out);
+            let bias = out.reduce(node, frame, here.inherited_bias.plus(here.bias), r, x);
             if node.parent != NO_PARENT {
-                let inherited = &mut before[node.parent].inherited;
-                let shifted = if here.traits.is_at_parent { left } else { left.shifted_back(frame.offset) };
-                *inherited = if is_last { shifted } else { inherited.plus(&shifted) };
+                let (mut left, mut bias) = (left, bias);
+                if !here.traits.is_at_parent {
+                    (left, bias) = (left.shifted_back(frame.offset), bias.shifted_back(wide(frame.offset)));
+                }
+                let parent = &mut before[node.parent];
+                if !here.is_last {
+                    (left, bias) = (parent.inherited.plus(&left), parent.inherited_bias.plus(bias));
+                }
+                (parent.inherited, parent.inherited_bias) = (left, bias);
             }
         }
-        expand_all(tree, states, frames, x, (eliminated, motions));
+        factor.expand(tree, 0..n, kin, x);
     }
 
-    /// [`solve`](Self::solve) with the factor that it left last, whatever is on the nodes now; `joints` are the same.
+    /// [`solve`](Self::solve) with the factor that it left last, whatever is on the nodes now.
     pub fn solve_again(
-        &mut self,
+        &self,
         tree: &Tree<f64>,
         kin: &Kinematics<f64>,
-        joints: &JointImpedance<f64>,
         r: &[f64],
         x: &mut [f64],
         factor: &mut Factor<f64>,
     ) {
-        let (n, nv) = (tree.nodes.len(), tree.nv);
-        let (r, x) = (&r[..nv], &mut x[..nv]);
-        let (eliminated, motions) = factor.parts_mut();
-        let (eliminated, motions) = (&mut eliminated[..n], &mut motions[..n]);
-        let (states, frames) = (&mut self.states[..n], &kin.frames[..n]);
-        for (i, node) in tree.nodes.iter().enumerate().rev() {
-            let frame = &frames[i];
-            let (before, here) = states.split_at_mut(i);
-            let here = &mut here[0];
-            let bias = here.inherited.bias.plus(here.bias);
-            let left = match node.joint {
-                JointType::Free => {
-                    eliminated[i].reduce(node, frame, bias.to_wrench(), r, x);
-                    continue;
-                }
-                JointType::Ball => {
-                    let k = joints.ball_block(node, i);
-                    reduce_ball(node, here.frame.rot, &here.reduced, k, bias, (r, x))
-                }
-                JointType::Revolute | JointType::Prismatic | JointType::Screw => {
-                    reduce_single(node, frame, &here.reduced, bias, (r, x))
-                }
-            };
-            if node.parent != NO_PARENT {
-                let inherited = &mut before[node.parent].inherited.bias;
-                let shifted = if here.traits.is_at_parent { left } else { shifted_back(left, wide(frame.offset)) };
-                *inherited = if here.is_last { shifted } else { inherited.plus(shifted) };
-            }
-        }
-        expand_all(tree, states, frames, x, (eliminated, motions));
+        factor.solve_biased(tree, tree.all(), kin, r, |i| self.states[i].bias, x);
     }
-}
-
-/// The way down of a solve: x of every joint, and the motions of the nodes.
-#[inline(always)]
-fn expand_all(
-    tree: &Tree<f64>,
-    states: &mut [State],
-    frames: &[NodeFrame<f64>],
-    x: &mut [f64],
-    (eliminated, motions): (&[Eliminated<f64>], &mut [Twist<f64>]),
-) {
-    for (i, node) in tree.nodes.iter().enumerate() {
-        let frame = &frames[i];
-        let (before, here) = states.split_at_mut(i);
-        let motion = if node.joint == JointType::Free {
-            let twist = eliminated[i].expand(node, frame, None, x);
-            Screw { ang: wide(twist.ang), lin: wide(twist.lin) }
-        } else {
-            let above = if node.parent == NO_PARENT { &Screw::ZERO } else { &before[node.parent].motion };
-            let mut carried = *above;
-            if !here[0].traits.is_at_parent {
-                carried.lin += cross(above.ang, wide(frame.offset));
-            }
-            expand(node, frame, &here[0].reduced, carried, x)
-        };
-        here[0].motion = motion;
-        motions[i] = motion.to_twist();
-    }
-}
-
-/// The force on a joint of one degree of freedom, and what it leaves to its parent.
-#[inline(always)]
-fn reduce_single(
-    node: &Node<f64>,
-    frame: &NodeFrame<f64>,
-    reduced: &Reduced,
-    bias: Screw,
-    (r, x): (&[f64], &mut [f64]),
-) -> Screw {
-    let s = frame.axis;
-    let along = match node.joint {
-        JointType::Revolute => dot(wide(s), bias.ang),
-        JointType::Prismatic => Screw { ang: wide(s * 0.0), lin: wide(s * 1.0) }.dot(bias),
-        JointType::Screw | JointType::Ball | JointType::Free => {
-            Screw { ang: wide(s * 1.0), lin: wide(s * node.pitch) }.dot(bias)
-        }
-    };
-    let u = r[node.v] - along;
-    x[node.v] = u;
-    bias.plus_scaled(u * reduced.d_inv, Screw { ang: reduced.a.x, lin: reduced.a.y })
-}
-
-/// The torque on a ball joint, and what it leaves to its parent.
-#[inline(always)]
-fn reduce_ball(
-    node: &Node<f64>,
-    rot: Matrix,
-    Reduced { e, b, .. }: &Reduced,
-    k: Sym3<f64>,
-    bias: Screw,
-    (r, x): (&[f64], &mut [f64]),
-) -> Screw {
-    let tau = rot.times_vec(vec3(&r[node.v..]));
-    let u = tau - bias.ang;
-    set3(&mut x[node.v..], narrow(u));
-    let eu = e.times(u);
-    let is_uniform = k == Sym3::diagonal(Vec3::new(k.xx, k.xx, k.xx));
-    let ang = if is_uniform { Wide::splat(-k.xx).mul_add(eu, tau) } else { tau - rotated(&k, rot).times(eu) };
-    Screw { ang, lin: bias.lin + b.transpose().times(eu) }
 }
 
 /// Where a joint puts its node, and what the node needs to move as its velocity and gravity make it.
@@ -379,117 +248,4 @@ fn place(
     state.inertia = inertia.plus_outer(-mc, com).plus_diagonal(dot(mc, com));
     state.moment = narrow(mc);
     state.bias = Screw { ang: moment, lin: force };
-}
-
-#[inline(always)]
-fn eliminate_single(
-    node: &Node<f64>,
-    frame: &NodeFrame<f64>,
-    whole: &Block,
-    lambda: f64,
-    (r, x): (&[f64], &mut [f64]),
-    reduced: &mut Reduced,
-    eliminated: &mut Eliminated<f64>,
-) -> Block {
-    let Block { a, b, c, bias } = *whole;
-    let s = frame.axis;
-    let (h, d) = match node.joint {
-        JointType::Revolute => {
-            let h = Screw { ang: a.times_vec(s), lin: b.transpose().times_vec(s) };
-            (h, dot(wide(s), h.ang))
-        }
-        JointType::Prismatic | JointType::Screw | JointType::Ball | JointType::Free => {
-            let (turn, slide) = if node.joint == JointType::Prismatic { (0.0, 1.0) } else { (1.0, node.pitch) };
-            let (turn, slide) = (s * turn, s * slide);
-            let h = Screw {
-                ang: a.times_vec(turn) + b.times_vec(slide),
-                lin: b.transpose().times_vec(turn) + c.times_vec(slide),
-            };
-            (h, Screw { ang: wide(turn), lin: wide(slide) }.dot(h))
-        }
-    };
-    let d_inv = 1.0 / (d + lambda);
-    (reduced.a.x, reduced.a.y, reduced.d_inv) = (h.ang, h.lin, d_inv);
-    *eliminated = Eliminated::Single { h: h.to_wrench(), d_inv };
-    let minus = Wide::splat(-d_inv);
-    let (ha, hl) = (h.ang * minus, h.lin * minus);
-    Block {
-        a: a.plus_outer(ha, h.ang),
-        b: b.plus_outer(ha, h.lin),
-        c: c.plus_outer(hl, h.lin),
-        bias: reduce_single(node, frame, reduced, bias, (r, x)),
-    }
-}
-
-/// A' = K E A, B' = K E B, C' = C − Bᵀ E B, n' = τ − K E u, f' = f + Bᵀ E u, as in [`Factor`]. `k` is in the node's axes.
-#[inline(always)]
-fn eliminate_ball(
-    node: &Node<f64>,
-    rot: Matrix,
-    whole: &Block,
-    k: Sym3<f64>,
-    (r, x): (&[f64], &mut [f64]),
-    reduced: &mut Reduced,
-    eliminated: &mut Eliminated<f64>,
-) -> Block {
-    let Block { a, b, c, bias } = *whole;
-    let is_uniform = k == Sym3::diagonal(Vec3::new(k.xx, k.xx, k.xx));
-    let e = if is_uniform { a.plus_diagonal(k.xx) } else { a.plus(rotated(&k, rot)) }.inverse();
-    let (ea, eb) = (e.product(a), e.product(b));
-    let bt = b.transpose();
-    (reduced.e, reduced.a, reduced.b) = (e, a, b);
-    *eliminated = Eliminated::Ball { e: e.to_sym3(), a: a.to_sym3(), b: b.to_mat3() };
-    // The inverse takes `a` to be symmetric: along a straight chain it makes what `c` misses of that twice as much at every joint.
-    let c = c.minus(bt.product(eb)).symmetric();
-    let bias = reduce_ball(node, rot, reduced, k, bias, (r, x));
-    if is_uniform {
-        return Block { a: ea.scaled(k.xx), b: eb.scaled(k.xx), c, bias };
-    }
-    let k = rotated(&k, rot);
-    Block { a: k.product(ea), b: k.product(eb), c, bias }
-}
-
-/// Of the root alone, in scalars.
-#[inline(always)]
-fn eliminate_free(
-    node: &Node<f64>,
-    frame: &NodeFrame<f64>,
-    whole: &Block,
-    joints: &JointImpedance<f64>,
-    (r, x): (&[f64], &mut [f64]),
-    i: usize,
-) -> Eliminated<f64> {
-    let inertia = ArticulatedInertia { a: whole.a.to_sym3(), b: whole.b.to_mat3(), c: whole.c.to_sym3() };
-    let (eliminated, _) = eliminate(node, frame, inertia, joints, i);
-    eliminated.reduce(node, frame, whole.bias.to_wrench(), r, x);
-    eliminated
-}
-
-/// x of a joint, and the node's motion.
-#[inline(always)]
-fn expand(node: &Node<f64>, frame: &NodeFrame<f64>, reduced: &Reduced, carried: Screw, x: &mut [f64]) -> Screw {
-    match node.joint {
-        JointType::Revolute | JointType::Prismatic | JointType::Screw => {
-            let h = Screw { ang: reduced.a.x, lin: reduced.a.y };
-            let step = (x[node.v] - carried.dot(h)) * reduced.d_inv;
-            x[node.v] = step;
-            let s = wide(frame.axis);
-            match node.joint {
-                JointType::Prismatic => Screw { lin: Wide::splat(step).mul_add(s, carried.lin), ..carried },
-                JointType::Screw => {
-                    let ang = Wide::splat(step).mul_add(s, carried.ang);
-                    Screw { ang, lin: Wide::splat(step * node.pitch).mul_add(s, carried.lin) }
-                }
-                JointType::Revolute | JointType::Ball | JointType::Free => {
-                    Screw { ang: Wide::splat(step).mul_add(s, carried.ang), ..carried }
-                }
-            }
-        }
-        JointType::Ball | JointType::Free => {
-            let u = wide(vec3(&x[node.v..])) - reduced.a.times(carried.ang) - reduced.b.times(carried.lin);
-            let turn = reduced.e.times(u);
-            set3(&mut x[node.v..], frame.rot.transpose_mul(narrow(turn)));
-            Screw { ang: carried.ang + turn, ..carried }
-        }
-    }
 }

@@ -28,6 +28,7 @@ mod checks;
 mod crba;
 mod delassus;
 mod effective_mass;
+mod elimination;
 mod equality;
 mod forward_dynamics;
 mod free_step;

@@ -1,9 +1,9 @@
 //! Where joints put their nodes, in registers of four lanes.
 
-use spatial::{Mat3, Quat, Real, RigidInertia, Sym3, Vec3};
+use spatial::{Mat3, Quad, Quat, Real, RigidInertia, Vec3};
 
 use crate::kinematics::{quaternion, vec3};
-use crate::wide::{Matrix, Wide, narrow, narrow_quat, quat_product, unit, wide, wide_quat};
+use crate::wide::{Matrix, Wide, narrow, narrow_quat, quat_product, rotated, wide, wide_quat};
 use crate::{JointType, Node, NodeFrame};
 
 /// A frame in the world.
@@ -16,7 +16,7 @@ pub(crate) struct Placed {
 
 impl Placed {
     /// The world's.
-    pub const WORLD: Self = Self { quat: unit(3), rot: Matrix::IDENTITY, pos: Wide::ZERO };
+    pub const WORLD: Self = Self { quat: Wide::UNITS[3], rot: Matrix::IDENTITY, pos: Wide::ZERO };
 }
 
 /// What a node is spared.
@@ -116,17 +116,6 @@ fn rotation(q: Quat<f64>) -> Mat3<f64> {
         Vec3::new(Real::mul_add(-q.w, z2, xy), Real::mul_add(-q.z, z2, not_x), Real::mul_add(q.w, x2, yz)),
         Vec3::new(Real::mul_add(q.w, y2, xz), Real::mul_add(-q.w, x2, yz), Real::mul_add(-q.y, y2, not_x)),
     )
-}
-
-/// R I Rᵀ.
-#[inline(always)]
-pub(crate) fn rotated(i: &Sym3<f64>, rot: Matrix) -> Matrix {
-    let m = [
-        rot.times_vec(Vec3::new(i.xx, i.xy, i.xz)),
-        rot.times_vec(Vec3::new(i.xy, i.yy, i.yz)),
-        rot.times_vec(Vec3::new(i.xz, i.yz, i.zz)),
-    ];
-    Matrix::ZERO.plus_outer(m[0], rot.x).plus_outer(m[1], rot.y).plus_outer(m[2], rot.z)
 }
 
 #[cfg(test)]

@@ -310,7 +310,7 @@ impl TreeWorkspace {
         let Self { tree, kin, impedance, rhs, change, factor, free_step, impedance_all, is_factored, .. } = self;
         // Drives at their limits are the only ones that change Λ.
         if std::mem::take(is_factored) && impedance.diagonal == *impedance_all {
-            free_step.solve_again(tree, kin, impedance, rhs, change, factor);
+            free_step.solve_again(tree, kin, rhs, change, factor);
         } else {
             free_step.solve(tree, kin, impedance, rhs, change, factor);
         }

@@ -105,17 +105,6 @@ impl<T: Real> ArticulatedInertia<T> {
         let b2_rt = Mat3::from_columns(r.cross(bt2.x), r.cross(bt2.y), r.cross(bt2.z)).transpose();
         Self { a: self.a + Sym3::lower(r_bt + b2_rt), b, c: self.c }
     }
-
-    /// Adds the rank-one operator −s h hᵀ.
-    #[inline(always)]
-    pub fn minus_outer(&self, s: T, h: Wrench<T>) -> Self {
-        let sh = h * s;
-        Self {
-            a: self.a - Sym3::lower(Mat3::outer(sh.ang, h.ang)),
-            b: self.b - Mat3::outer(sh.ang, h.lin),
-            c: self.c - Sym3::lower(Mat3::outer(sh.lin, h.lin)),
-        }
-    }
 }
 
 impl<T: Real> AddAssign for ArticulatedInertia<T> {

@@ -28,6 +28,7 @@ mod inertia;
 mod lanes;
 pub mod masks;
 mod mat3;
+mod quad;
 mod quat;
 mod real;
 mod sym3;
@@ -37,8 +38,9 @@ mod vec3;
 
 pub use finite::{are_finite, are_finite_and_nonnegative};
 pub use inertia::{ArticulatedInertia, RigidInertia};
-pub use lanes::{F32x8, F32x16, F64x4, F64x4x2, F64x8};
+pub use lanes::{F32x4, F32x8, F32x16, F64x4, F64x4x2, F64x8};
 pub use mat3::Mat3;
+pub use quad::{InRegisters, Quad};
 pub use quat::{Pose, Quat};
 pub use real::{Real, sin_cos_in_lanes};
 pub use sym3::Sym3;

@@ -14,7 +14,7 @@ use spatial::{Real, Twist, Vec3, Wrench};
 use super::{FreeStep, State};
 use crate::kinematics::vec3;
 use crate::wide::{Screw, Wide, cross, narrow, wide};
-use crate::{JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
+use crate::{Factor, JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
 
 /// What a step with the inertia at its beginning, q₀, owes its end.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,9 +39,9 @@ impl StepBalance {
 }
 
 impl FreeStep {
-    /// Adds −`scale` c(q; v, x) to the wrenches on the nodes, v the velocities of [`place`](Self::place) and x the last solution: forces
-    /// c(q, v) become c(q; v, v + x).
-    pub fn load_coriolis(&mut self, tree: &Tree<f64>, kin: &Kinematics<f64>, scale: f64) {
+    /// Adds −`scale` c(q; v, x) to the wrenches on the nodes, v the velocities of [`place`](Self::place) and x the last solution of `factor`:
+    /// forces c(q, v) become c(q; v, v + x).
+    pub fn load_coriolis(&mut self, tree: &Tree<f64>, kin: &Kinematics<f64>, factor: &Factor<f64>, scale: f64) {
         self.world.polar = Screw::ZERO;
         self.world.motion = Screw::ZERO;
         let Self { world, states } = self;
@@ -50,6 +50,7 @@ impl FreeStep {
         for (i, node) in tree.nodes.iter().enumerate() {
             let (before, here) = states.split_at_mut(i);
             let above = if node.parent == NO_PARENT { &*world } else { &before[node.parent] };
+            here[0].motion = factor.motion(i);
             load(above, &mut here[0], &frames[i], scale);
         }
     }
@@ -93,7 +94,7 @@ impl FreeStep {
                 // What is applied to it is all there is.
                 let mean = here.velocity.plus(motion).scaled(0.5);
                 twice += 2.0 * mean.dot(here.bias);
-                total = total.plus(shifted_back(here.bias, here.frame.pos - origin));
+                total = total.plus(here.bias.shifted_back(here.frame.pos - origin));
                 drift += here.bias.lin;
                 continue;
             }
@@ -106,7 +107,7 @@ impl FreeStep {
             let arm = here.frame.pos - origin;
             let both = here.velocity.plus(motion);
             twice += motion.dot(momentum) + both.dot(forces);
-            total = total.plus(shifted_back(momentum.plus(forces), arm));
+            total = total.plus(momentum.plus(forces).shifted_back(arm));
             drift += forces.lin;
             momentum_before += linear(here.velocity);
             moment += mass.mul_add(arm, com);
@@ -128,12 +129,6 @@ impl FreeStep {
         let state = &self.states[node];
         state.velocity.plus(state.motion).scaled(0.5).to_twist()
     }
-}
-
-/// A wrench about a point that lies `r` before the present one.
-#[inline(always)]
-pub(super) fn shifted_back(w: Screw, r: Wide) -> Screw {
-    Screw { ang: w.ang + cross(r, w.lin), lin: w.lin }
 }
 
 /// A node's part of [`FreeStep::load_coriolis`].

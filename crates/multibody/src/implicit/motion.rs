@@ -1,6 +1,6 @@
 //! Motions and forces about a fixed point.
 
-use spatial::{Real, Vec3};
+use spatial::{Quad, Real, Vec3};
 
 use super::{ImplicitFactor, Kind, Stage, Whole};
 use crate::kinematics::{set3, vec3};
@@ -284,7 +284,7 @@ fn single_axis(node: &Node<f64>, body: &Body) -> Screw {
 #[inline(always)]
 fn three_axes(stage: &Stage, body: &Body) -> [Screw; 3] {
     if stage.kind == Kind::Shift {
-        let Matrix { x, y, z } = Matrix::IDENTITY;
+        let [x, y, z, _] = Wide::UNITS;
         let ang = Wide::ZERO;
         return [Screw { ang, lin: x }, Screw { ang, lin: y }, Screw { ang, lin: z }];
     }

@@ -82,7 +82,7 @@ impl TreeWorkspace {
         if coriolis.as_ref().is_some_and(|coriolis| coriolis.is_active) {
             impedance.diagonal.copy_from_slice(impedance_all);
             free_step.solve(tree, kin, impedance, impulse, change, factor);
-            free_step.load_coriolis(tree, kin, *dt);
+            free_step.load_coriolis(tree, kin, factor, *dt);
             *is_factored = true;
         }
     }
