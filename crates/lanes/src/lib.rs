@@ -471,11 +471,32 @@ impl<T: Bundle> Lanes<T> {
 /// What it calls is compiled with them only if it is inlined: hence `inline(always)` on all methods of [`Lanes`], and no closure that
 /// computes with lanes, which the compiler may leave outside: there every operation of AVX-512 becomes a call.
 macro_rules! phase {
-    ([$(#[$features:meta])?], $t:ty, $name:ident) => {
+    // As the program is compiled; with AVX2 and FMA where the processor has these and the program is compiled for any.
+    (avx2, $t:ty, $name:ident) => {
+        #[inline(always)]
+        fn $name(lanes: &mut Lanes<Self>, plan: &Plan) {
+            #[cfg(all(target_arch = "x86_64", not(all(target_feature = "avx2", target_feature = "fma"))))]
+            if spatial::cpu::has_avx2() {
+                #[inline(never)]
+                #[target_feature(enable = "avx2,fma")]
+                fn phase(lanes: &mut Lanes<$t>, plan: &Plan) {
+                    lanes.$name(plan);
+                }
+                // SAFETY: the processor has the instructions that the function is compiled for.
+                return unsafe { phase(lanes, plan) };
+            }
+            #[inline(never)]
+            fn phase(lanes: &mut Lanes<$t>, plan: &Plan) {
+                lanes.$name(plan);
+            }
+            phase(lanes, plan);
+        }
+    };
+    (avx512, $t:ty, $name:ident) => {
         #[inline(always)]
         fn $name(lanes: &mut Lanes<Self>, plan: &Plan) {
             #[inline(never)]
-            $(#[$features])?
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]
             fn phase(lanes: &mut Lanes<$t>, plan: &Plan) {
                 lanes.$name(plan);
             }
@@ -507,12 +528,12 @@ macro_rules! phases {
         pub trait Bundle: Real<Scalar: Into<f64>> {
             $(fn $name(lanes: &mut Lanes<Self>, plan: &Plan);)*
         }
-        implement!(f64, [], $($name),*);
-        implement!(f32, [], $($name),*);
-        implement!(F64x4, [], $($name),*);
-        implement!(F32x8, [], $($name),*);
-        implement!(F64x8, [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]], $($name),*);
-        implement!(F32x16, [#[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw"))]], $($name),*);
+        implement!(f64, avx2, $($name),*);
+        implement!(f32, avx2, $($name),*);
+        implement!(F64x4, avx2, $($name),*);
+        implement!(F32x8, avx2, $($name),*);
+        implement!(F64x8, avx512, $($name),*);
+        implement!(F32x16, avx512, $($name),*);
     };
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::vector::{LANES, axpy, dot, multiply_add};
+use crate::vector::{LANES, axpy, dot};
 use crate::{Block, Constraint, Error};
 
 /// Constraints one after the other in `J` with the same columns: they share one dense block of `J` and one of `JᵀGJ`.
@@ -226,7 +226,7 @@ fn add_congruence(g: &Block, j: &[f64], stride: usize, product: &mut [f64]) {
         let (r1, r2, r3) = (lanes(&j1[from..]), lanes(&j2[from..]), lanes(&j3[from..]));
         for (((out, r1), r2), r3) in out.iter_mut().zip(r1).zip(r2).zip(r3) {
             for i in 0..LANES {
-                out[i] = multiply_add(w3, r3[i], multiply_add(w2, r2[i], multiply_add(w1, r1[i], out[i])));
+                out[i] = w3.mul_add(r3[i], w2.mul_add(r2[i], w1.mul_add(r1[i], out[i])));
             }
         }
     }

@@ -51,9 +51,3 @@ pub(crate) fn sum(x: &[f64], y: &[f64], z: &[f64], f: impl Fn(f64, f64, f64) -> 
     let total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
     x_rest.iter().zip(y_rest).zip(z_rest).fold(total, |total, ((x, y), z)| total + f(*x, *y, *z))
 }
-
-/// `a b + c`, fused where that is one instruction; elsewhere `mul_add` would be a slow call.
-#[inline(always)]
-pub(crate) fn multiply_add(a: f64, b: f64, c: f64) -> f64 {
-    if cfg!(target_feature = "fma") { a.mul_add(b, c) } else { a * b + c }
-}

@@ -26,7 +26,7 @@
 //! * [`model`] — bodies, joints, actuators; [`scene`] — shapes; [`math`] — vectors, rotations, inertias
 //! * [`contact`] — the contact solver for problems of your own matrices
 //! * [`pd`] — stable PD torques without a simulation
-//! * [`trajectory`] — recordings that numpy reads
+//! * [`trajectory`] — recordings that numpy reads; [`replay`] — recordings that a browser plays
 //! * [`embedded`] — characters and scenes that come with the crate
 //!
 //! The programs in `examples/` are short and print what they check.
@@ -42,9 +42,11 @@ pub use batch::{
 pub use formats::{LoadError, LoadOptions, trajectory};
 pub use multibody::Model;
 pub use sim::{
-    ContactLaw, ContactPoint, Energy, Options, Parameter, ParameterError, Parameters, Pd, Scheme, Simulation,
-    SimulationError, State, Stats, StepJacobians,
+    ContactLaw, ContactPoint, Energy, Frame, Observation, Options, Parameter, ParameterError, Parameters, Pd, PdLaw,
+    Rest, Scheme, Simulation, SimulationError, SoftContactPoint, State, StateError, Stats, StepForces, StepJacobians,
+    Theta,
 };
+pub use support::Interrupt;
 
 /// Models: what a file says of bodies, joints and actuators, and how to make one in code.
 pub mod model {
@@ -60,7 +62,7 @@ pub mod scene {
 
 /// Vectors, rotations and inertias.
 pub mod math {
-    pub use spatial::{Mat3, Pose, Quat, RigidInertia, Sym3, Vec3};
+    pub use spatial::{Mat3, Pose, Quat, RigidInertia, Sym3, Twist, Vec3, Wrench};
 }
 
 /// The contact solver for problems of your own: `min ½‖v − v*‖²_A + Σ ℓ_k(J_k v)`.
@@ -74,6 +76,11 @@ pub mod contact {
 /// Stable PD control: the torque that an implicit step of a PD law takes.
 pub mod pd {
     pub use sim::stable_pd::{Command, Error, Method, Report, Solver};
+}
+
+/// Recordings of a simulation, and the page that plays them in any browser.
+pub mod replay {
+    pub use ::replay::{PageError, Recorder, Recording, has_player, page};
 }
 
 /// Characters and scenes that come with the crate, as MJCF text.
@@ -105,6 +112,23 @@ impl World {
     pub fn from_text(text: &str) -> Result<World, LoadError> {
         let loaded = formats::load_str(text, None, &LoadOptions::default())?;
         Ok(World::new(loaded.model, loaded.scene))
+    }
+
+    /// This world with a level ground at this height, m, that everything can touch. A robot of a URDF file that moves freely is lifted out
+    /// of it: its lowest point touches the ground.
+    ///
+    /// ```
+    /// # use sapwood::World;
+    /// let ball = World::from_text("<mujoco><worldbody><body pos='0 0 1'><freejoint/><geom size='.1'/></body></worldbody></mujoco>")?;
+    /// assert_eq!(ball.with_ground(0.0).scene.geoms.last().unwrap().name, "ground");
+    /// # Ok::<(), sapwood::LoadError>(())
+    /// ```
+    #[must_use]
+    pub fn with_ground(self, height: f64) -> World {
+        let (model, scene) = (Arc::unwrap_or_clone(self.model), Arc::unwrap_or_clone(self.scene));
+        let mut loaded = formats::Loaded { model, scene };
+        formats::add_ground(&mut loaded, height);
+        World::new(loaded.model, loaded.scene)
     }
 
     /// This world in motion, from its default configuration at rest.

@@ -1,6 +1,6 @@
-//! Whether this processor has the instructions that the program is compiled for.
+//! The instructions that this processor has, and whether it has those that the program is compiled for.
 //!
-//! `is_x86_feature_detected!` cannot tell: it answers `true` at compile time for every feature that is on for the whole
+//! For the latter `is_x86_feature_detected!` cannot tell: it answers `true` at compile time for every feature that is on for the whole
 //! program. So this reads `cpuid` itself.
 
 /// The instruction sets of x86-64-v3 that this processor lacks, where the program is compiled for them; else none.
@@ -13,6 +13,15 @@ pub fn missing_instruction_sets() -> Vec<&'static str> {
     return x86::missing(&x86::Registers::read());
     #[cfg(not(all(target_arch = "x86_64", target_feature = "avx2")))]
     Vec::new()
+}
+
+/// Whether this processor has AVX2 and FMA, which programs that are not compiled for them use where a step takes its time.
+#[inline]
+pub fn has_avx2() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// Whether this processor has the 512-bit instructions (AVX-512 F, VL, DQ, BW) that the widest lanes use.

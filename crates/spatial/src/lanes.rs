@@ -1,7 +1,7 @@
 //! Bundles of numbers that are worked on side by side: a world in each lane, or what a world has several of.
 //!
-//! On x86-64 with AVX2 and FMA they are vector registers; elsewhere arrays, which the compiler may or may not put into such.
-//! The results are the same bits either way, lane by lane those of the scalar.
+//! In programs compiled for x86-64 with AVX2 and FMA they are vector registers; elsewhere arrays, which the compiler may or may not put
+//! into such. The results are the same bits either way, lane by lane those of the scalar.
 //!
 //! [`F64x8`] and [`F32x16`] are 512 bits wide. Their operations are instructions of AVX-512 where that is known to be there,
 //! which `cpu::has_avx512` tells at run time: use them in functions with these target features only.
@@ -267,14 +267,6 @@ mod registers {
         bits |a, b| _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(a, b)) as u32
     }
     lanes! {
-        /// Eight lanes of f64: where there is AVX-512 only.
-        F64x8(__m512d): [f64; 8],
-        splat _mm512_set1_pd, add _mm512_add_pd, sub _mm512_sub_pd, mul _mm512_mul_pd, div _mm512_div_pd,
-        fma _mm512_fmadd_pd, sqrt _mm512_sqrt_pd,
-        less |a, b, yes, no| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b), no, yes),
-        bits |a, b| u32::from(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b))
-    }
-    lanes! {
         /// Eight lanes of f64 in two registers of four: while what is done to one waits for its result, the other is worked on.
         F64x4x2([__m256d; 2]): [f64; 8],
         splat |x| [_mm256_set1_pd(x); 2],
@@ -293,14 +285,6 @@ mod registers {
             let [low, high] = [0, 1].map(|k| _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(a[k], b[k])) as u32);
             low | high << 4
         }
-    }
-    lanes! {
-        /// Sixteen lanes of f32: where there is AVX-512 only.
-        F32x16(__m512): [f32; 16],
-        splat _mm512_set1_ps, add _mm512_add_ps, sub _mm512_sub_ps, mul _mm512_mul_ps, div _mm512_div_ps,
-        fma _mm512_fmadd_ps, sqrt _mm512_sqrt_ps,
-        less |a, b, yes, no| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), no, yes),
-        bits |a, b| u32::from(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b))
     }
 }
 
@@ -329,14 +313,44 @@ mod registers {
     }
 
     array_lanes!(F64x4, f64, 4);
-    array_lanes!(F64x8, f64, 8);
     array_lanes!(F64x4x2, f64, 8);
     array_lanes!(F32x4, f32, 4);
     array_lanes!(F32x8, f32, 8);
+    #[cfg(not(target_arch = "x86_64"))]
+    array_lanes!(F64x8, f64, 8);
+    #[cfg(not(target_arch = "x86_64"))]
     array_lanes!(F32x16, f32, 16);
 }
 
-pub use registers::{F32x4, F32x8, F32x16, F64x4, F64x4x2, F64x8};
+/// Registers that no program is compiled for: they are used where they are found at run time.
+#[cfg(target_arch = "x86_64")]
+mod wide_registers {
+    use super::*;
+    use std::arch::x86_64::*;
+
+    lanes! {
+        /// Eight lanes of f64: where there is AVX-512 only.
+        F64x8(__m512d): [f64; 8],
+        splat _mm512_set1_pd, add _mm512_add_pd, sub _mm512_sub_pd, mul _mm512_mul_pd, div _mm512_div_pd,
+        fma _mm512_fmadd_pd, sqrt _mm512_sqrt_pd,
+        less |a, b, yes, no| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b), no, yes),
+        bits |a, b| u32::from(_mm512_cmp_pd_mask::<_CMP_LT_OQ>(a, b))
+    }
+    lanes! {
+        /// Sixteen lanes of f32: where there is AVX-512 only.
+        F32x16(__m512): [f32; 16],
+        splat _mm512_set1_ps, add _mm512_add_ps, sub _mm512_sub_ps, mul _mm512_mul_ps, div _mm512_div_ps,
+        fma _mm512_fmadd_ps, sqrt _mm512_sqrt_ps,
+        less |a, b, yes, no| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), no, yes),
+        bits |a, b| u32::from(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b))
+    }
+}
+
+pub use registers::{F32x4, F32x8, F64x4, F64x4x2};
+#[cfg(not(target_arch = "x86_64"))]
+pub use registers::{F32x16, F64x8};
+#[cfg(target_arch = "x86_64")]
+pub use wide_registers::{F32x16, F64x8};
 
 impl F64x4x2 {
     /// The lanes of `first`, then those of `second`.

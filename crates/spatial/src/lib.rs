@@ -12,16 +12,6 @@
 //! assert!((y - Vec3::new(0.0, 1.0, 0.0)).norm() < 1e-15);
 //! ```
 
-// Without fused multiply-adds results have other bits and steps take 1.5 times as long. A crate that depends on this one by path builds
-// without this workspace's configuration: it must not get either in silence.
-// (rustdoc reads the code without it, and runs none.)
-#[cfg(all(target_arch = "x86_64", not(all(target_feature = "avx2", target_feature = "fma")), not(doc)))]
-compile_error!(
-    "Sapwood is compiled for x86-64 processors with AVX2 and FMA. Add to .cargo/config.toml of your workspace:\n\n\
-    [target.'cfg(target_arch = \"x86_64\")']\n\
-    rustflags = [\"-C\", \"target-cpu=x86-64-v3\"]\n"
-);
-
 pub mod cpu;
 mod finite;
 mod inertia;

@@ -103,8 +103,8 @@ impl Real for f64 {
     }
     #[inline(always)]
     fn mul_add(self, a: f64, b: f64) -> f64 {
-        // Without the instruction `f64::mul_add` is a library call, thirty times slower than two roundings.
-        if cfg!(any(target_feature = "fma", target_arch = "aarch64")) { f64::mul_add(self, a, b) } else { self * a + b }
+        // One rounding everywhere, so that bits do not depend on how a program is compiled. Without the instruction it is a call.
+        f64::mul_add(self, a, b)
     }
     #[inline(always)]
     fn splat(x: f64) -> f64 {
@@ -164,7 +164,7 @@ impl Real for f32 {
     }
     #[inline(always)]
     fn mul_add(self, a: f32, b: f32) -> f32 {
-        if cfg!(any(target_feature = "fma", target_arch = "aarch64")) { f32::mul_add(self, a, b) } else { self * a + b }
+        f32::mul_add(self, a, b)
     }
     #[inline(always)]
     fn splat(x: f32) -> f32 {
@@ -283,8 +283,7 @@ const REDUCTION_LIMIT: f64 = 1e5;
 /// Taylor series to r¹⁷ and r¹⁶, whose first neglected terms are below 1e-17, with their coefficients 1/k!.
 #[inline]
 fn sin_cos(x: f64) -> (f64, f64) {
-    const HAS_FMA: bool = cfg!(any(target_feature = "fma", target_arch = "aarch64"));
-    if !HAS_FMA || x.is_nan() || x.abs() > REDUCTION_LIMIT {
+    if x.is_nan() || x.abs() > REDUCTION_LIMIT {
         return libm::sincos(x);
     }
     /// π/2 − FRAC_PI_2, the digits of π/2 that an f64 leaves out.

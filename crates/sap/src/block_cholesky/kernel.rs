@@ -3,7 +3,38 @@
 //! The kernels are compiled for several tile heights and instruction sets. Each entry sums over the columns in their order, by
 //! itself, in whatever tile it is: its bits do not depend on that choice.
 
-use crate::vector::multiply_add;
+/// Defines a function that calls the first of two in vectors of 256 bits, the second in vectors of 512 bits where the processor has these.
+/// Both have to be inlined to be compiled for them.
+macro_rules! in_widest_vectors {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?, $narrow:expr, $wide:expr) => {
+        $(#[$meta])*
+        $vis fn $name($($argument: $type),*) $(-> $result)? {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx512f,avx512vl")]
+                fn avx512($($argument: $type),*) $(-> $result)? {
+                    $wide($($argument),*)
+                }
+                #[cfg(not(target_feature = "fma"))]
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2($($argument: $type),*) $(-> $result)? {
+                    $narrow($($argument),*)
+                }
+                if spatial::cpu::has_avx512() {
+                    // SAFETY: the processor has the instructions that the function is compiled for.
+                    return unsafe { avx512($($argument),*) };
+                }
+                #[cfg(not(target_feature = "fma"))]
+                if spatial::cpu::has_avx2() {
+                    // SAFETY: as above.
+                    return unsafe { avx2($($argument),*) };
+                }
+            }
+            $narrow($($argument),*)
+        }
+    };
+}
+pub(super) use in_widest_vectors;
 
 /// Columns of a tile.
 pub(super) const TILE: usize = 6;
@@ -122,7 +153,7 @@ fn product_tile<const M: usize, const N: usize>(k: usize, a: &[f64], b: &[f64], 
         let (a, b) = (&a[at..at + M], &b[at..at + N]);
         for j in 0..N {
             for i in 0..M {
-                sum[j][i] = multiply_add(a[i], b[j], sum[j][i]);
+                sum[j][i] = a[i].mul_add(b[j], sum[j][i]);
             }
         }
         at += stride;
@@ -190,7 +221,7 @@ fn factor_square<const N: usize>(l: &mut [[f64; N]; N]) -> Result<(), usize> {
         }
         for k in j + 1..N {
             for i in k..N {
-                l[k][i] = multiply_add(-l[j][i], l[j][k], l[k][i]);
+                l[k][i] = (-l[j][i]).mul_add(l[j][k], l[k][i]);
             }
         }
     }
@@ -273,7 +304,7 @@ fn factor_general_square<const N: usize>(mut rest: Square<N>) -> Result<(Square<
         }
         for k in j + 1..N {
             for i in j + 1..N {
-                rest[k][i] = multiply_add(-l[j][i], u[j][k], rest[k][i]);
+                rest[k][i] = (-l[j][i]).mul_add(u[j][k], rest[k][i]);
             }
         }
     }
@@ -300,7 +331,7 @@ fn solve_tile<const M: usize, const N: usize>(
     for j in 0..N {
         for k in 0..j {
             for i in 0..M {
-                tile[j][i] = multiply_add(-tile[k][i], l[k][j], tile[j][i]);
+                tile[j][i] = (-tile[k][i]).mul_add(l[k][j], tile[j][i]);
             }
         }
         for i in 0..M {

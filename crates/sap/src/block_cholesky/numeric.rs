@@ -2,29 +2,18 @@
 
 use support::Interrupt;
 
-use super::kernel::{Shape, factor_panel, subtract_product};
+use super::kernel::{Shape, factor_panel, in_widest_vectors, subtract_product};
 use super::layout::{Layout, Panel};
 use super::substitution::{substitute, substitute_back};
 
-/// Replaces the values by those of the factor. Right-looking: every panel, once factored, is subtracted from all later ones
-/// that it touches.
-///
-/// # Errors
-/// The row, in the order of elimination, of the first pivot that is not positive, or the one reached when `interrupt` was raised.
-pub(super) fn factor(layout: &Layout, values: &mut [f64], interrupt: &Interrupt) -> Result<(), usize> {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has the instructions that the function is compiled for.
-        return unsafe { factor_avx512(layout, values, interrupt) };
-    }
-    factor_in_tiles::<8>(layout, values, interrupt)
-}
-
-/// [`factor`] in vectors twice as wide. Each entry still takes the same operations in the same order.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl")]
-fn factor_avx512(layout: &Layout, values: &mut [f64], interrupt: &Interrupt) -> Result<(), usize> {
-    factor_in_tiles::<16>(layout, values, interrupt)
+in_widest_vectors! {
+    /// Replaces the values by those of the factor. Right-looking: every panel, once factored, is subtracted from all later ones
+    /// that it touches.
+    ///
+    /// # Errors
+    /// The row, in the order of elimination, of the first pivot that is not positive, or the one reached when `interrupt` was raised.
+    pub(super) fn factor(layout: &Layout, values: &mut [f64], interrupt: &Interrupt) -> Result<(), usize>,
+    factor_in_tiles::<8>, factor_in_tiles::<16>
 }
 
 /// [`factor`] with tiles of up to `TALL` rows.
@@ -76,22 +65,11 @@ impl Work {
     }
 }
 
-/// `x ← U⁻¹ L⁻¹ x` in the order of elimination, `upper` being the panels of `Uᵀ`, which is `L` of a symmetric matrix; `local` is
-/// scratch.
-pub(super) fn solve(layout: &Layout, values: &[f64], upper: &[f64], x: &mut [f64], local: &mut Vec<f64>) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has the instructions that the function is compiled for.
-        return unsafe { solve_avx512(layout, values, upper, x, local) };
-    }
-    solve_in_lanes(layout, values, upper, x, local);
-}
-
-/// [`solve`] in wider vectors; sums run over the same lanes.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl")]
-fn solve_avx512(layout: &Layout, values: &[f64], upper: &[f64], x: &mut [f64], local: &mut Vec<f64>) {
-    solve_in_lanes(layout, values, upper, x, local);
+in_widest_vectors! {
+    /// `x ← U⁻¹ L⁻¹ x` in the order of elimination, `upper` being the panels of `Uᵀ`, which is `L` of a symmetric matrix; `local` is
+    /// scratch. Sums run over the same lanes in vectors of any width.
+    pub(super) fn solve(layout: &Layout, values: &[f64], upper: &[f64], x: &mut [f64], local: &mut Vec<f64>),
+    solve_in_lanes, solve_in_lanes
 }
 
 #[inline(always)]
@@ -114,21 +92,10 @@ fn solve_in_lanes(layout: &Layout, values: &[f64], upper: &[f64], x: &mut [f64],
     back_in_lanes(layout, upper, x, local);
 }
 
-/// `x ← U⁻¹ x` in the order of elimination.
-pub(super) fn solve_back(layout: &Layout, upper: &[f64], x: &mut [f64], local: &mut Vec<f64>) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has the instructions that the function is compiled for.
-        return unsafe { solve_back_avx512(layout, upper, x, local) };
-    }
-    back_in_lanes(layout, upper, x, local);
-}
-
-/// [`solve_back`] in wider vectors.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl")]
-fn solve_back_avx512(layout: &Layout, upper: &[f64], x: &mut [f64], local: &mut Vec<f64>) {
-    back_in_lanes(layout, upper, x, local);
+in_widest_vectors! {
+    /// `x ← U⁻¹ x` in the order of elimination.
+    pub(super) fn solve_back(layout: &Layout, upper: &[f64], x: &mut [f64], local: &mut Vec<f64>),
+    back_in_lanes, back_in_lanes
 }
 
 #[inline(always)]

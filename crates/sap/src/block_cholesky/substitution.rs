@@ -1,7 +1,6 @@
 //! Substitution with one panel of the factor. Sums run in a fixed order over lanes, so that they have the same bits everywhere.
 
 use super::kernel::{TILE, for_columns};
-use crate::vector::multiply_add;
 
 const LANES: usize = 8;
 
@@ -42,7 +41,7 @@ fn substitute_strip<const N: usize>(strip: &[f64], stride: usize, x: &mut [f64])
     for j in 0..N {
         y[j] *= square[j][j];
         for i in j + 1..N {
-            y[i] = multiply_add(-square[j][i], y[j], y[i]);
+            y[i] = (-square[j][i]).mul_add(y[j], y[i]);
         }
     }
     own.copy_from_slice(&y);
@@ -53,7 +52,7 @@ fn substitute_strip<const N: usize>(strip: &[f64], stride: usize, x: &mut [f64])
     for i in 0..rest.len() {
         let mut x = rest[i];
         for j in 0..N {
-            x = multiply_add(-below[j][i], y[j], x);
+            x = (-below[j][i]).mul_add(y[j], x);
         }
         rest[i] = x;
     }
@@ -90,7 +89,7 @@ fn substitute_strip_back<const N: usize>(strip: &[f64], stride: usize, x: &mut [
         }
         y[j] = own[j] - sum[0];
         for i in j + 1..N {
-            y[j] = multiply_add(-square[j][i], y[i], y[j]);
+            y[j] = (-square[j][i]).mul_add(y[i], y[j]);
         }
         y[j] *= square[j][j];
     }
@@ -109,7 +108,7 @@ fn add_products<const M: usize, const N: usize>(
     for j in 0..N {
         let column = &below[j][i..i + M];
         for lane in 0..M {
-            sums[j][lane] = multiply_add(column[lane], x[lane], sums[j][lane]);
+            sums[j][lane] = column[lane].mul_add(x[lane], sums[j][lane]);
         }
     }
 }

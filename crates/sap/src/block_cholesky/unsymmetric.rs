@@ -5,35 +5,21 @@
 
 use support::Interrupt;
 
-use super::kernel::{Shape, factor_panels, subtract_product};
+use super::kernel::{Shape, factor_panels, in_widest_vectors, subtract_product};
 use super::layout::{Layout, Panel};
 use super::numeric::Work;
 
-/// Replaces the values, those of the lower triangle and of the transposed upper one, by those of `L` and `Uᵀ`. The diagonal is read
-/// from `lower`.
-///
-/// # Errors
-/// The row, in the order of elimination, of the first pivot that is zero or not a number, or the one reached when `interrupt` was
-/// raised.
-pub(super) fn factor(
-    layout: &Layout,
-    lower: &mut [f64],
-    upper: &mut [f64],
-    interrupt: &Interrupt,
-) -> Result<(), usize> {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") {
-        // SAFETY: the processor has the instructions that the function is compiled for.
-        return unsafe { factor_avx512(layout, lower, upper, interrupt) };
-    }
-    factor_in_tiles::<8>(layout, lower, upper, interrupt)
-}
-
-/// [`factor`] in vectors twice as wide. Each entry still takes the same operations in the same order.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl")]
-fn factor_avx512(layout: &Layout, lower: &mut [f64], upper: &mut [f64], interrupt: &Interrupt) -> Result<(), usize> {
-    factor_in_tiles::<16>(layout, lower, upper, interrupt)
+in_widest_vectors! {
+    /// Replaces the values, those of the lower triangle and of the transposed upper one, by those of `L` and `Uᵀ`. The diagonal is read
+    /// from `lower`.
+    ///
+    /// # Errors
+    /// The row, in the order of elimination, of the first pivot that is zero or not a number, or the one reached when `interrupt` was
+    /// raised.
+    pub(super) fn factor(
+        layout: &Layout, lower: &mut [f64], upper: &mut [f64], interrupt: &Interrupt
+    ) -> Result<(), usize>,
+    factor_in_tiles::<8>, factor_in_tiles::<16>
 }
 
 /// [`factor`] with tiles of up to `TALL` rows.

@@ -1,4 +1,3 @@
-use crate::vector::multiply_add;
 
 /// Columns subtracted at a time, so that the sum stays in registers.
 const FUSED: usize = 4;
@@ -80,7 +79,7 @@ impl Profile {
             for k in k..j {
                 let done = &done[k * n + j..=k * n + self.last[k]];
                 for (x, a) in column.iter_mut().zip(done) {
-                    *x = multiply_add(-done[0], *a, *x);
+                    *x = (-done[0]).mul_add(*a, *x);
                 }
             }
             let pivot = column[0];
@@ -101,6 +100,6 @@ impl Profile {
 fn subtract_four(x: &mut [f64], l: [&[f64]; FUSED]) {
     let w = [-l[0][0], -l[1][0], -l[2][0], -l[3][0]];
     for ((((x, a), b), c), d) in x.iter_mut().zip(l[0]).zip(l[1]).zip(l[2]).zip(l[3]) {
-        *x = multiply_add(w[3], *d, multiply_add(w[2], *c, multiply_add(w[1], *b, multiply_add(w[0], *a, *x))));
+        *x = w[3].mul_add(*d, w[2].mul_add(*c, w[1].mul_add(*b, w[0].mul_add(*a, *x))));
     }
 }
