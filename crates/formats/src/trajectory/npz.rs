@@ -146,7 +146,7 @@ impl<W: Write> NpzWriter<W> {
         if is_taken || name.is_empty() || name.len() > 1000 || name.contains(['/', '\\', ':']) {
             return Err(NpzError::Name { name: name.into() });
         }
-        let (mut entry, config) = self.archive.new_file(&format!("{name}.npy")).start()?;
+        let (mut entry, config) = self.archive.new_file(format!("{name}.npy")).start()?;
         let mut out = config.wrap(&mut entry);
         out.write_all(header)?;
         let mut bytes = Vec::with_capacity(N * CHUNK.min(data.len()));
