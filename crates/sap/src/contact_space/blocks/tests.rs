@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{Block, ConeContact, SpinFriction};
-use support::SplitMix64;
 use spatial::{F32x8, F64x4};
+use support::SplitMix64;
 
 /// Regions of a friction cone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
