@@ -183,11 +183,12 @@ impl<T: Bundle> Lanes<T> {
             let rate = self.closing_rate(plan, k, velocity);
             let is_remembered = self.memory[k].is_remembered;
             let free_rate = self.closing_rate(plan, k, self.memory[k].free_velocity);
-            // Under the lagged law what pushed in the step before has friction even where it parts now.
-            let rubs = if plan.friction == Friction::Lagged {
-                T::ZERO.if_less(self.memory[k].normal, is_remembered, T::ZERO)
-            } else {
+            // But under Coulomb's law what pushed in the step before has friction even where it parts now: of a cone that is rolling and
+            // torsional friction.
+            let rubs = if plan.friction == Friction::Coulomb {
                 T::ZERO
+            } else {
+                T::ZERO.if_less(self.memory[k].normal, is_remembered, T::ZERO)
             };
             // No law asks for a greater velocity.
             let may_push = rate.lanes_less(slot.v_hat_recovery)

@@ -41,7 +41,7 @@ pub struct ContactSpaceParameters {
     /// The same of more than [`many_rows`](Self::many_rows), where a step costs as much as one of the safeguard: what converges mostly does
     /// in 8.
     pub max_steps_of_many_rows: usize,
-    /// Those of 16 contacts.
+    /// Those of 16 contacts. Problems of matrices are solved otherwise from there on.
     pub many_rows: usize,
     /// Factorisations of the proximal point method, with those of Newton's method before it, after which the problem is left to the
     /// safeguard. Of the 3,300 problems of a hand and a gripper that it solves, half take 20 and 25 at most, 99 of 100 62 and 82.

@@ -16,6 +16,9 @@ use crate::{
     Workspace, friction_residual, solve,
 };
 
+/// The most rows of a problem in contact space: W takes a solve for each.
+const MAX_ROWS: usize = SolverParameters::STANDARD.contact_space.many_rows;
+
 /// What bounds friction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrictionLaw {
@@ -32,14 +35,14 @@ pub enum FrictionLaw {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Factorization {
     /// Sparse where at least half of `H` is zero, else dense. Under Coulomb's law contact space is tried before, as long as there are
-    /// no more than [`ContactSpace::MAX_ROWS`] rows.
+    /// no more than [`many_rows`](crate::parameters::ContactSpaceParameters::many_rows).
     #[default]
     Auto,
     /// `H = A + JᵀGJ` within its profile ([`Dense`]).
     Dense,
     /// `H` as a sparse matrix of blocks ([`Sparse`]).
     Sparse,
-    /// `J A⁻¹ Jᵀ`, of no more than [`ContactSpace::MAX_ROWS`] rows, without a line search ([`ContactSpace`]).
+    /// `J A⁻¹ Jᵀ`, of no more than [`many_rows`](crate::parameters::ContactSpaceParameters::many_rows), without a line search ([`ContactSpace`]).
     ContactSpace,
 }
 
@@ -420,14 +423,13 @@ impl Problem {
         let is_asked_for = factorization == Factorization::ContactSpace;
         let is_coulomb = options.max_friction_iterations > 1;
         let mut spent = 0;
-        if is_asked_for && self.rows > ContactSpace::MAX_ROWS {
-            let (rows, most) = (self.rows, ContactSpace::MAX_ROWS);
+        if is_asked_for && self.rows > MAX_ROWS {
+            let (rows, most) = (self.rows, MAX_ROWS);
             let message =
                 format!("J has {rows} rows: contact space is for at most {most}, expected auto, dense or sparse");
             return Err(Error::Value { argument: "factorization", message });
         }
-        let is_tried =
-            factorization == Factorization::Auto && is_coulomb && (1..=ContactSpace::MAX_ROWS).contains(&self.rows);
+        let is_tried = factorization == Factorization::Auto && is_coulomb && (1..=MAX_ROWS).contains(&self.rows);
         if is_asked_for || is_tried {
             match self.solve_in_contact_space(structure, constraints, options)? {
                 Ok(solution) => return Ok(solution),

@@ -83,6 +83,9 @@ const MAX_ROWS_WITH_THE_WORLD: usize = 36;
 /// Rows up to which it pays where nodes push against each other.
 const MAX_ROWS_OF_PAIRS: usize = 72;
 
+/// The same of friction cones: the safeguard solves a convex problem in few factors.
+const MAX_ROWS_OF_CONES: usize = 48;
+
 /// Constraints at most: a word has a bit for each.
 const MAX_CHOSEN: usize = u64::BITS as usize;
 
@@ -110,7 +113,9 @@ impl ContactSpaceSolver {
         self.chosen_before.clear();
         self.chosen_before.reserve(MAX_CHOSEN + 1);
         self.bounded.clear();
-        self.max_rows = if structure.has_pairs() { MAX_ROWS_OF_PAIRS } else { MAX_ROWS_WITH_THE_WORLD };
+        let has_cones = constraints.iter().any(|constraint| matches!(constraint.law, Law::Cone(_)));
+        let of_pairs = if has_cones { MAX_ROWS_OF_CONES } else { MAX_ROWS_OF_PAIRS };
+        self.max_rows = if structure.has_pairs() { of_pairs } else { MAX_ROWS_WITH_THE_WORLD };
         if structure.nodes() < MIN_NODES {
             return Err(UNTRIED);
         }
