@@ -195,7 +195,7 @@ impl Plan {
         let pi = std::f64::consts::PI;
         let solver_options = sap::Options {
             tolerance: setup.tolerance,
-            max_friction_iterations: if friction == Friction::Coulomb { 2 } else { 1 },
+            friction: if friction == Friction::Coulomb { sap::FrictionLaw::Coulomb } else { sap::FrictionLaw::Lagged },
             ..sap::Options::default()
         };
         Ok(Self {
@@ -220,7 +220,7 @@ impl Plan {
             drives,
             is_cone: friction == Friction::Cone,
             is_lagged: friction == Friction::Lagged,
-            recovery_options: sap::Options { max_friction_iterations: 1, ..solver_options },
+            recovery_options: sap::Options { friction: sap::FrictionLaw::Lagged, ..solver_options },
             solver_options,
             contacts,
             turns,

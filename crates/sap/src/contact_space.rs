@@ -32,7 +32,7 @@ pub use newton::{Block3, Limits, Outcome, SemismoothNewton};
 use spatial::{F64x4, Real};
 
 use crate::parameters::{ContactSpaceParameters, SolverParameters};
-use crate::{Block, Constraint, Criterion, Law, Options, Report, Strategy, friction_residual};
+use crate::{Block, Constraint, Criterion, FrictionLaw, Law, Options, Report, Strategy, friction_residual};
 use elimination::{AugmentedMatrix, add_scaled, dot};
 use in_blocks::InBlocks;
 
@@ -44,7 +44,7 @@ const MAX_PAIRS: usize = 64 * 65 / 2;
 /// A problem of few rows in contact space, and the scratch of its solution.
 ///
 /// ```
-/// use sapwood_sap::{Constraint, ContactSpace, BoundedFrictionContact, Options};
+/// use sapwood_sap::{BoundedFrictionContact, Constraint, ContactSpace, FrictionLaw, Options};
 ///
 /// // 2 kg that come down at 1 m/s and slide at 3 m/s, μ = 0.5: friction takes half of what the ground gives.
 /// let mut space = ContactSpace::default();
@@ -52,7 +52,7 @@ const MAX_PAIRS: usize = 64 * 65 / 2;
 /// (0..3).for_each(|k| space.set(k, k, 0.5));
 /// let contact = Constraint::from(BoundedFrictionContact::new(0.5, 1e-6, 1e-6, 0.0, 0.0)).with_delassus(0.5);
 ///
-/// let options = Options { max_friction_iterations: 100, ..Options::default() };
+/// let options = Options { friction: FrictionLaw::Coulomb, ..Options::default() };
 /// let report = space.solve(&[contact], &[3.0, 0.0, -1.0], 20.0, &options);
 /// assert!(report.is_ok());
 /// let impulses = space.impulses();
@@ -180,7 +180,7 @@ impl ContactSpace {
         &self.v_c[..self.len]
     }
 
-    /// Solves the problem, under Coulomb's law where [`Options::max_friction_iterations`] ask for it; `v_c_star` is `J v*`, `energy` is `v*ᵀ A v*`. The
+    /// Solves the problem, under Coulomb's law where [`Options::friction`] asks for it; `v_c_star` is `J v*`, `energy` is `v*ᵀ A v*`. The
     /// tolerance is that of [`solve`](crate::solve), with `‖γ(v_c) − λ‖_W` for the gradient.
     ///
     /// Where no constraint pushes at `v*`, that is the solution.
@@ -253,7 +253,7 @@ impl ContactSpace {
         assert!(v_c_star.len() == n, "velocities and rows");
         assert_eq!(constraints.iter().map(Constraint::rows).sum::<usize>(), n, "rows and those of constraints");
         let has = |which: fn(&Law) -> bool| constraints.iter().any(|c| which(&c.law));
-        let is_coulomb = options.max_friction_iterations > 1
+        let is_coulomb = options.friction == FrictionLaw::Coulomb
             && has(|law| matches!(law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
         let is_left_out =
             is_coulomb && has(|law| matches!(law, Law::Cone(_))) && has(|law| matches!(law, Law::SpinFriction(_)));
@@ -392,7 +392,6 @@ impl ContactSpace {
             iterations,
             line_search_evaluations: iterations,
             residual: 0.0,
-            friction_iterations: usize::from(is_coulomb),
             friction_residual: if is_coulomb {
                 friction_residual(&self.constraints, self.velocities(), self.impulses())
             } else {

@@ -17,7 +17,7 @@ use crate::report::{ContactOutcome, Reports};
 use crate::sensors::trace::StepTrace;
 use crate::step_forces::LastStep;
 use crate::warm_start::{Entry, Key};
-use crate::{Factorization, Options, Pd, SimulationError, State, Stats};
+use crate::{Options, Pd, SimulationError, State, Stats};
 
 /// Trees at most: lanes solve the constraints of all trees as one problem, whatever islands there are.
 const MAX_TREES: usize = 4;
@@ -97,9 +97,8 @@ impl Lane {
         (attachments, extents): (&[geometry::Attachment], &[f64]),
     ) -> Option<Box<Self>> {
         let trees = &model.tree.trees;
-        let is_wanted = options.factorization == Factorization::Auto
-            // Cones are solved one by one: of many in reach, that takes longer than the step for all models.
-            && options.contact != crate::ContactLaw::Sap
+        // Cones are solved one by one: of many in reach, that takes longer than the step for all models.
+        let is_wanted = options.contact != crate::ContactLaw::Sap
             && options.factorization_budget.is_none_or(|budget| budget >= MIN_BUDGET)
             && trees.len() <= MAX_TREES
             && trees.iter().any(|nodes| nodes.len() > 1);
