@@ -108,8 +108,6 @@ class Stats(NamedTuple):
     """Deepest penetration at the beginning of the step, m; 0 when nothing touches."""
     constraints: int
     """Constraints in all: contacts, limits, equalities, friction of joints, tendons, drives at their limits."""
-    friction_iterations: int
-    """Largest number of friction iterations for Coulomb's law in an island."""
     friction_residual: float
     """How far the friction impulses of the worst island are from Coulomb's law, relative to all its impulses."""
     asleep: int = 0

@@ -66,8 +66,6 @@ class ProblemSolution(NamedTuple):
     """Factorisations."""
     line_search_evaluations: int
     """Evaluations of the constraints in line searches."""
-    friction_iterations: int
-    """Changes of the bounds of friction under Coulomb's law."""
     residual: float
     """Relative residual of the momentum balance."""
     friction_residual: float
@@ -79,10 +77,8 @@ class ProblemSolution(NamedTuple):
         "initial-guess",
         "contact-space",
         "newton",
-        "friction-iterations",
         "semismooth-newton",
         "proximal-point",
-        "continuation",
     ]
     """What led to the solution."""
     converged: bool

@@ -565,12 +565,10 @@ class Simulation:
             symplectic Euler alone.
         contact: Friction law.
         tolerance: Relative tolerance of the contact solver on the scaled momentum balance.
-        factorization_budget: Factorisations that an island may spend on Coulomb's law in a step; where it has fewer
-            than 200 constraints up to four times as many, 400 over their number. Then the step takes the best friction
-            bounds found so far, with momentum balanced to the tolerance; ``stats.unsettled`` counts the islands where
-            that happened, ``stats.friction_residual`` says how far friction is from the law. None: no limit.
-        line_search: Line search of the contact solver.
-        factorization: Factorisation of the contact solver; auto picks by structure, with the same result to tolerance.
+        factorization_budget: Factorisations that an island as large as a pile of 125 bodies may spend on Coulomb's law
+            in a step; a smaller one as many more as it is smaller. Then the step takes the friction bounds that it has
+            come to, with momentum balanced to the tolerance; ``stats.unsettled`` counts the islands where that
+            happened, ``stats.friction_residual`` says how far friction is from the law. None: until it stops improving.
         beta: Near-rigid contacts oscillate with the period beta · timestep.
         sigma: Tangential regularisation over the Delassus estimate: stuck contacts creep at about sigma · g · timestep.
         recovery_speed: Greatest speed at which near-rigid contacts, limits and equalities that start violated are
@@ -603,8 +601,6 @@ class Simulation:
         contact: Literal["sap", "lagged", "coulomb"] = "coulomb",
         tolerance: float = 1e-6,
         factorization_budget: int | None = 100,
-        line_search: Literal["exact", "inexact"] = "exact",
-        factorization: Literal["auto", "dense"] = "auto",
         beta: float = 0.1,
         sigma: float = 1e-5,
         recovery_speed: float = 1.0,
@@ -1920,8 +1916,6 @@ class Batch:
         contact: See ``Simulation``.
         tolerance: See ``Simulation``.
         factorization_budget: See ``Simulation``.
-        line_search: See ``Simulation``.
-        factorization: See ``Simulation``.
         beta: See ``Simulation``.
         sigma: See ``Simulation``.
         recovery_speed: See ``Simulation``.
@@ -1959,8 +1953,6 @@ class Batch:
         contact: Literal["sap", "lagged", "coulomb"] = "coulomb",
         tolerance: float = 1e-6,
         factorization_budget: int | None = 100,
-        line_search: Literal["exact", "inexact"] = "exact",
-        factorization: Literal["auto", "dense"] = "auto",
         beta: float = 0.1,
         sigma: float = 1e-5,
         recovery_speed: float = 1.0,
@@ -2565,7 +2557,6 @@ class SapProblem:
         *,
         law: Literal["sap", "lagged", "coulomb"] = "sap",
         factorization: Literal["auto", "dense", "sparse", "contact-space"] = "auto",
-        line_search: Literal["exact", "wolfe", "inexact"] = "exact",
         tolerance: float = 1e-6,
         factorization_budget: int | None = 100,
         max_iterations: int = 300,
@@ -2579,9 +2570,9 @@ class SapProblem:
             factorization: ``dense`` and ``sparse`` factor A + JᵀGJ in Newton's method with a line search, which always
                 converges; ``contact-space`` works on J A⁻¹ Jᵀ of at most 48 rows, without a line search; ``auto`` is
                 sparse where half of the matrix is zero, else dense, and under Coulomb's law tries contact space first.
-            line_search: To round-off, to Wolfe's conditions, or backtracking.
             tolerance: Relative tolerance on the scaled momentum balance.
-            factorization_budget: Factorisations that the search for Coulomb's law may take; None: no limit.
+            factorization_budget: Factorisations that the search for Coulomb's law may take; None: until it stops
+                improving.
             max_iterations: Newton iterations of a convex problem before the solve gives up.
             initial: A guess of the velocities, (nv,), or the solution of a problem with the same constraints, that of
                 the step before, say: its normal impulses are the given ones of ``lagged``.
@@ -2603,7 +2594,6 @@ def sap_solve(
     vn_hat: ArrayLike,
     *,
     law: Literal["sap", "coulomb"] = "sap",
-    line_search: Literal["exact", "wolfe", "inexact"] = "exact",
     tolerance: float = 1e-6,
     factorization: Literal["auto", "dense", "sparse", "contact-space"] = "auto",
     max_iterations: int = 300,
@@ -2619,7 +2609,6 @@ def sap_solve(
         R_n: Normal regularisations, likewise.
         vn_hat: Normal biases, likewise.
         law: Friction as the cone of a convex problem, or Coulomb's law.
-        line_search: To round-off, to Wolfe's conditions, or backtracking.
         tolerance: Relative tolerance on the scaled momentum balance.
         factorization: As in ``Problem.solve``.
         max_iterations: Newton iterations before the solve gives up.

@@ -354,8 +354,6 @@ def test_bytes_that_are_no_state(model: sw.Model) -> None:
         ({"scheme": (0.5, 0.5, 1.5)}, "theta_vq = 1.5: expected from 0 to 1"),
         ({"accuracy": 0.0}, "accuracy = 0: expected a finite number above 0"),
         ({"contact": "cone"}, 'contact="cone" is not in this version; available: "sap", "lagged", "coulomb"'),
-        ({"line_search": "golden"}, 'available: "exact", "inexact"'),
-        ({"factorization": "qr"}, 'available: "auto", "dense"'),
     ],
 )
 def test_bad_options(model: sw.Model, options: dict[str, float], message: str) -> None:
@@ -436,7 +434,6 @@ SAP = {
         ("vn_hat", [np.nan]),
         ("tolerance", 0.0),
         ("tolerance", float("nan")),
-        ("line_search", "golden"),
         ("factorization", "lu"),
         ("law", "lagged"),
     ],

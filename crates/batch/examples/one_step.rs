@@ -1,12 +1,12 @@
 //! Compares steps in lanes with those of a simulation from the same states, along runs under random controls.
 //!
-//! `one_step MODEL [--steps N] [--range R] [--lanes N] [--tolerance X] [--single] [--euler] [--dense] [--law sap|lagged|coulomb] [--show X]`, where
+//! `one_step MODEL [--steps N] [--range R] [--lanes N] [--tolerance X] [--single] [--euler] [--law sap|lagged|coulomb] [--show X]`, where
 //! controls are in ±R, and steps that differ by more than X, relative to the greatest change of a velocity or position, are listed.
 
 use std::sync::Arc;
 
 use sapwood_batch::{Batch, BatchOptions, Precision};
-use sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
+use sim::{ContactLaw, Options, Scheme, Simulation};
 use support::SplitMix64;
 
 /// Steps that a control holds.
@@ -43,7 +43,6 @@ fn arguments() -> Result<Arguments, Box<dyn std::error::Error>> {
             "--show" => these.show = value()?.parse()?,
             "--tolerance" => these.options.tolerance = value()?.parse()?,
             "--single" => these.precision = Precision::F32,
-            "--dense" => these.options.factorization = Factorization::Dense,
             "--euler" => these.options.scheme = Scheme::SymplecticEuler,
             "--law" => {
                 these.options.contact = match value()?.as_str() {

@@ -1,10 +1,11 @@
 //! Active set: constraints that push in free motion or are expected to, then those that push at the velocities found.
 
+use sap::FrictionLaw;
 use spatial::{Real, Vec3};
 
 use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
 use crate::constants::LEFT_IN_VELOCITIES;
-use crate::plan::{Friction, Plan, PlanJacobian};
+use crate::plan::{Plan, PlanJacobian};
 use spatial::masks::{all_lanes, positive};
 
 /// Rounds of one step: in each, constraints that push although they were not chosen join in.
@@ -185,7 +186,7 @@ impl<T: Bundle> Lanes<T> {
             let free_rate = self.closing_rate(plan, k, self.memory[k].free_velocity);
             // But under Coulomb's law what pushed in the step before has friction even where it parts now: of a cone that is rolling and
             // torsional friction.
-            let rubs = if plan.friction == Friction::Coulomb {
+            let rubs = if plan.friction == FrictionLaw::Coulomb {
                 T::ZERO
             } else {
                 T::ZERO.if_less(self.memory[k].normal, is_remembered, T::ZERO)
@@ -221,7 +222,7 @@ impl<T: Bundle> Lanes<T> {
     fn closing_rate(&self, plan: &Plan, k: usize, velocity: Vec3<T>) -> T {
         let normal = self.slots[k].normal;
         let along = velocity.dot(normal);
-        if plan.friction != Friction::Cone {
+        if plan.friction != FrictionLaw::Sap {
             return along;
         }
         let sliding = velocity - normal * along;

@@ -1,11 +1,11 @@
 //! Problems of single lanes that do not settle in lanes, by [`sap::ContactSpace`] as in `sim`.
 
-use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit, SpinFriction};
+use sap::{BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, FrictionLaw, Limit, SpinFriction};
 use spatial::{Mat3, Three, Vec3};
 
 use super::contact_space::MAX_ROWS;
 use super::{Bundle, ConstraintSlot, Lanes, Memory, get, put};
-use crate::plan::{Friction, Numbers, Plan, PlanJacobian, Source, TieKind};
+use crate::plan::{Numbers, Plan, PlanJacobian, Source, TieKind};
 
 /// The problem of one lane, reused from lane to lane.
 #[derive(Clone, Debug, Default)]
@@ -165,7 +165,7 @@ fn law<T: Bundle>(
     let normal_of =
         |slot: &ConstraintSlot<T>| at(&if is_recovery { slot.bound_of_recovery() } else { slot.normal_estimate });
     let law: Constraint = match &plan.constraints.all[k].source {
-        Source::Contact if plan.friction == Friction::Cone => {
+        Source::Contact if plan.friction == FrictionLaw::Sap => {
             ConeContact::new(at(&numbers.friction[k]), at(&slot.r_t), r, v_hat).into()
         }
         Source::Contact => {

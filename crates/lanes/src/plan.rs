@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use geometry::Scene;
 use multibody::{Compliance, Joint, JointKind, JointType, Model, NO_PARENT, Node};
+use sap::FrictionLaw;
 use spatial::{Mat3, Quat, Sym3, Vec3};
 
 pub use constraints::ConstraintName;
@@ -26,7 +27,7 @@ pub use numbers::Numbers;
 use numbers::Setting;
 pub(crate) use numbers::{ActuatorNumbers, NodeNumbers};
 pub(crate) use pd::PdNumbers;
-pub use setup::{Friction, PdGains, Setup};
+pub use setup::{PdGains, Setup};
 
 /// Why steps of a model are not made in lanes but by one simulation for each world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub struct Plan {
     pub(crate) rule: Rule,
     /// All that may constrain a step: a slot for every contact point, then all else.
     pub(crate) constraints: Constraints,
-    pub(crate) friction: Friction,
+    pub(crate) friction: FrictionLaw,
     pub(crate) solver_options: sap::Options,
     pub(crate) recovery_options: sap::Options,
 }
@@ -191,11 +192,7 @@ impl Plan {
         let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns)?;
         let joined_trees = constraints.joined_trees(&|node| tree_of(model, node), &node_of_dof);
         let pi = std::f64::consts::PI;
-        let solver_options = sap::Options {
-            tolerance: setup.tolerance,
-            max_friction_iterations: if friction == Friction::Coulomb { 2 } else { 1 },
-            ..sap::Options::default()
-        };
+        let solver_options = sap::Options { tolerance: setup.tolerance, friction, ..sap::Options::default() };
         Ok(Self {
             dt,
             nq: model.nq(),
@@ -217,7 +214,7 @@ impl Plan {
             constraints,
             drives,
             friction,
-            recovery_options: sap::Options { max_friction_iterations: 1, ..solver_options },
+            recovery_options: sap::Options { friction: FrictionLaw::Lagged, ..solver_options },
             solver_options,
             contacts,
             turns,

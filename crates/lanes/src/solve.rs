@@ -1,11 +1,11 @@
 //! The contact problems of a group: laws of every lane's rows, and what was found.
 
-use sap::SolverParameters;
 use sap::contact_blocks::{BlockRows, FrictionBound, Limits, Outcome, Spin};
+use sap::{FrictionLaw, SolverParameters};
 use spatial::Vec3;
 
 use super::{Bundle, ConstraintSlot, Lanes, get, select, select3, wide};
-use crate::plan::{Friction, Plan, PlanJacobian, Source, TieKind};
+use crate::plan::{Plan, PlanJacobian, Source, TieKind};
 
 const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps;
 
@@ -176,7 +176,7 @@ impl<T: Bundle> Lanes<T> {
     /// Gathers the laws of the open lanes and what is remembered of their constraints.
     #[inline(always)]
     fn set_rows(&mut self, plan: &Plan, is_recovery: bool) {
-        let is_bounded = plan.friction != Friction::Coulomb || is_recovery;
+        let is_bounded = plan.friction != FrictionLaw::Coulomb || is_recovery;
         let Self { space, slots, memory, numbers, .. } = self;
         let first_spin = &space.first_spin;
         for (b, (block, rows)) in space.blocks.iter().zip(&mut space.rows[..space.count]).enumerate() {
@@ -191,10 +191,10 @@ impl<T: Bundle> Lanes<T> {
                 match &plan.constraints.all[k].source {
                     Source::Contact => {
                         let normal = if is_recovery { slot.bound_of_recovery() } else { slot.normal_estimate };
-                        let bounding_normal = (is_bounded && plan.friction != Friction::Cone).then_some(normal);
+                        let bounding_normal = (is_bounded && plan.friction != FrictionLaw::Sap).then_some(normal);
                         set_contact(rows, entry.lanes, slot, v_hat, (numbers.friction[k], bounding_normal));
                         rows.friction_bound =
-                            if plan.friction == Friction::Cone { FrictionBound::Cone } else { FrictionBound::Disc };
+                            if plan.friction == FrictionLaw::Sap { FrictionBound::Cone } else { FrictionBound::Disc };
                     }
                     Source::Spin { contact } => {
                         let lengths = numbers.spins[k - plan.contacts.slots];

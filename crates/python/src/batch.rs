@@ -57,12 +57,12 @@ impl Batch {
         signature = (
             model, n, *, threads=None, precision="f64", lanes=None, contacts=false, timestep=None, accuracy=None,
             scheme=SchemeArgument::default(), conserve=true, pd_law="auto", contact="coulomb", tolerance=1e-6,
-            factorization_budget=100, line_search="exact", factorization="auto", beta=0.1, sigma=1e-5, recovery_speed=1.0,
+            factorization_budget=100, beta=0.1, sigma=1e-5, recovery_speed=1.0,
             sleep_after=None, sleep_speed=1e-3
         ),
         text_signature = "(model, n, *, threads=None, precision='f64', lanes=None, contacts=False, timestep=None, accuracy=None, \
-            scheme='bilinear', conserve=True, pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, line_search='exact', \
-            factorization='auto', beta=0.1, sigma=1e-05, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001)"
+            scheme='bilinear', conserve=True, pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, \
+            beta=0.1, sigma=1e-05, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001)"
     )]
     fn new(
         #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
@@ -79,8 +79,6 @@ impl Batch {
         contact: &str,
         tolerance: f64,
         #[pyo3(from_py_with = whole_or_none)] factorization_budget: Option<i64>,
-        line_search: &str,
-        factorization: &str,
         beta: f64,
         sigma: f64,
         recovery_speed: f64,
@@ -102,8 +100,6 @@ impl Batch {
             contact,
             tolerance,
             factorization_budget,
-            line_search,
-            factorization,
             beta,
             sigma,
             recovery_speed,

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sim::{ContactLaw, Factorization, Options, PdLaw, Scheme, Theta};
+use sim::{ContactLaw, Options, PdLaw, Scheme, Theta};
 
 use crate::arguments::word;
 
@@ -20,8 +20,6 @@ pub struct OptionArguments<'a> {
     pub contact: &'a str,
     pub tolerance: f64,
     pub factorization_budget: Option<i64>,
-    pub line_search: &'a str,
-    pub factorization: &'a str,
     pub beta: f64,
     pub sigma: f64,
     pub recovery_speed: f64,
@@ -42,8 +40,6 @@ impl OptionArguments<'_> {
             contact: word("contact", self.contact, &CONTACT_LAWS)?,
             tolerance: self.tolerance,
             factorization_budget: self.factorization_budget.map(budget).transpose()?,
-            line_search: word("line_search", self.line_search, &LINE_SEARCHES)?,
-            factorization: word("factorization", self.factorization, &FACTORIZATIONS)?,
             beta: self.beta,
             sigma: self.sigma,
             recovery_speed: self.recovery_speed,
@@ -66,8 +62,6 @@ pub fn keywords<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, 
         contact,
         tolerance,
         factorization_budget,
-        line_search,
-        factorization,
         beta,
         sigma,
         recovery_speed,
@@ -87,8 +81,6 @@ pub fn keywords<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, 
     keywords.set_item("contact", name_of(&CONTACT_LAWS, *contact))?;
     keywords.set_item("tolerance", tolerance)?;
     keywords.set_item("factorization_budget", factorization_budget)?;
-    keywords.set_item("line_search", name_of(&LINE_SEARCHES, *line_search))?;
-    keywords.set_item("factorization", name_of(&FACTORIZATIONS, *factorization))?;
     keywords.set_item("beta", beta)?;
     keywords.set_item("sigma", sigma)?;
     keywords.set_item("recovery_speed", recovery_speed)?;
@@ -142,9 +134,3 @@ const CONTACT_LAWS: [(&str, ContactLaw); 3] =
     [("sap", ContactLaw::Sap), ("lagged", ContactLaw::Lagged), ("coulomb", ContactLaw::Coulomb)];
 
 const PD_LAWS: [(&str, PdLaw); 3] = [("auto", PdLaw::Auto), ("stable", PdLaw::Stable), ("theta", PdLaw::Theta)];
-
-const FACTORIZATIONS: [(&str, Factorization); 2] = [("auto", Factorization::Auto), ("dense", Factorization::Dense)];
-
-/// The line searches, by name.
-pub const LINE_SEARCHES: [(&str, sap::LineSearch); 2] =
-    [("exact", sap::LineSearch::Exact), ("inexact", sap::LineSearch::Inexact)];

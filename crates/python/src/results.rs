@@ -61,7 +61,6 @@ pub fn stats<'py>(py: Python<'py>, s: &sim::Stats) -> PyResult<Bound<'py, PyAny>
         ("islands", s.islands),
         ("asleep", s.asleep),
         ("constraints", s.constraints),
-        ("friction_iterations", s.friction_iterations),
         ("unsettled", s.unsettled),
         ("unfinished_recoveries", s.unfinished_recoveries),
     ];

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sap::{Factorization, FrictionLaw, Kind, LineSearch, Options, SparseMatrix, Start};
+use sap::{Factorization, FrictionLaw, Kind, Options, SparseMatrix, Start};
 
 use crate::arguments::{any_vector, per_dof, positive, rows, vector, word};
 use crate::errors::solver_error;
@@ -26,9 +26,6 @@ pub const FACTORIZATIONS: [(&str, Factorization); 4] = [
     ("sparse", Factorization::Sparse),
     ("contact-space", Factorization::ContactSpace),
 ];
-
-pub const LINE_SEARCHES: [(&str, LineSearch); 3] =
-    [("exact", LineSearch::Exact), ("wolfe", LineSearch::Wolfe), ("inexact", LineSearch::Inexact)];
 
 /// A contact problem of matrices.
 #[stubdoc::documented]
@@ -230,10 +227,10 @@ impl SapProblem {
     /// Velocities and impulses.
     #[pyo3(
         signature = (
-            *, law="sap", factorization="auto", line_search="exact", tolerance=1e-6, factorization_budget=100,
+            *, law="sap", factorization="auto", tolerance=1e-6, factorization_budget=100,
             max_iterations=300, initial=None
         ),
-        text_signature = "($self, *, law='sap', factorization='auto', line_search='exact', tolerance=1e-06, \
+        text_signature = "($self, *, law='sap', factorization='auto', tolerance=1e-06, \
             factorization_budget=100, max_iterations=300, initial=None)"
     )]
     fn solve<'py>(
@@ -241,7 +238,6 @@ impl SapProblem {
         py: Python<'py>,
         law: &str,
         factorization: &str,
-        line_search: &str,
         tolerance: f64,
         factorization_budget: Option<i64>,
         max_iterations: usize,
@@ -251,7 +247,6 @@ impl SapProblem {
         let factorization = word("factorization", factorization, &FACTORIZATIONS)?;
         let options = Options {
             tolerance: positive("tolerance", tolerance)?,
-            line_search: word("line_search", line_search, &LINE_SEARCHES)?,
             factorization_budget: factorization_budget.map(budget).transpose()?,
             max_iterations,
             ..Options::default()

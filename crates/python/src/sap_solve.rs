@@ -9,7 +9,7 @@ use crate::arguments::{any_vector, per_dof, positive, whole, word};
 use crate::errors::solver_error;
 use crate::matrices::{square, triples};
 use crate::results;
-use crate::sap_problem::{FACTORIZATIONS, LINE_SEARCHES, check};
+use crate::sap_problem::{FACTORIZATIONS, check};
 use crate::signals::in_background;
 
 /// Velocities and rows from which on a solve may take so long that Ctrl-C must end it, and starting a thread is nothing beside it.
@@ -22,7 +22,7 @@ const LAWS: [(&str, FrictionLaw); 2] = [("sap", FrictionLaw::Sap), ("coulomb", F
 #[stubdoc::documented]
 #[pyfunction]
 #[pyo3(signature = (
-    A, v_star, J, mu, R_t, R_n, vn_hat, *, law="sap", line_search="exact", tolerance=1e-6, factorization="auto",
+    A, v_star, J, mu, R_t, R_n, vn_hat, *, law="sap", tolerance=1e-6, factorization="auto",
     max_iterations=300
 ))]
 #[allow(non_snake_case)] // The paper's symbols are the keywords of the call.
@@ -36,7 +36,6 @@ pub fn sap_solve<'py>(
     R_n: &Bound<'py, PyAny>,
     vn_hat: &Bound<'py, PyAny>,
     law: &str,
-    line_search: &str,
     tolerance: f64,
     factorization: &str,
     #[pyo3(from_py_with = whole)] max_iterations: i64,
@@ -59,12 +58,7 @@ pub fn sap_solve<'py>(
     let expected = |_| PyValueError::new_err(format!("max_iterations is {max_iterations}: expected 0 or more"));
     let max_iterations = usize::try_from(max_iterations).map_err(expected)?;
     let (law, factorization) = (word("law", law, &LAWS)?, word("factorization", factorization, &FACTORIZATIONS)?);
-    let options = Options {
-        tolerance: positive("tolerance", tolerance)?,
-        line_search: word("line_search", line_search, &LINE_SEARCHES)?,
-        max_iterations,
-        ..Options::default()
-    };
+    let options = Options { tolerance: positive("tolerance", tolerance)?, max_iterations, ..Options::default() };
     let solve = move || {
         let mut problem = Problem::new(a, v_star)?;
         problem.push(&contacts, &j)?;

@@ -164,11 +164,11 @@ impl Simulation {
     #[pyo3(
         signature = (
             model, *, timestep=None, accuracy=None, scheme=SchemeArgument::default(), conserve=true, pd_law="auto",
-            contact="coulomb", tolerance=1e-6, factorization_budget=100, line_search="exact", factorization="auto", beta=0.1,
+            contact="coulomb", tolerance=1e-6, factorization_budget=100, beta=0.1,
             sigma=1e-5, recovery_speed=1.0, sleep_after=None, sleep_speed=1e-3, threads=1
         ),
         text_signature = "(model, *, timestep=None, accuracy=None, scheme='bilinear', conserve=True, \
-            pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, line_search='exact', factorization='auto', \
+            pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, \
             beta=0.1, sigma=1e-05, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001, threads=1)"
     )]
     fn new(
@@ -181,8 +181,6 @@ impl Simulation {
         contact: &str,
         tolerance: f64,
         #[pyo3(from_py_with = whole_or_none)] factorization_budget: Option<i64>,
-        line_search: &str,
-        factorization: &str,
         beta: f64,
         sigma: f64,
         recovery_speed: f64,
@@ -200,8 +198,6 @@ impl Simulation {
             contact,
             tolerance,
             factorization_budget,
-            line_search,
-            factorization,
             beta,
             sigma,
             recovery_speed,

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use common::{Problem, tower, tree};
-use sapwood_sap::{Block, Dense, LineSearch, Options, Structure, Workspace, solve};
+use sapwood_sap::{Block, Dense, Options, Structure, Workspace, solve};
 
 /// The least mean time of a call, µs, over batches of some 50 µs: short enough to fit between other programs' turns.
 fn time(mut f: impl FnMut()) -> f64 {
@@ -28,13 +28,8 @@ fn report(name: &str, problem: &Problem, guess: &[f64]) {
     let mut dense = problem.dense();
     let mut ws = Workspace::new();
     let mut v = guess.to_vec();
-    for (label, tolerance, line_search) in [
-        ("exact", 1e-6, LineSearch::Exact),
-        ("exact", 1e-10, LineSearch::Exact),
-        ("Wolfe", 1e-6, LineSearch::Wolfe),
-        ("inexact", 1e-6, LineSearch::Inexact),
-    ] {
-        let options = Options { tolerance, line_search, ..Options::default() };
+    for tolerance in [1e-6, 1e-10] {
+        let options = Options { tolerance, ..Options::default() };
         let mut run = || {
             v.copy_from_slice(guess);
             solve(&mut dense, &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap()
@@ -44,7 +39,7 @@ fn report(name: &str, problem: &Problem, guess: &[f64]) {
             black_box(run());
         });
         println!(
-            "{name:24} {label:8} tolerance {tolerance:e}: {micros:7.2} µs, {} iterations, {} evaluations, residual {:.1e}",
+            "{name:24} tolerance {tolerance:e}: {micros:7.2} µs, {} iterations, {} evaluations, residual {:.1e}",
             result.iterations, result.line_search_evaluations, result.residual
         );
     }

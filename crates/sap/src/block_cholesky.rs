@@ -361,17 +361,6 @@ impl BlockCholesky {
         unsymmetric::factor(layout, values, upper, interrupt).map_err(|row| self.factor_error(row))
     }
 
-    /// The sign of the determinant of the last matrix that [`factor_unsymmetric`](Self::factor_unsymmetric) factored, 1 or −1: rows and
-    /// columns are in the same order, so it is that of the pivots.
-    pub fn determinant_sign(&self) -> f64 {
-        let pivots = self
-            .layout
-            .panels
-            .iter()
-            .flat_map(|panel| (0..panel.width).map(|column| panel.values + column * (panel.stride + 1)));
-        pivots.fold(1.0, |sign, at| sign * self.upper[at].signum())
-    }
-
     /// `x = K⁻¹ b` with the last factors of [`factor_unsymmetric`](Self::factor_unsymmetric).
     pub fn solve_unsymmetric(&mut self, b: &[f64], x: &mut [f64]) {
         self.permute(b);

@@ -30,7 +30,7 @@ pub use newton::{Block3, Limits, Outcome, SemismoothNewton};
 use spatial::{F64x4, Real};
 
 use crate::parameters::{ContactSpaceParameters, SolverParameters};
-use crate::{Block, Constraint, Criterion, Law, Options, Report, Strategy, friction_residual};
+use crate::{Block, Constraint, Criterion, FrictionLaw, Law, Options, Report, Strategy, friction_residual};
 use in_blocks::InBlocks;
 
 const PARAMETERS: ContactSpaceParameters = SolverParameters::STANDARD.contact_space;
@@ -41,7 +41,7 @@ const MAX_PAIRS: usize = 64 * 65 / 2;
 /// A problem of few rows in contact space, and the scratch of its solution.
 ///
 /// ```
-/// use sapwood_sap::{Constraint, ContactSpace, BoundedFrictionContact, Options};
+/// use sapwood_sap::{BoundedFrictionContact, Constraint, ContactSpace, FrictionLaw, Options};
 ///
 /// // 2 kg that come down at 1 m/s and slide at 3 m/s, μ = 0.5: friction takes half of what the ground gives.
 /// let mut space = ContactSpace::default();
@@ -49,7 +49,7 @@ const MAX_PAIRS: usize = 64 * 65 / 2;
 /// (0..3).for_each(|k| space.set(k, k, 0.5));
 /// let contact = Constraint::from(BoundedFrictionContact::new(0.5, 1e-6, 1e-6, 0.0, 0.0)).with_delassus(0.5);
 ///
-/// let options = Options { max_friction_iterations: 100, ..Options::default() };
+/// let options = Options { friction: FrictionLaw::Coulomb, ..Options::default() };
 /// let report = space.solve(&[contact], &[3.0, 0.0, -1.0], 20.0, &options);
 /// assert!(report.is_ok());
 /// let impulses = space.impulses();
@@ -148,7 +148,7 @@ impl ContactSpace {
         &self.v_c[..self.len]
     }
 
-    /// Solves the problem, under Coulomb's law where [`Options::max_friction_iterations`] ask for it; `v_c_star` is `J v*`, `energy` is `v*ᵀ A v*`. The
+    /// Solves the problem, under Coulomb's law where [`Options::friction`] asks for it; `v_c_star` is `J v*`, `energy` is `v*ᵀ A v*`. The
     /// tolerance is that of [`solve`](crate::solve), with `‖γ(v_c) − λ‖_W` for the gradient.
     ///
     /// Where no constraint pushes at `v*`, that is the solution.
@@ -196,7 +196,7 @@ impl ContactSpace {
         assert!(v_c_star.len() == n, "velocities and rows");
         assert_eq!(constraints.iter().map(Constraint::rows).sum::<usize>(), n, "rows and those of constraints");
         let is_bounded = |c: &Constraint| matches!(c.law, Law::BoundedFriction(_) | Law::SpinFriction(_));
-        let is_coulomb = options.max_friction_iterations > 1 && constraints.iter().any(is_bounded);
+        let is_coulomb = options.friction == FrictionLaw::Coulomb && constraints.iter().any(is_bounded);
         if !constraints.iter().all(Constraint::can_predict) {
             return Err(NotSolved { iterations: 0 });
         }
@@ -236,7 +236,6 @@ impl ContactSpace {
             iterations,
             line_search_evaluations: iterations,
             residual: 0.0,
-            friction_iterations: usize::from(is_coulomb),
             friction_residual: if is_coulomb {
                 friction_residual(&self.constraints, self.velocities(), self.impulses())
             } else {

@@ -22,7 +22,7 @@ pub(crate) use iteration::Iteration;
 pub(crate) use workspace::{ConvexWorkspace, Evaluation, set_free_velocities};
 
 use crate::parameters::{ConvexParameters, SolverParameters};
-use crate::{Constraint, Error, LineSearch, Options, Structure};
+use crate::{Constraint, Error, Options, Strategy, Structure};
 
 const PARAMETERS: ConvexParameters = SolverParameters::STANDARD.convex;
 
@@ -33,134 +33,37 @@ pub(crate) struct Optimality {
     pub cost: f64,
 }
 
-/// How far a problem is to be solved.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Goal {
-    /// Relative residual that suffices; 0 asks for the tolerance of the options.
-    pub residual: f64,
-    /// Steps with the last factor that may refine a solution beyond the tolerance, towards that residual.
-    pub refinements: usize,
-    /// Factorisations of the whole solve at which the problem is left as it is.
-    pub last_factorization: usize,
-    pub line_search: LineSearch,
-}
-
-impl Goal {
-    /// Whether it is reached where the residual meets the tolerance, `is_solved`, or not.
-    pub fn is_reached(&self, is_solved: bool, residual: f64) -> bool {
-        residual <= self.residual || is_solved && self.refinements == 0
-    }
-}
-
-/// How a problem is left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// The goal is reached, the factorisations are spent, or the residual has ceased to fall.
-    Goal,
-    /// Solved to the tolerance; refinement would need another factor.
-    Refined,
-}
-
-/// Where Newton's method stands, from problem to problem.
-pub(crate) struct ConvexNewton {
-    stall: Stall,
-    /// How many predictions are left, and the cost that the last one reached.
-    predictions: usize,
-    predicted_cost: f64,
-    max_predictions: usize,
-    last_residual: f64,
-}
-
-impl ConvexNewton {
-    /// `is_near` where it starts near the solution: steps lead there, and nothing else is known.
-    pub fn new(constraints: &[Constraint], is_near: bool) -> Self {
-        let max_predictions =
-            if constraints.iter().any(Constraint::can_predict) { PARAMETERS.max_predictions } else { 0 };
-        Self {
-            stall: Stall::new(),
-            predictions: if is_near { 0 } else { max_predictions },
-            predicted_cost: f64::INFINITY,
-            max_predictions,
-            last_residual: 0.0,
+/// Solves the problem from the iterate, which `found_by` left; by predictions first, but for where that led near the solution.
+pub(crate) fn minimise<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    constraints: &[Constraint],
+    found_by: Strategy,
+    options: &Options,
+    ws: &mut ConvexWorkspace,
+) -> Result<Optimality, Error> {
+    let last = iteration.iterations.saturating_add(options.max_iterations);
+    let can_predict = constraints.iter().any(Constraint::can_predict);
+    let mut predictions = if found_by == Strategy::Newton && can_predict { PARAMETERS.max_predictions } else { 0 };
+    let (mut stall, mut predicted_cost, mut last_residual) = (Stall::new(), f64::INFINITY, 0.0);
+    loop {
+        let Optimality { residual, cost } = iteration.residual(ws)?;
+        if iteration.is_solved || stall.is_over(residual) {
+            return Ok(Optimality { residual, cost });
         }
-    }
-
-    /// Forgets that the residual had ceased to fall.
-    pub fn restart(&mut self) {
-        self.stall = Stall::new();
-    }
-
-    /// Predicts no more.
-    pub fn skip_predictions(&mut self) {
-        self.predictions = 0;
-    }
-
-    /// Begins another problem at the iterate, where the residual is that of `here`: predictions where it is large.
-    pub fn begin<S: Structure>(
-        &mut self,
-        iteration: &Iteration<'_, S>,
-        constraints: &[Constraint],
-        here: Optimality,
-        ws: &mut ConvexWorkspace,
-    ) {
-        (self.stall, self.predictions) = (Stall::new(), 0);
-        if here.residual > PARAMETERS.reuse_residual {
-            (self.predictions, self.predicted_cost) = (self.max_predictions, f64::INFINITY);
-            iteration.restart_predictions(constraints, ws);
+        if iteration.iterations >= last {
+            return Err(Error::NotConverged { iterations: iteration.iterations, residual });
         }
-    }
-
-    /// Iterates to the `goal` from where `here` was measured, if it was; with `has_new_bounds` a step is made at least.
-    pub fn minimise<S: Structure>(
-        &mut self,
-        iteration: &mut Iteration<'_, S>,
-        constraints: &[Constraint],
-        (goal, has_new_bounds): (&mut Goal, bool),
-        mut here: Option<Optimality>,
-        options: &Options,
-        ws: &mut ConvexWorkspace,
-    ) -> Result<(Ending, Optimality), Error> {
-        let mut is_first = has_new_bounds;
-        loop {
-            let optimality = match here.take() {
-                Some(optimality) => optimality,
-                None => iteration.residual(ws)?,
-            };
-            let Optimality { residual, cost } = optimality;
-            if !is_first {
-                let has_stalled = self.stall.is_over(residual);
-                let is_late = iteration.iterations >= goal.last_factorization;
-                if has_stalled || is_late || goal.is_reached(iteration.is_solved, residual) {
-                    return Ok((Ending::Goal, optimality));
-                }
-            }
-            if iteration.is_over() {
-                return Err(Error::NotConverged { iterations: iteration.iterations, residual });
-            }
-            let refines = iteration.is_solved;
-            if refines {
-                goal.refinements = goal.refinements.saturating_sub(1);
-                // No step of refinement is worth a factorisation.
-                if !iteration.is_reusable || goal.refinements == 0 {
-                    return Ok((Ending::Refined, optimality));
-                }
-            }
-            if self.predictions > 0 && !refines {
-                let reached = iteration.predict(constraints, cost, ws)?;
-                self.predictions = if reached < self.predicted_cost { self.predictions - 1 } else { 0 };
-                self.predicted_cost = reached;
-            } else {
-                // Newton's step left `residual` of `last`; one more with the same factor would leave about twice that share.
-                let is_last = 2.0 * residual * residual <= options.tolerance * self.last_residual;
-                let is_near_new_bounds = is_first && residual <= PARAMETERS.reuse_residual;
-                let reuse = refines || is_last || is_near_new_bounds;
-                self.last_residual = if is_last { 0.0 } else { residual };
-                let decrease = iteration.newton_step(constraints, goal.line_search, reuse, ws)?;
-                self.stall.cost_is_round_off =
-                    decrease <= SolverParameters::STANDARD.line_search.cost_round_off * cost.abs();
-            }
-            is_first = false;
+        if predictions > 0 {
+            let reached = iteration.predict(constraints, cost, ws)?;
+            predictions = if reached < predicted_cost { predictions - 1 } else { 0 };
+            predicted_cost = reached;
+            continue;
         }
+        // Newton's step left `residual` of `last_residual`; one more with the same factor would leave about twice that share.
+        let reuse = 2.0 * residual * residual <= options.tolerance * last_residual;
+        last_residual = if reuse { 0.0 } else { residual };
+        let decrease = iteration.newton_step(constraints, reuse, ws)?;
+        stall.cost_is_round_off = decrease <= SolverParameters::STANDARD.line_search.cost_round_off * cost.abs();
     }
 }
 

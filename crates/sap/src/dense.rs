@@ -262,10 +262,6 @@ impl Structure for Dense {
         self.unsymmetric.solve_unsymmetric(b, x);
     }
 
-    fn determinant_sign(&self) -> f64 {
-        self.unsymmetric.determinant_sign()
-    }
-
     fn solve(&mut self, b: &[f64], x: &mut [f64]) {
         self.cholesky.solve(b, x);
     }

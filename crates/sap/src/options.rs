@@ -1,14 +1,15 @@
-/// How a step length is found along a Newton direction.
+/// What bounds friction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LineSearch {
-    /// The minimiser on the way to the whole step, `0 < α ≤ 1`: the root of `dℓ/dα` by Newton safeguarded with bisection.
+pub enum FrictionLaw {
+    /// The friction cone of SAP ([`ConeContact`](crate::ConeContact)): one convex problem; surfaces that slide are pushed apart, by a gap of
+    /// about dt μ |v_t| in a simulation.
     #[default]
-    Exact,
-    /// The same search, ended where Wolfe's conditions hold: `|dℓ/dα|` down to half of its value at `α = 0` and the cost down
-    /// by Armijo's fraction. Fewer evaluations for about as many iterations.
-    Wolfe,
-    /// Backtracking `α = 0.8^m` to Armijo's decrease, `c = 1e-4`.
-    Inexact,
+    Sap,
+    /// A given normal impulse, of the step before in a simulation: one convex problem. Slides without a gap; Coulomb's law is missed where
+    /// normal forces change, in impacts above all.
+    Lagged,
+    /// The contact's own normal impulse: Coulomb's law, sliding and in impacts, for about as many Newton iterations.
+    Coulomb,
 }
 
 /// Parameters of [`solve`](crate::solve).
@@ -21,25 +22,16 @@ pub struct Options {
     /// Newton iterations of one convex problem after which the solve gives up with an error. With other bounds of friction it is
     /// another problem. Default 300.
     pub max_iterations: usize,
-    /// Factorisations that the search for Coulomb's law ([`max_friction_iterations`](Self::max_friction_iterations)) may spend, whatever it spends them on: all
-    /// problems, semismooth Newton steps and path continuation count. Then the best friction bounds found so far are taken and the
-    /// convex problem with these bounds is solved to the tolerance, which takes some factorisations more;
-    /// [`Report::friction_residual`] says what is left. `None`: until the search succeeds or has tried everything, which takes up
-    /// to about 5500 factorisations. Default 100.
+    /// Factorisations that the search for Coulomb's law may spend, whatever it spends them on. Then the convex problem with the bounds of
+    /// friction that it has come to is solved to the tolerance, which takes some factorisations more; [`Report::friction_residual`] says
+    /// what is left. `None`: until the search succeeds or nothing leads nearer, after some 500. Default 100.
     pub factorization_budget: Option<usize>,
-    /// How many problems may be solved for Coulomb's law, each with its bounds of friction ([`BoundedFrictionContact`](crate::BoundedFrictionContact),
-    /// [`SpinFriction`](crate::SpinFriction)) from the normal impulses of the one before; the last change of bounds moves the residual by no more
-    /// than 100 times the tolerance. After 40 of them, or fewer, a path is tried where there are no more than 400 constraints.
-    /// Default 1: the bounds stay as they are given.
-    pub max_friction_iterations: usize,
-    /// Default exact.
-    pub line_search: LineSearch,
+    /// What bounds friction of [`BoundedFrictionContact`](crate::BoundedFrictionContact) and [`SpinFriction`](crate::SpinFriction): under Coulomb's
+    /// law the contacts' own normal impulses, else those that are given. Default: given.
+    pub friction: FrictionLaw,
     /// Whether the guess is probably the solution, as where bodies rest: it is looked at before `v*`. Costs an evaluation where it is
     /// not. Default false.
     pub expects_guess: bool,
-    /// Whether a solution that meets Coulomb's law is refined to a tenth of the tolerance where that takes few more passes. Where
-    /// bodies rest, the next steps start from it, and have nothing to do while it stays within the tolerance. Default false.
-    pub refines: bool,
 }
 
 impl Default for Options {
@@ -49,10 +41,8 @@ impl Default for Options {
             absolute_tolerance: 1e-14,
             max_iterations: 300,
             factorization_budget: Some(100),
-            max_friction_iterations: 1,
-            line_search: LineSearch::Exact,
+            friction: FrictionLaw::Lagged,
             expects_guess: false,
-            refines: false,
         }
     }
 }
@@ -65,7 +55,7 @@ pub enum Criterion {
     /// The gradient is below the tolerance.
     Gradient,
     /// The convex problem is solved, but with friction bounds that are not the contacts' own normal impulses:
-    /// [`Options::factorization_budget`] or [`Options::max_friction_iterations`] ran out. [`Report::friction_residual`] says how far off they are.
+    /// the search spent [`Options::factorization_budget`], or nothing led nearer. [`Report::friction_residual`] says how far off they are.
     FrictionBounds,
     /// The decrease of the cost, predicted and achieved, is round-off, and the gradient no longer falls.
     RoundOff,
@@ -84,14 +74,10 @@ pub enum Strategy {
     ContactSpace,
     /// Newton's method on one convex problem.
     Newton,
-    /// Convex problems whose friction bounds follow their own normal impulses.
-    FrictionIterations,
     /// Semismooth Newton in all velocities, for friction bounds and velocities at once.
     SemismoothNewton,
     /// The proximal point method, each step by semismooth Newton.
     ProximalPoint,
-    /// A path of solutions, followed from a convex problem to Coulomb's law.
-    Continuation,
 }
 
 /// What a solve did.
@@ -104,16 +90,14 @@ pub struct Report {
     pub line_search_evaluations: usize,
     /// `‖D∇ℓ‖ / max(‖D A v‖, ‖D Jᵀγ‖)`; where the second alone meets the tolerance, the first may be left out.
     pub residual: f64,
-    /// Changes of the bounds of friction; a search for Coulomb's law that succeeds is one.
-    pub friction_iterations: usize,
     /// How far the solution is from Coulomb's law, as [`friction_residual`](crate::friction_residual()) measures it; 0 where
-    /// [`Options::max_friction_iterations`] do not ask for that law.
+    /// [`Options::friction`] does not ask for that law.
     pub friction_residual: f64,
     /// `ℓ_p` at the solution.
     pub cost: f64,
     /// Which test ended the iteration.
     pub criterion: Criterion,
-    /// What led to the solution; where the bounds of friction did not converge, what moved them last.
+    /// What led to the solution; [`Newton`](Strategy::Newton) where no bounds of friction were found.
     pub strategy: Strategy,
 }
 
@@ -124,7 +108,6 @@ impl Report {
             iterations: 0,
             line_search_evaluations: 0,
             residual: 0.0,
-            friction_iterations: 0,
             friction_residual: 0.0,
             cost: 0.0,
             criterion: Criterion::Unconstrained,

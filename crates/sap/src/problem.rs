@@ -12,24 +12,12 @@ pub use start::Start;
 
 use crate::delassus::Delassus;
 use crate::{
-    Block, Constraint, ContactSpace, Dense, Error, Options, Report, SolverParameters, Sparse, SparseMatrix, Structure,
-    Workspace, friction_residual, solve,
+    Block, Constraint, ContactSpace, Dense, Error, FrictionLaw, Options, Report, SolverParameters, Sparse,
+    SparseMatrix, Structure, Workspace, friction_residual, solve,
 };
 
 /// The most rows of a problem in contact space: W takes a solve for each.
 const MAX_ROWS: usize = SolverParameters::STANDARD.contact_space.many_rows;
-
-/// What bounds friction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FrictionLaw {
-    /// The friction cone of a convex problem ([`ConeContact`](crate::ConeContact)): surfaces that slide are pushed apart a little.
-    #[default]
-    Sap,
-    /// Normal impulses that are given, of the step before, say: convex.
-    Lagged,
-    /// Coulomb's law: each contact's own normal impulse.
-    Coulomb,
-}
 
 /// How the equations of a problem of matrices are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -277,7 +265,7 @@ impl Problem {
 
     /// Solves the problem, from `v*` or from `start`.
     ///
-    /// [`Options::max_friction_iterations`] and [`Options::expects_guess`] are set by `law` and `start`.
+    /// [`Options::friction`] and [`Options::expects_guess`] are set by `law` and `start`.
     ///
     /// # Errors
     /// Those of [`solve`]; [`Error::Value`] if the law lacks a normal impulse, or a near-rigid `R` is not there as nothing moves, or contact space is asked for with too
@@ -294,13 +282,8 @@ impl Problem {
         }
         let order = self.order();
         let constraints = self.constraints(&order, law, start)?;
-        let max_friction_iterations = if law == FrictionLaw::Coulomb {
-            SolverParameters::STANDARD.friction_iterations.max_passes_of_callers
-        } else {
-            1
-        };
         let expects_guess = start.is_some();
-        let options = Options { max_friction_iterations, expects_guess, ..*options };
+        let options = Options { friction: law, expects_guess, ..*options };
         let v = start.map_or(&self.v_star[..], |start| start.v).to_vec();
         let mut solution = if self.is_dense(factorization, &order)? {
             let mut dense = self.dense.take().map_or_else(|| self.make_dense(&order), Ok)?;
@@ -421,7 +404,7 @@ impl Problem {
         options: &Options,
     ) -> Result<ProblemSolution, Error> {
         let is_asked_for = factorization == Factorization::ContactSpace;
-        let is_coulomb = options.max_friction_iterations > 1;
+        let is_coulomb = options.friction == FrictionLaw::Coulomb;
         let mut spent = 0;
         if is_asked_for && self.rows > MAX_ROWS {
             let (rows, most) = (self.rows, MAX_ROWS);

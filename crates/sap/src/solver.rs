@@ -5,15 +5,15 @@ use crate::coulomb::{self, initial_guess};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Error, Options, Report, Structure, Workspace};
 
-/// Minimises `ℓ_p(v) = ½‖v − v*‖²_A + Σ_k ℓ_k(J_k v)`, under Coulomb's law where [`Options::max_friction_iterations`] ask for it.
+/// Minimises `ℓ_p(v) = ½‖v − v*‖²_A + Σ_k ℓ_k(J_k v)`, under Coulomb's law where [`Options::friction`] asks for it.
 ///
 /// `v_star` has `n_v` entries, as has `v`: a guess on entry, the solution on exit. The iteration starts from whichever of `v`
 /// and `v*` has the lower cost. If no constraint pushes at `v*`, then `v = v*` bit for bit, in 0 iterations, unless
 /// [`Options::expects_guess`] and the guess, where some push, meets the tolerance. The impulses are then in [`Workspace::impulses`].
 ///
-/// One convex problem is solved by Newton's method with a line search. For Coulomb's law, problems follow each other: friction is
-/// bounded by given normal impulses, and these bounds move until they are the problem's own normal impulses. [`Report::strategy`]
-/// tells what found them. All of it spends from [`Options::factorization_budget`]; when that is spent, the best bounds stand.
+/// One convex problem is solved by Newton's method with a line search. For Coulomb's law its bounds of friction and the velocities are
+/// looked for before, until these are the problem's own normal impulses: [`Report::strategy`] tells what found them. The search spends
+/// from [`Options::factorization_budget`]; when that is spent, or nothing leads nearer, the best bounds stand.
 ///
 /// # Errors
 /// [`Error::NotConverged`] at the iteration cap (`v` is then the last iterate), [`Error::Factorization`] if `H` is not positive
@@ -28,33 +28,24 @@ pub fn solve<S: Structure>(
 ) -> Result<Report, Error> {
     resize(structure, constraints, v_star, v, ws)?;
     let checks_guess = options.expects_guess && v != v_star;
-    let guess = if checks_guess {
-        initial_guess::check(structure, constraints, (v_star, v), options, &mut ws.convex)
-    } else {
-        None
-    };
-    if let Some(guess) = &guess {
-        if guess.is_solution {
-            return Ok(guess.report(coulomb::violation(constraints, options, ws)));
-        }
-        structure.row_velocities(v_star, &mut ws.convex.v_c_star);
-    } else {
-        let ws = &mut ws.convex;
-        if start_free(structure, constraints, v_star, ws)? {
-            v.copy_from_slice(v_star);
-            return Ok(Report::unconstrained());
-        }
-        ws.v_c_star.copy_from_slice(&ws.current.v_c);
-        start_guess(structure, constraints, (v_star, v), checks_guess, ws)?;
-        structure.scale(&mut ws.scale);
-        ws.start_predictions(constraints);
+    if checks_guess
+        && let Some(report) = initial_guess::check(structure, constraints, (v_star, v), options, &mut ws.convex)
+    {
+        return Ok(Report { friction_residual: coulomb::violation(constraints, options, ws), ..report });
     }
+    if start_free(structure, constraints, v_star, &mut ws.convex)? {
+        v.copy_from_slice(v_star);
+        return Ok(Report::unconstrained());
+    }
+    ws.convex.v_c_star.copy_from_slice(&ws.convex.current.v_c);
+    start_guess(structure, constraints, (v_star, v), checks_guess, &mut ws.convex)?;
+    structure.scale(&mut ws.convex.scale);
+    ws.convex.start_predictions(constraints);
     ws.convex.dual.copy_from_slice(&ws.convex.current.gamma);
     let mut bounded = std::mem::take(&mut ws.constraints);
     bounded.clear();
     bounded.extend_from_slice(constraints);
-    let report =
-        coulomb::solve(Iteration::new(structure, constraints, v_star, v, options), &mut bounded, guess, options, ws);
+    let report = coulomb::solve(Iteration::new(structure, constraints, v_star, v, options), &mut bounded, options, ws);
     ws.constraints = bounded;
     report
 }

@@ -277,10 +277,6 @@ impl Structure for Sparse {
         self.cholesky.solve_unsymmetric(b, x);
     }
 
-    fn determinant_sign(&self) -> f64 {
-        self.cholesky.determinant_sign()
-    }
-
     fn is_interrupted(&self) -> bool {
         self.interrupt.is_raised()
     }

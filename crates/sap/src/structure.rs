@@ -41,11 +41,6 @@ pub trait Structure {
     /// `x = H⁻¹ b` with the last factor.
     fn solve(&mut self, b: &[f64], x: &mut [f64]);
 
-    /// Whether [`factor_unsymmetric`](Self::factor_unsymmetric) costs about as much as [`factor`](Self::factor).
-    fn is_unsymmetric_cheap(&self) -> bool {
-        true
-    }
-
     /// Factors `K = A + Jᵀ (G + b eᵀ) J`, which is not symmetric: the impulses of constraint `k` grow by `slopes[k]`, its entry `b_k`,
     /// with each unit of normal impulse of the last [`BoundedFrictionContact`](crate::BoundedFrictionContact) up to `k`, and that falls by its `G_nn`
     /// with each unit of its normal velocity. The last factor of `H` may be lost.
@@ -61,9 +56,6 @@ pub trait Structure {
 
     /// `x = K⁻¹ b` with the last factor of [`factor_unsymmetric`](Self::factor_unsymmetric).
     fn solve_unsymmetric(&mut self, b: &[f64], x: &mut [f64]);
-
-    /// The sign of `det K`, 1 or −1, by the last factor of [`factor_unsymmetric`](Self::factor_unsymmetric).
-    fn determinant_sign(&self) -> f64;
 
     /// Whether the solve is to end at once, with [`Error::Interrupted`](crate::Error::Interrupted); asked before and after every
     /// factorisation. Once true it must stay so: factorisations may then have failed for no other reason.

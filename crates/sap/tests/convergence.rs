@@ -3,9 +3,7 @@
 mod common;
 
 use common::{Problem, difference, random, tower, tree};
-use sapwood_sap::{
-    ConeContact, Constraint, Criterion, Dense, Error, Limit, LineSearch, Options, Report, Workspace, solve,
-};
+use sapwood_sap::{ConeContact, Constraint, Criterion, Dense, Error, Limit, Options, Report, Workspace, solve};
 use support::SplitMix64;
 
 fn run(problem: &Problem, guess: &[f64], options: &Options) -> (Result<Report, Error>, Vec<f64>, Workspace) {
@@ -76,38 +74,13 @@ fn quadratic_near_the_solution() {
 #[test]
 fn round_off_ends_the_iteration() {
     for (index, problem) in suite().iter().enumerate() {
-        for line_search in [LineSearch::Exact, LineSearch::Wolfe, LineSearch::Inexact] {
-            let options = Options { tolerance: 0.0, absolute_tolerance: 0.0, line_search, ..Options::default() };
-            let (report, v, ws) = run(problem, &problem.v_star, &options);
-            let report = report.unwrap_or_else(|error| panic!("problem {index}, {line_search:?}: {error}"));
-            let floor = problem.residual_round_off(&v, &ws);
-            assert!(report.residual <= floor, "problem {index}: {report:?}, {floor:e}");
-            assert_ne!(report.criterion, Criterion::Unconstrained);
-        }
+        let options = Options { tolerance: 0.0, absolute_tolerance: 0.0, ..Options::default() };
+        let (report, v, ws) = run(problem, &problem.v_star, &options);
+        let report = report.unwrap_or_else(|error| panic!("problem {index}: {error}"));
+        let floor = problem.residual_round_off(&v, &ws);
+        assert!(report.residual <= floor, "problem {index}: {report:?}, {floor:e}");
+        assert_ne!(report.criterion, Criterion::Unconstrained);
     }
-}
-
-#[test]
-fn line_searches_agree() {
-    let methods = [LineSearch::Exact, LineSearch::Wolfe, LineSearch::Inexact];
-    let mut counts = [(0, 0); 3];
-    for problem in suite() {
-        let velocities: [Vec<f64>; 3] = std::array::from_fn(|i| {
-            let options = Options { tolerance: 1e-11, line_search: methods[i], ..Options::default() };
-            let (report, v, _) = run(&problem, &problem.v_star, &options);
-            let report = report.unwrap();
-            counts[i].0 += report.iterations;
-            counts[i].1 += report.line_search_evaluations;
-            v
-        });
-        for other in &velocities[1..] {
-            let apart = problem.a_norm(&difference(&velocities[0], other)) / problem.a_norm(&problem.v_star);
-            assert!(apart < 1e-9, "{apart:e}");
-        }
-    }
-    println!("(iterations, evaluations) of {methods:?}: {counts:?}");
-    let [exact, wolfe, _] = counts;
-    assert!(wolfe.1 < exact.1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use sapwood_sap::{BoundedFrictionContact, ConeContact, Constraint, Dense, Options, Workspace, solve};
+use sapwood_sap::{BoundedFrictionContact, ConeContact, Constraint, Dense, FrictionLaw, Options, Workspace, solve};
 
 const MASS: f64 = 2.0;
 const RADIUS: f64 = 0.3;
@@ -37,7 +37,7 @@ fn twist(torque: f64, law: impl Fn(f64, f64) -> Constraint) -> (Vec<f64>, Vec<f6
         constraints.push(law(1e-9 / MASS, COMPLIANCE / MASS));
     }
     let v_star = [0.0, 0.0, -GRAVITY * DT, DT * torque / INERTIA, 0.0, 0.0];
-    let options = Options { tolerance: 1e-12, max_friction_iterations: 50, ..Options::default() };
+    let options = Options { tolerance: 1e-12, friction: FrictionLaw::Coulomb, ..Options::default() };
     let (mut v, mut ws) = (v_star.to_vec(), Workspace::new());
     solve(&mut dense, &constraints, &v_star, &mut v, &options, &mut ws).unwrap();
     (v, ws.impulses().to_vec())

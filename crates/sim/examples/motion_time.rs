@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let worlds: u64 = args.next().map_or(Ok(8), |s| s.parse())?;
     let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
     let mut micros = Vec::new();
-    let (mut iterations, mut evaluations, mut contacts, mut pushing, mut passes) = (0, 0, 0, 0, 0);
+    let (mut iterations, mut evaluations, mut contacts, mut pushing) = (0, 0, 0, 0);
     let (mut unsettled, mut worst, mut penetration) = (0, 0, 0.0_f64);
     let (mut residual, mut beyond) = (0.0_f64, 0);
     let mut bits = 0;
@@ -50,7 +50,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 evaluations += stats.line_search_evaluations;
                 contacts += stats.contacts;
                 pushing += stats.active_contacts;
-                passes += stats.friction_iterations;
                 unsettled += usize::from(stats.friction_residual > 1e-4);
                 worst = worst.max(stats.iterations);
                 penetration = penetration.max(stats.penetration);
@@ -67,7 +66,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let per = |count: usize| count as f64 / n;
     println!(
         "{mean:.2} µs/step, {:.2} median, {:.2} at the lower tenth; {:.2} contacts, {:.2} push, {:.2} iterations (worst {worst}), \
-         {:.2} evaluations, {:.2} passes, {unsettled} of {n} unsettled, residuals of {beyond} beyond the tolerance ({residual:.1e} at most), \
+         {:.2} evaluations, {unsettled} of {n} unsettled, residuals of {beyond} beyond the tolerance ({residual:.1e} at most), \
          {:.3} mm deep at most, state {bits:016x}",
         micros[micros.len() / 2],
         micros[micros.len() / 10],
@@ -75,7 +74,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         per(pushing),
         per(iterations),
         per(evaluations),
-        per(passes),
         penetration * 1e3,
     );
     Ok(())

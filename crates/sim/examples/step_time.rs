@@ -30,8 +30,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = Options { contact, timestep, scheme, threads, ..Options::default() };
     let mut simulation = Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), options)?;
     for round in 0..5 {
-        let (mut contacts, mut iterations, mut evaluations, mut passes) = (0, 0, 0, 0);
-        let (mut worst, mut unsettled) = ((0, 0, 0.0_f64), 0);
+        let (mut contacts, mut iterations, mut evaluations) = (0, 0, 0);
+        let (mut worst, mut unsettled) = ((0, 0.0_f64), 0);
         let (mut total, mut least) = (0.0, f64::INFINITY);
         for _ in 0..BATCHES {
             let start = Instant::now();
@@ -41,13 +41,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 contacts += stats.contacts;
                 iterations += stats.iterations;
                 evaluations += stats.line_search_evaluations;
-                passes += stats.friction_iterations;
                 unsettled += usize::from(stats.friction_residual > 1e-4);
-                worst = (
-                    worst.0.max(stats.iterations),
-                    worst.1.max(stats.friction_iterations),
-                    worst.2.max(stats.friction_residual),
-                );
+                worst = (worst.0.max(stats.iterations), worst.1.max(stats.friction_residual));
             }
             let micros = start.elapsed().as_secs_f64() * 1e6 / batch as f64;
             least = f64::min(micros, least);
@@ -56,11 +51,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let per = |n: usize| n as f64 / (batch * BATCHES) as f64;
         println!(
             "round {round}: {total:.2} µs/step, {least:.2} at best, {:.1} contacts, {:.2} iterations, {:.2} evaluations, \
-             {:.2} passes, worst {worst:?}, {unsettled} unsettled, state {:016x}",
+             worst {worst:?}, {unsettled} unsettled, state {:016x}",
             per(contacts),
             per(iterations),
             per(evaluations),
-            per(passes),
             fingerprint(&simulation.state().to_bytes()),
         );
     }

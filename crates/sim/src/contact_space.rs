@@ -8,7 +8,7 @@
 //! bound are part of v*, and become rows where they turn out not to be at it.
 
 use multibody::Loads;
-use sap::{Constraint, ContactSpace, Law, NotSolved, Options, Report, Structure};
+use sap::{Constraint, ContactSpace, FrictionLaw, Law, NotSolved, Options, Report, Structure};
 use spatial::{F64x4, Real, Vec3, Wrench};
 
 use crate::constraint_jacobian::{ConstraintJacobian, Term};
@@ -220,7 +220,7 @@ impl ContactSpaceSolver {
             let velocities = &self.velocities[row..row + rows];
             let was_chosen = chosen_before.next_if_eq(&k).is_some();
             // Under Coulomb's law rolling and torsional friction stay with their contact, which bounds them.
-            let follows = options.max_friction_iterations > 1 && matches!(constraint.law, Law::SpinFriction(_));
+            let follows = options.friction == FrictionLaw::Coulomb && matches!(constraint.law, Law::SpinFriction(_));
             let last = self.chosen.last().map(|choice| choice.constraint + 1);
             let is_chosen = if let Some(bounded) = self.bounded.get(next).copied().filter(|b| b.constraint == k) {
                 next += 1;

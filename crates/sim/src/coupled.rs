@@ -17,7 +17,6 @@ use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 use support::Interrupt;
 
-use crate::Factorization;
 use crate::clique::{Clique, Cliques};
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Term};
 use crate::tree_workspace::{KnownMotion, TreeWorkspace};
@@ -52,6 +51,22 @@ impl Patch {
     fn is_within_a_tree(&self) -> bool {
         self.ends[0].tree == self.ends[1].tree
     }
+}
+
+/// How the Newton systems of the contact problem are factored. Tests compare others with `Auto`.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Factorization {
+    /// In contact space while an island moves and is pushed in few rows ([`sap::ContactSpace`]): the Delassus operator of these
+    /// rows, from the factor of free motion. Else, and where that does not converge, as `Recursive`.
+    #[default]
+    Auto,
+    /// Recursive while every contact that pushes is with the world, by sparse blocks over trees and patches otherwise.
+    Recursive,
+    /// Sparse blocks always, assembled by composite inertias and pairs of nodes.
+    Coupled,
+    /// Matrices: A and J are written out.
+    Dense,
 }
 
 /// How H was factored.
@@ -327,14 +342,6 @@ impl Structure for Coupled<'_> {
         }
     }
 
-    fn is_unsymmetric_cheap(&self) -> bool {
-        // What touches the world alone has a recursion, which is symmetric.
-        let is_patch = |jacobian: &ConstraintJacobian| {
-            matches!(jacobian, ConstraintJacobian::Ends { ends: [Some(_), Some(_)], .. })
-        };
-        !self.may_recurse || self.jacobians.iter().any(is_patch)
-    }
-
     fn factor_unsymmetric(
         &mut self,
         constraints: &[Constraint],
@@ -352,10 +359,6 @@ impl Structure for Coupled<'_> {
 
     fn solve_unsymmetric(&mut self, b: &[f64], x: &mut [f64]) {
         self.cholesky.solve_unsymmetric(b, x);
-    }
-
-    fn determinant_sign(&self) -> f64 {
-        self.cholesky.determinant_sign()
     }
 
     fn is_interrupted(&self) -> bool {

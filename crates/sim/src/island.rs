@@ -14,15 +14,15 @@ use multibody::CrbaWorkspace;
 use sap::{BlockCholesky, Dense, Error, NotSolved, Report};
 use support::{Interrupt, ThreadPool};
 
+use crate::Stats;
 use crate::clique::{Clique, Cliques};
 use crate::constrain::{ConstraintSet, Context, Report as Reporting, push_contacts};
 use crate::constraint_jacobian::SparseRows;
 use crate::contact_space::ContactSpaceSolver;
-use crate::coupled::{CliqueSlot, Coupled, CoupledScratch};
+use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, Factorization};
 use crate::report::ContactOutcome;
 use crate::sensors::EndLoad;
 use crate::warm_start::Entry;
-use crate::{Factorization, Stats};
 use budget::Size;
 use multibody::EffectiveMass;
 
@@ -161,12 +161,12 @@ impl Island {
         self.is_calm = is_quasi_static;
         self.size = Size::new(self.v.len(), &scratch.set);
         let options = budget::options(self.size, &scratch.set, problem.options);
-        let options = sap::Options { expects_guess, refines: is_quasi_static, ..options };
+        let options = sap::Options { expects_guess, ..options };
         let path = if is_quasi_static { Path::Safeguard } else { Path::Fast };
         let mut report =
             solve_problem(problem, (&self.slots, &mut self.cholesky), &mut self.v, (path, &options), scratch)?;
         let (impulses, velocities) = scratch.solution();
-        if options.max_friction_iterations < problem.options.max_friction_iterations {
+        if options.friction != problem.options.friction {
             // Coulomb's law was left aside.
             report.friction_residual = sap::friction_residual(&scratch.set.constraints, velocities, impulses);
             if !sap::meets_coulomb(report.friction_residual, &options) {

@@ -46,14 +46,17 @@ mod step_forces;
 mod tree_workspace;
 mod warm_start;
 
+#[doc(hidden)]
+pub use coupled::Factorization;
 pub use error::SimulationError;
 pub use extrapolation::VelocityExtrapolation;
 pub use jacobians::StepJacobians;
 pub use observe::{Frame, Observation};
-pub use options::{ContactLaw, Factorization, Options};
+pub use options::Options;
 pub use parameters::{Parameter, ParameterError, Parameters};
 pub use pd::Pd;
 pub use report::{ContactPoint, Energy, SoftContactPoint, Stats};
+pub use sap::FrictionLaw as ContactLaw;
 pub use scheme::{PdLaw, Scheme, Theta};
 pub use sensors::lane_trace::trace_lane;
 pub use sensors::trace::{StepTrace, TraceNeeds};

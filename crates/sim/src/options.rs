@@ -1,36 +1,6 @@
 //! What a user may choose.
 
-use crate::{PdLaw, Scheme, SimulationError, Theta};
-
-/// The friction law.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ContactLaw {
-    /// The convex cone of SAP: Coulomb's law in one convex problem; sliding opens a gap of about dt μ |v_t|.
-    Sap,
-    /// Friction bounded by the contact's normal impulse in the step before. Slides without a gap; Coulomb's law is missed
-    /// where normal forces change, in impacts above all.
-    Lagged,
-    /// Coulomb's law, sliding and in impacts: the lagged problem, its bounds replaced by its own normal impulses until they
-    /// stand. The default: right where the others are not, for about as many Newton iterations.
-    #[default]
-    Coulomb,
-}
-
-/// How the Newton systems of the contact problem are factored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Factorization {
-    /// In contact space while an island moves and is pushed in at most 48 rows ([`sap::ContactSpace`]): the Delassus operator of these
-    /// rows, from the factor of free motion. Else, and where that does not converge, as `Recursive`.
-    #[default]
-    Auto,
-    /// Recursive while every contact that pushes is with the world, by sparse blocks over trees and patches otherwise;
-    /// products by recursion.
-    Recursive,
-    /// Sparse blocks always, assembled by composite inertias and pairs of nodes; products by recursion.
-    Coupled,
-    /// Matrices everywhere: A and J are written out. The check on the others.
-    Dense,
-}
+use crate::{ContactLaw, PdLaw, Scheme, SimulationError, Theta};
 
 /// Options of a simulation. The defaults need no touch.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,16 +25,12 @@ pub struct Options {
     pub tolerance: f64,
     /// Factorisations that an island may spend on Coulomb's law in a step (in each of its parts, where
     /// [`Stats::substeps`](crate::Stats::substeps) are several), counted by what they cost: an island of fewer than 1,700 velocities and rows,
-    /// those of some 125 bodies in a pile, may take as many more as it is smaller. Then the step takes the best friction bounds found so
-    /// far, with momentum balanced to the tolerance, which may take some factorisations more; [`Stats::unsettled`](crate::Stats::unsettled)
+    /// those of some 125 bodies in a pile, may take as many more as it is smaller. Then the step takes the friction bounds that it has come
+    /// to, with momentum balanced to the tolerance, which may take some factorisations more; [`Stats::unsettled`](crate::Stats::unsettled)
     /// counts the islands where that happened, [`Stats::friction_residual`](crate::Stats::friction_residual) says how far friction
-    /// is from the law. None: the search goes on until it succeeds or has tried everything, in piles for thousands of
+    /// is from the law. None: the search goes on until it succeeds or stops improving, after some 500
     /// factorisations.
     pub factorization_budget: Option<usize>,
-    /// Line search of the contact solver.
-    pub line_search: sap::LineSearch,
-    /// Factorisation of the contact solver.
-    pub factorization: Factorization,
     /// Near-rigid contacts oscillate with the period β dt.
     pub beta: f64,
     /// Tangential regularisation over the Delassus estimate: a stuck contact creeps at about σ g dt.
@@ -93,8 +59,6 @@ impl Default for Options {
             contact: ContactLaw::Coulomb,
             tolerance: 1e-6,
             factorization_budget: Some(100),
-            line_search: sap::LineSearch::Exact,
-            factorization: Factorization::Auto,
             beta: 0.1,
             sigma: 1e-5,
             recovery_speed: 1.0,

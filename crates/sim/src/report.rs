@@ -163,8 +163,6 @@ pub struct Stats {
     pub line_search_evaluations: usize,
     /// Largest relative residual of an island.
     pub residual: f64,
-    /// Largest number of friction iterations for Coulomb's law in an island.
-    pub friction_iterations: usize,
     /// How far the worst island is from Coulomb's law, relative like `residual`: [`sap::friction_residual`].
     pub friction_residual: f64,
     /// Islands whose friction is not converged: the search for Coulomb's law found nothing within
@@ -194,7 +192,6 @@ impl Stats {
             iterations: self.iterations + next.iterations,
             line_search_evaluations: self.line_search_evaluations + next.line_search_evaluations,
             residual: self.residual.max(next.residual),
-            friction_iterations: self.friction_iterations.max(next.friction_iterations),
             friction_residual: self.friction_residual.max(next.friction_residual),
             unsettled: self.unsettled + next.unsettled,
             unfinished_recoveries: self.unfinished_recoveries + next.unfinished_recoveries,
@@ -219,7 +216,6 @@ impl Stats {
             iterations: self.iterations + islands.iterations,
             line_search_evaluations: self.line_search_evaluations + islands.line_search_evaluations,
             residual: self.residual.max(islands.residual),
-            friction_iterations: self.friction_iterations.max(islands.friction_iterations),
             friction_residual: self.friction_residual.max(islands.friction_residual),
             unsettled: self.unsettled + islands.unsettled,
             unfinished_recoveries: self.unfinished_recoveries + islands.unfinished_recoveries,
@@ -243,7 +239,6 @@ impl Stats {
         self.iterations += report.iterations;
         self.line_search_evaluations += report.line_search_evaluations;
         self.residual = self.residual.max(report.residual);
-        self.friction_iterations = self.friction_iterations.max(report.friction_iterations);
         self.friction_residual = self.friction_residual.max(report.friction_residual);
         self.unsettled += usize::from(report.criterion == sap::Criterion::FrictionBounds);
         self.cost += report.cost;

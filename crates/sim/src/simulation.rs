@@ -24,6 +24,7 @@ use support::{Interrupt, ThreadPool};
 
 use crate::clique::Cliques;
 use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_soft};
+use crate::coupled::Factorization;
 use crate::island::{Islands, Problem};
 use crate::observe::{Observation, Present};
 use crate::report::{ContactOutcome, Reports};
@@ -32,8 +33,8 @@ use crate::soft::SoftBodies;
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Key;
 use crate::{
-    ContactLaw, ContactPoint, Energy, Frame, Options, SimulationError, SoftContactPoint, State, Stats,
-    VelocityExtrapolation, WarmStart,
+    ContactPoint, Energy, Frame, Options, SimulationError, SoftContactPoint, State, Stats, VelocityExtrapolation,
+    WarmStart,
 };
 use multibody::EffectiveMass;
 
@@ -123,6 +124,8 @@ pub struct Simulation {
     pool: ThreadPool,
     /// Makes the steps of models with few constraints.
     lane: Option<Box<lane::Lane>>,
+    /// How its contact problems are factored.
+    factorization: Factorization,
 }
 
 impl Simulation {
@@ -411,13 +414,8 @@ impl Simulation {
     fn solve(&mut self, rule: Regularization, rigid_only: bool) {
         let options = sap::Options {
             tolerance: self.options.tolerance,
-            max_friction_iterations: if self.options.contact == ContactLaw::Coulomb {
-                sap::SolverParameters::STANDARD.friction_iterations.max_passes_of_callers
-            } else {
-                1
-            },
+            friction: self.options.contact,
             factorization_budget: self.options.factorization_budget.map(|all| all.saturating_sub(self.factorizations)),
-            line_search: self.options.line_search,
             ..sap::Options::default()
         };
         let step = self.discretization(rule.dt);
@@ -438,7 +436,7 @@ impl Simulation {
             detected: &self.detected,
             others: &others,
             rigid_only,
-            factorization: self.options.factorization,
+            factorization: self.factorization,
             options: &options,
             interrupt: &self.interrupt,
         };

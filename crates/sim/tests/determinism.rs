@@ -128,7 +128,8 @@ fn what_is_solved_on_its_rows_continues_with_the_same_bits_on_any_thread() {
     let scene = crawlers(4);
     for scheme in [Scheme::SymplecticEuler, Scheme::Midpoint] {
         let of = |threads, factorization| {
-            let mut s = simulation(&scene, Options { scheme, threads, factorization, ..Options::default() });
+            let s = simulation(&scene, Options { scheme, threads, ..Options::default() });
+            let mut s = common::factored(s, factorization);
             s.state_mut().v.iter_mut().enumerate().for_each(|(k, v)| *v = (k as f64).sin());
             s
         };
@@ -159,10 +160,10 @@ fn what_is_solved_on_its_rows_continues_with_the_same_bits_on_any_thread() {
 /// Every step is taken from the same state: factors by recursion and blocks, and matrices.
 #[test]
 fn every_kind_of_constraint_moves_alike_by_all_factorizations() {
-    let options = |factorization| Options { factorization, tolerance: 1e-11, ..Options::default() };
-    let mut auto = everything(options(Factorization::Auto));
-    let mut others =
-        [Factorization::Recursive, Factorization::Coupled, Factorization::Dense].map(|f| everything(options(f)));
+    let of =
+        |factorization| common::factored(everything(Options { tolerance: 1e-11, ..Options::default() }), factorization);
+    let mut auto = of(Factorization::Auto);
+    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Dense].map(of);
     for step in 0..300 {
         let before = bits(&auto);
         auto.step().unwrap();

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::simulation;
+use common::{factored, simulation};
 use sapwood_sim::{ContactLaw, Factorization, Options, Simulation};
 use support::SplitMix64;
 
@@ -84,8 +84,9 @@ struct Seen {
 fn compare(seed: u64, contact: ContactLaw, seen: &mut Seen) {
     let mut rng = SplitMix64(seed);
     let text = mjcf(&mut rng);
-    let of =
-        |factorization| simulation(&text, Options { factorization, contact, tolerance: 1e-12, ..Options::default() });
+    let of = |factorization| {
+        factored(simulation(&text, Options { contact, tolerance: 1e-12, ..Options::default() }), factorization)
+    };
     let mut auto = of(Factorization::Auto);
     let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Dense].map(of);
     auto.state_mut().v.iter_mut().for_each(|v| *v = rng.uniform(-1.0, 1.0));
@@ -159,7 +160,9 @@ fn boom() -> String {
 
 #[test]
 fn small_joints_far_from_the_root_keep_their_digits() {
-    let of = |factorization| simulation(&boom(), Options { factorization, tolerance: 1e-12, ..Options::default() });
+    let of = |factorization| {
+        factored(simulation(&boom(), Options { tolerance: 1e-12, ..Options::default() }), factorization)
+    };
     let (mut auto, mut recursive) = (of(Factorization::Auto), of(Factorization::Recursive));
     let (mut touched, mut worst) = (0, 0.0_f64);
     for _ in 0..100 {
@@ -203,7 +206,7 @@ fn what_moves_is_solved_on_its_rows_alike() {
             let mut rng = SplitMix64(seed);
             let text = crawler(rng.uniform(0.2, 1.0));
             let of = |factorization| {
-                simulation(&text, Options { factorization, contact, tolerance: 1e-12, ..Options::default() })
+                factored(simulation(&text, Options { contact, tolerance: 1e-12, ..Options::default() }), factorization)
             };
             let mut auto = of(Factorization::Auto);
             let mut others = [Factorization::Recursive, Factorization::Dense].map(of);

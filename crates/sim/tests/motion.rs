@@ -58,8 +58,7 @@ fn a_tower_of_ten_boxes_stands_and_carries_its_weight() {
 fn all_factorizations_move_alike() {
     let choices = [Factorization::Auto, Factorization::Recursive, Factorization::Coupled, Factorization::Dense];
     let [mut auto, mut others @ ..] = choices.map(|factorization| {
-        let options = Options { factorization, tolerance: 1e-10, ..Options::default() };
-        simulation(BIPED, options)
+        common::factored(simulation(BIPED, Options { tolerance: 1e-10, ..Options::default() }), factorization)
     });
     let mut touching = 0;
     for _ in 0..200 {

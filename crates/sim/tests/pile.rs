@@ -85,7 +85,9 @@ fn mjcf() -> String {
 fn compare(contact: ContactLaw) {
     // Coulomb's law is met to 100 times the tolerance. Steps of this scheme are never made in parts.
     let scheme = Scheme::SymplecticEuler;
-    let of = |factorization| pile(Options { factorization, contact, scheme, tolerance: 1e-12, ..Options::default() });
+    let of = |factorization| {
+        common::factored(pile(Options { contact, scheme, tolerance: 1e-12, ..Options::default() }), factorization)
+    };
     let mut blocks = of(Factorization::Auto);
     let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Dense].map(of);
     let (mut coupled, mut limits) = (0, 0);

@@ -1,17 +1,7 @@
 //! Settings of a plan.
 
 use geometry::Attachment;
-
-/// How friction follows the normal force.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Friction {
-    /// The convex cone.
-    Cone,
-    /// Bounded by the contact's normal impulse in the step before.
-    Lagged,
-    /// Coulomb's law.
-    Coulomb,
-}
+use sap::FrictionLaw;
 
 /// Gains of a PD controller over all degrees of freedom, (nv) each.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +24,7 @@ pub struct Setup<'a> {
     /// Whether Coriolis forces are taken between both ends of the step, and energy and momentum balanced at its end.
     pub is_balanced: bool,
     /// The law of friction.
-    pub friction: Friction,
+    pub friction: FrictionLaw,
     /// Relative tolerance of the contact solver.
     pub tolerance: f64,
     /// Regularisation of near-rigid constraints: their period over the time step is at least π/β.
@@ -61,7 +51,7 @@ impl Default for Setup<'_> {
         Self {
             dt: 2e-3,
             is_balanced: true,
-            friction: Friction::Coulomb,
+            friction: FrictionLaw::Coulomb,
             tolerance: 1e-6,
             beta: 0.1,
             sigma: 1e-5,

@@ -97,10 +97,8 @@ pub fn solution<'py>(py: Python<'py>, groups: &[Group], solution: ProblemSolutio
         Strategy::InitialGuess => "initial-guess",
         Strategy::ContactSpace => "contact-space",
         Strategy::Newton => "newton",
-        Strategy::FrictionIterations => "friction-iterations",
         Strategy::SemismoothNewton => "semismooth-newton",
         Strategy::ProximalPoint => "proximal-point",
-        Strategy::Continuation => "continuation",
         _ => "unconstrained",
     };
     solution_class(py)?.call1((
@@ -109,7 +107,6 @@ pub fn solution<'py>(py: Python<'py>, groups: &[Group], solution: ProblemSolutio
         by_group(&velocities)?,
         report.iterations,
         report.line_search_evaluations,
-        report.friction_iterations,
         report.residual,
         report.friction_residual,
         report.cost,

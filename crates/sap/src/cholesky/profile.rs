@@ -1,4 +1,3 @@
-
 /// Columns subtracted at a time, so that the sum stays in registers.
 const FUSED: usize = 4;
 

@@ -9,7 +9,7 @@ use super::disc::Disc;
 ///
 /// Normal and tangential law are apart, so sliding opens no gap between the surfaces, as the cone of
 /// [`ConeContact`](super::ConeContact) does. Coulomb's law holds where `n₀` is the contact's own normal impulse: that of the step before,
-/// or, by passes, of this one ([`Options::max_friction_iterations`](crate::Options)).
+/// or, under Coulomb's law, of this one ([`Options::friction`](crate::Options)).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundedFrictionContact {
     mu: f64,

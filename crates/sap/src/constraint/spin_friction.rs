@@ -6,7 +6,7 @@ use super::disc::Disc;
 ///
 /// The torque impulses are bounded by lengths times the normal impulse `n₀` of the contact that they belong to, the one before
 /// them in the order of constraints: `|γ_t| ≤ ρ n₀`, `|γ_n| ≤ τ n₀`, else `γ = −R⁻¹ v_c`. As with
-/// [`BoundedFrictionContact`](super::BoundedFrictionContact), `n₀` is that of the step before or, by passes, of this one.
+/// [`BoundedFrictionContact`](super::BoundedFrictionContact), `n₀` is that of the step before or, under Coulomb's law, of this one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpinFriction {
     r: f64,

@@ -1,7 +1,7 @@
 //! The moves of the iteration: predictions and Newton steps.
 
 use crate::vector::{axpy, dot, scaled_norm, sum};
-use crate::{Block, Constraint, Error, FactorError, Law, LineSearch, Options, Structure};
+use crate::{Block, Constraint, Error, FactorError, Law, Options, Structure};
 
 use super::line_search::Line;
 use super::workspace::{ConvexWorkspace, set_free_velocities};
@@ -18,10 +18,6 @@ pub(crate) struct Iteration<'a, S> {
     pub iterations: usize,
     /// Factorisations after which no search for Coulomb's law begins or goes on.
     pub budget: usize,
-    /// How many of these were steps of searches for Coulomb's law.
-    pub searching: usize,
-    /// How many of the others were of problems with other bounds of friction.
-    in_others: usize,
     /// Trials of line searches so far.
     pub line_search_evaluations: usize,
     /// Whether the last [`residual`](Self::residual) met the tolerance.
@@ -58,8 +54,6 @@ impl<'a, S: Structure> Iteration<'a, S> {
             options,
             iterations: 0,
             budget: options.factorization_budget.unwrap_or(usize::MAX),
-            searching: 0,
-            in_others: 0,
             line_search_evaluations: 0,
             is_solved: false,
             is_reusable: false,
@@ -69,35 +63,9 @@ impl<'a, S: Structure> Iteration<'a, S> {
         }
     }
 
-    /// Factorisations so far, but for searches for Coulomb's law, which have their own cap.
-    pub fn minimising(&self) -> usize {
-        self.iterations - self.searching
-    }
-
-    /// Those of the present problem.
-    pub fn in_problem(&self) -> usize {
-        self.minimising() - self.in_others
-    }
-
     /// Whether the search for Coulomb's law has to end with the best it has found.
     pub fn is_budget_spent(&self) -> bool {
         self.iterations >= self.budget
-    }
-
-    /// Those of the problems before.
-    pub fn in_others(&self) -> usize {
-        self.in_others
-    }
-
-    /// Begins another problem.
-    pub fn begin_problem(&mut self) {
-        self.in_others = self.minimising();
-        self.retreat = None;
-    }
-
-    /// Whether the cap is reached.
-    pub fn is_over(&self) -> bool {
-        self.in_problem() >= self.options.max_iterations
     }
 
     /// `ℓ_p` at the iterate.
@@ -187,7 +155,6 @@ impl<'a, S: Structure> Iteration<'a, S> {
     pub fn newton_step(
         &mut self,
         constraints: &[Constraint],
-        search: LineSearch,
         reuse: bool,
         ws: &mut ConvexWorkspace,
     ) -> Result<f64, Error> {
@@ -214,7 +181,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
         if !line.slope.is_finite() {
             return Err(Error::NotFinite { quantity: "the Newton direction" });
         }
-        let alpha = line.search(search);
+        let alpha = line.search();
         self.line_search_evaluations += line.evaluations;
         self.is_reusable = alpha > PARAMETERS.whole_step;
         let reached = line.kinetic_at(alpha) + line.trial.cost;
@@ -260,11 +227,6 @@ impl<'a, S: Structure> Iteration<'a, S> {
         ws.current.update(constraints);
     }
 
-    /// Lets predictions start from where the constraints are.
-    pub fn restart_predictions(&self, constraints: &[Constraint], ws: &mut ConvexWorkspace) {
-        ws.set_free(constraints);
-    }
-
     /// Moves to the minimiser of the problem in which every constraint goes on as it would alone, if the cost is lower there;
     /// returns the cost there.
     ///
@@ -300,36 +262,5 @@ impl<'a, S: Structure> Iteration<'a, S> {
             std::mem::swap(&mut ws.current, &mut ws.trial);
         }
         Ok(reached)
-    }
-
-    /// Solves the problem with the bounds that are set, from where each constraint would go alone with the workspace's free velocities,
-    /// as well as some steps can: predictions while the cost falls, then Newton's. They count as steps of a search.
-    pub fn minimise(&mut self, constraints: &[Constraint], ws: &mut ConvexWorkspace) -> Result<(), Error> {
-        // No whole step is tried: what is kept stays.
-        let (has_cones, before) = (std::mem::take(&mut self.has_cones), self.iterations);
-        let result = self.minimise_in_line(constraints, ws);
-        self.has_cones = has_cones;
-        self.searching += self.iterations - before;
-        result
-    }
-
-    fn minimise_in_line(&mut self, constraints: &[Constraint], ws: &mut ConvexWorkspace) -> Result<(), Error> {
-        let (mut predicts, mut least) = (true, f64::INFINITY);
-        for _ in 0..PARAMETERS.max_steps_between_paths {
-            if self.is_budget_spent() {
-                break;
-            }
-            if predicts {
-                let cost = self.predict(constraints, f64::INFINITY, ws)?;
-                (predicts, least) = (cost < least, cost);
-            } else {
-                self.newton_step(constraints, LineSearch::Exact, false, ws)?;
-            }
-            self.residual(ws)?;
-            if self.is_solved {
-                break;
-            }
-        }
-        Ok(())
     }
 }

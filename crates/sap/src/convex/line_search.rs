@@ -6,9 +6,9 @@
 //! d²ℓ/dα²  = ΔvᵀΔp + Δv_cᵀ G(α) Δv_c
 //! ```
 
+use crate::Constraint;
 use crate::parameters::{LineSearchParameters, SolverParameters};
 use crate::vector::{axpy, dot};
-use crate::{Constraint, LineSearch};
 
 use super::rtsafe::{Sample, rtsafe};
 use super::workspace::Evaluation;
@@ -36,15 +36,6 @@ pub(crate) struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Finds `α`; `trial` is then the evaluation there.
-    pub fn search(&mut self, method: LineSearch) -> f64 {
-        match method {
-            LineSearch::Exact => self.root(PARAMETERS.exact_slope_fraction),
-            LineSearch::Wolfe => self.root(PARAMETERS.wolfe_slope_fraction),
-            LineSearch::Inexact => self.backtrack(),
-        }
-    }
-
     /// `½ ‖v(α) − v*‖²_A`
     pub fn kinetic_at(&self, alpha: f64) -> f64 {
         self.kinetic + alpha * (self.dv_p + 0.5 * alpha * self.dv_dp)
@@ -59,7 +50,7 @@ impl Line<'_> {
     }
 
     /// `dℓ/dα` and `d²ℓ/dα²` at `alpha`, and whether the search may end there.
-    fn sample(&mut self, alpha: f64, tolerance: f64) -> Sample {
+    fn sample(&mut self, alpha: f64) -> Sample {
         self.evaluate(alpha);
         let mut derivative = self.dv_dp;
         let mut start = 0;
@@ -74,33 +65,20 @@ impl Line<'_> {
         let constraint = -dot(self.dv_c, &self.trial.gamma);
         let value = kinetic + constraint;
         let round_off = PARAMETERS.slope_round_off * (kinetic.abs() + constraint.abs());
-        let flat = value.abs() <= round_off.max(-tolerance * self.slope);
+        let flat = value.abs() <= round_off.max(-PARAMETERS.slope_fraction * self.slope);
         // The cost is convex: where the slope is still negative, it has fallen all the way.
         let accepted = flat && (value <= 0.0 || self.decreases(alpha));
         Sample { x: alpha, value, derivative, accepted }
     }
 
-    /// The root of the slope, or an `α` where the slope has fallen to the fraction `tolerance` and Armijo's condition holds, within
-    /// the whole step. The quadratic model knows nothing of what lies beyond: to follow the cost there takes contacts apart that
-    /// the next step has to find again.
-    fn root(&mut self, tolerance: f64) -> f64 {
-        let one = self.sample(1.0, tolerance);
+    /// Finds `α`, the root of the slope within the whole step; `trial` is then the evaluation there. The quadratic model knows nothing of
+    /// what lies beyond: to follow the cost there takes contacts apart that the next step has to find again.
+    pub fn search(&mut self) -> f64 {
+        let one = self.sample(1.0);
         if one.value <= 0.0 {
             return 1.0;
         }
-        rtsafe(|alpha| self.sample(alpha, tolerance), 0.0, 1.0, one).x
-    }
-
-    fn backtrack(&mut self) -> f64 {
-        let mut alpha = 1.0;
-        for _ in 0..PARAMETERS.max_backtracks {
-            self.evaluate(alpha);
-            if self.decreases(alpha) || self.trial.cost.is_nan() {
-                break;
-            }
-            alpha *= PARAMETERS.backtracking_ratio;
-        }
-        alpha
+        rtsafe(|alpha| self.sample(alpha), 0.0, 1.0, one).x
     }
 
     /// Armijo's condition on the trial at `alpha`, up to round-off of the cost.

@@ -70,5 +70,5 @@ fn own_impulse(law: &Law, normal: f64, v_c: &[f64]) -> [f64; 3] {
 /// Whether friction with this [`friction_residual`] counts as Coulomb's.
 #[must_use]
 pub fn meets_coulomb(residual: f64, options: &Options) -> bool {
-    residual <= SolverParameters::STANDARD.friction_iterations.tolerance_factor * options.tolerance
+    residual <= SolverParameters::STANDARD.friction_tolerance_factor * options.tolerance
 }

@@ -1,53 +1,22 @@
-//! The check of the initial guess, before anything else is computed: where bodies rest, the solution is there or near.
+//! The check of the initial guess, before anything else is computed: where bodies rest, the solution is there.
 
-use crate::convex::{ConvexWorkspace, Evaluation, Optimality};
+use crate::convex::{ConvexWorkspace, Evaluation};
 use crate::vector::{dot, scaled_norm};
-use crate::{Constraint, Criterion, Law, Options, Report, Strategy, Structure};
+use crate::{Constraint, Criterion, FrictionLaw, Law, Options, Report, Strategy, Structure};
 
-use super::friction_residual::meets_coulomb;
-use super::semismooth::are_many;
-
-/// A guess that is the solution or near it.
-pub(crate) struct InitialGuess {
-    pub is_solution: bool,
-    /// Whether bounds of friction are the normal impulses there.
-    pub moves_bounds: bool,
-    pub optimality: Optimality,
-}
-
-impl InitialGuess {
-    /// Of a guess that is the solution.
-    pub fn report(&self, friction_residual: f64) -> Report {
-        let InitialGuess { moves_bounds, optimality: Optimality { residual, cost }, .. } = *self;
-        let (friction_iterations, criterion) = (usize::from(moves_bounds), Criterion::Gradient);
-        let strategy = Strategy::InitialGuess;
-        Report {
-            iterations: 0,
-            line_search_evaluations: 0,
-            residual,
-            friction_iterations,
-            friction_residual,
-            cost,
-            criterion,
-            strategy,
-        }
-    }
-}
-
-/// Looks at the guess in `v`: none unless some constraint pushes there and the gradient meets the tolerance, or with few contacts is so
-/// small that Coulomb's law is as good as met; bounds of friction are the normal impulses there if there may be
-/// [`max_friction_iterations`](Options::max_friction_iterations). The workspace is at the guess then. Otherwise `A (v − v*)` and `J v` are left in its step and its trial.
+/// Looks at the guess in `v`, under Coulomb's law with each bound of friction the normal impulse there: none unless some constraint pushes
+/// and the gradient meets the tolerance. The workspace is at the guess then, and the residual of friction is not in the report. Otherwise
+/// `A (v − v*)` and `J v` are left in its step and its trial.
 pub(crate) fn check<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
     (v_star, v): (&[f64], &[f64]),
     options: &Options,
     ws: &mut ConvexWorkspace,
-) -> Option<InitialGuess> {
+) -> Option<Report> {
     ws.set_difference(v, v_star);
     structure.products_at(v, &ws.difference, &mut ws.dp, &mut ws.trial.v_c);
-    let may_move = options.max_friction_iterations > 1;
-    let has_bounds = ws.trial.update_bounded(constraints, may_move);
+    ws.trial.update_bounded(constraints, options.friction == FrictionLaw::Coulomb);
     if ws.trial.is_unconstrained() {
         return None;
     }
@@ -63,22 +32,19 @@ pub(crate) fn check<S: Structure>(
     }
     let residual = gradient / momentum;
     let cost = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
-    let is_solution = gradient <= options.absolute_tolerance + options.tolerance * momentum;
-    // Many contacts are solved together with their bounds of friction, which takes fewer steps.
-    let is_near = meets_coulomb(residual, options) && !are_many(constraints);
-    if !((is_solution || is_near) && cost.is_finite()) {
+    if !(gradient <= options.absolute_tolerance + options.tolerance * momentum && cost.is_finite()) {
         return None;
     }
     std::mem::swap(&mut ws.momentum, &mut ws.dp);
     std::mem::swap(&mut ws.current, &mut ws.trial);
-    Some(InitialGuess { is_solution, moves_bounds: may_move && has_bounds, optimality: Optimality { residual, cost } })
+    let (criterion, strategy) = (Criterion::Gradient, Strategy::InitialGuess);
+    Some(Report { residual, cost, criterion, strategy, ..Report::unconstrained() })
 }
 
 impl Evaluation {
-    /// Sets `γ`, `G` and the cost from `v_c`, with `moves_bounds` each bound of friction being the normal impulse there; whether
-    /// there are any.
-    fn update_bounded(&mut self, constraints: &[Constraint], moves_bounds: bool) -> bool {
-        let (mut cost, mut start, mut normal, mut has_bounds) = (0.0, 0, 0.0, false);
+    /// Sets `γ`, `G` and the cost from `v_c`, with `moves_bounds` each bound of friction being the normal impulse there.
+    fn update_bounded(&mut self, constraints: &[Constraint], moves_bounds: bool) {
+        let (mut cost, mut start, mut normal) = (0.0, 0, 0.0);
         for (constraint, hessian) in constraints.iter().zip(&mut self.hessian) {
             let end = start + constraint.rows();
             let (v_c, gamma) = (&self.v_c[start..end], &mut self.gamma[start..end]);
@@ -95,13 +61,11 @@ impl Evaluation {
                 }
                 other => other,
             };
-            has_bounds |= matches!(law, Law::BoundedFriction(_) | Law::SpinFriction(_));
             cost += law.evaluate(v_c, gamma, hessian);
             if matches!(law, Law::Cone(_)) {
                 normal = gamma[2];
             }
         }
         self.cost = cost;
-        has_bounds
     }
 }

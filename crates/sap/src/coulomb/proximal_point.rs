@@ -23,31 +23,45 @@ use super::semismooth::{linearise_alone, set_own_bounds};
 
 const PARAMETERS: ProximalPointParameters = SolverParameters::STANDARD.proximal_point;
 
-/// Friction iterations before the method is tried. Where bodies rest it never is: friction iterations refine the solution, and the next
-/// steps have nothing to do.
-pub(super) fn passes_before_proximal_point(constraints: &[Constraint], options: &Options) -> usize {
-    if options.refines {
-        usize::MAX
-    } else if constraints.len() < PARAMETERS.min_constraints {
-        PARAMETERS.passes_of_few
-    } else {
-        0
-    }
+/// Where the method starts.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Start {
+    /// At the free velocities of the step before.
+    StepBefore,
+    /// At `v*`, with what each constraint alone would push there.
+    FreeMotion,
+    /// At `v*`, without impulses.
+    NoImpulses,
 }
 
 impl<S: Structure> Iteration<'_, S> {
-    /// Looks for velocities that meet Coulomb's law, from the workspace's free velocities. Where they do, returns the residual with the
-    /// bounds of friction that are the contacts' own; else velocities are as they were, and bounds those that came nearest.
-    pub fn solve_proximal_point(
+    /// Looks for velocities that meet Coulomb's law; returns whether they do. Bounds of friction are the contacts' own then; else velocities are
+    /// as they were, and bounds those that came nearest.
+    pub(super) fn solve_proximal_point(
         &mut self,
+        start: Start,
         constraints: &mut [Constraint],
         options: &Options,
         ws: &mut Workspace,
-    ) -> Result<Option<f64>, Error> {
-        self.keep(constraints, ws);
+    ) -> Result<bool, Error> {
+        match start {
+            Start::StepBefore => ws.convex.start_predictions(constraints),
+            Start::FreeMotion | Start::NoImpulses => ws.convex.free.copy_from_slice(&ws.convex.v_c_star),
+        }
+        set_own_bounds(constraints, &ws.convex.free, Constraint::delassus);
+        ws.convex.predicted.predict(constraints, &ws.convex.free);
+        match start {
+            Start::NoImpulses => ws.proximal.gamma.fill(0.0),
+            Start::StepBefore | Start::FreeMotion => ws.proximal.gamma.copy_from_slice(&ws.convex.predicted.gamma),
+        }
+        ws.proximal.free.copy_from_slice(&ws.convex.free);
+        let most = match start {
+            Start::NoImpulses => PARAMETERS.max_factorizations_of_last,
+            Start::StepBefore | Start::FreeMotion => PARAMETERS.max_factorizations,
+        };
         // A pivot may be zero, or so small that numbers overflow.
-        if let Ok(Some(residual)) = self.proximal_point(constraints, options, ws) {
-            return Ok(Some(residual));
+        if let Ok(true) = self.proximal_point(constraints, most, options, ws) {
+            return Ok(true);
         }
         self.restore(constraints, ws)?;
         // The bounds of the last step are nearer than those of the step before; predictions go on from it.
@@ -55,22 +69,19 @@ impl<S: Structure> Iteration<'_, S> {
         set_own_bounds(constraints, &proximal.free, Constraint::delassus);
         convex.current.update(constraints);
         convex.free.copy_from_slice(&proximal.free);
-        Ok(None)
+        Ok(false)
     }
 
     fn proximal_point(
         &mut self,
         constraints: &mut [Constraint],
+        most: usize,
         options: &Options,
         ws: &mut Workspace,
-    ) -> Result<Option<f64>, Error> {
-        set_own_bounds(constraints, &ws.convex.free, Constraint::delassus);
-        ws.convex.predicted.predict(constraints, &ws.convex.free);
-        ws.proximal.gamma.copy_from_slice(&ws.convex.predicted.gamma);
-        ws.proximal.free.copy_from_slice(&ws.convex.free);
+    ) -> Result<bool, Error> {
         let mut softness = Softness::new();
         let mut least_residual = f64::INFINITY;
-        let last = self.iterations + PARAMETERS.max_factorizations;
+        let last = self.iterations + most;
         while !self.is_budget_spent() && self.iterations < last {
             ws.proximal.soften(constraints, softness.tau);
             let step = self.proximal_step(&softness, ws)?;
@@ -82,7 +93,7 @@ impl<S: Structure> Iteration<'_, S> {
                 least_residual = f64::min(residual, least_residual);
                 // Bodies at rest would creep by the residual: another step costs less than that.
                 if self.is_solved || meets_coulomb(residual, options) && !falls {
-                    return Ok(Some(residual));
+                    return Ok(true);
                 }
             }
             softness.follow(&step);
@@ -95,7 +106,7 @@ impl<S: Structure> Iteration<'_, S> {
             proximal.free.copy_from_slice(&convex.free);
             proximal.gamma.copy_from_slice(&convex.predicted.gamma);
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Newton's method for the softened constraints of the step, from the free velocities that were accepted last. Free velocities and the predicted

@@ -1,8 +1,6 @@
 use crate::convex::ConvexWorkspace;
 use crate::{Block, Constraint};
 
-use super::anderson::Anderson;
-use super::path::Path;
 use super::proximal_workspace::ProximalWorkspace;
 
 /// Scratch of [`solve`](crate::solve), reused from one problem to the next, and the impulses it found.
@@ -14,14 +12,10 @@ pub struct Workspace {
     pub(crate) convex: ConvexWorkspace,
     /// The constraints as they stand: their bounds of friction move.
     pub(crate) constraints: Vec<Constraint>,
-    /// The fixed-point iteration on their bounds.
-    pub(crate) anderson: Anderson,
     /// ∂γ/∂n₀, one per constraint.
     pub(crate) slopes: Vec<[f64; 3]>,
     /// The bounds of friction that the search may go back to.
     pub(crate) bounds: Vec<f64>,
-    /// The path to Coulomb's law.
-    pub(crate) path: Path,
     /// The proximal point method.
     pub(crate) proximal: ProximalWorkspace,
 }
@@ -50,7 +44,6 @@ impl Workspace {
     pub(crate) fn resize(&mut self, nv: usize, rows: usize, constraints: usize) {
         self.convex.resize(nv, rows, constraints);
         self.slopes.resize(constraints, [0.0; 3]);
-        self.path.resize(rows, constraints);
         self.proximal.resize(rows);
     }
 }

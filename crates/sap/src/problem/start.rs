@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::FrictionLaw;
-use crate::{Constraint, Error};
+use crate::{Constraint, Error, FrictionLaw};
 
 /// A guess of the solution.
 #[derive(Clone, Copy, Debug)]

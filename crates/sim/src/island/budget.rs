@@ -5,6 +5,8 @@
 //! island of [`FULL_SIZE`], and a smaller one may take as many more as it is smaller. Its longest step is then no longer than that of an
 //! island of the full size.
 
+use sap::FrictionLaw;
+
 use crate::constrain::ConstraintSet;
 
 /// Velocities and rows of an island that has the budget as it is, as every larger one has: those of 125 spheres that have fallen into
@@ -42,7 +44,7 @@ pub(super) fn options(size: Size, set: &ConstraintSet, options: &sap::Options) -
     let constraints = set.constraints.len();
     let is_crowd = constraints > MAX_COULOMB && 2 * set.recoveries.len() > constraints;
     sap::Options {
-        max_friction_iterations: if is_crowd { 1 } else { options.max_friction_iterations },
+        friction: if is_crowd { FrictionLaw::Lagged } else { options.friction },
         factorization_budget: options.factorization_budget.map(|budget| size.factorizations(budget)),
         ..*options
     }

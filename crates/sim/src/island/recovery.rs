@@ -56,5 +56,5 @@ impl Island {
 fn budgeted(options: &sap::Options, size: Size, spent: usize) -> sap::Options {
     let remaining = |budget: usize| size.factorizations(budget).saturating_sub(spent).max(MIN_RECOVERY);
     let max_iterations = options.factorization_budget.map_or(usize::MAX, remaining).min(options.max_iterations);
-    sap::Options { max_friction_iterations: 1, max_iterations, ..*options }
+    sap::Options { friction: sap::FrictionLaw::Lagged, max_iterations, ..*options }
 }

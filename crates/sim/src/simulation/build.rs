@@ -10,6 +10,7 @@ use super::lane::Lane;
 use super::planning::{attachments, rest_depths};
 use super::{Simulation, accuracy, sleeping};
 use crate::constrain::{ConstraintSet, JacobianDrift, Sources};
+use crate::coupled::Factorization;
 use crate::island::{Islands, NONE};
 use crate::observe::Present;
 use crate::report::Reports;
@@ -34,6 +35,15 @@ impl Simulation {
         simulation.lane = Lane::new((model, scene), options, (&attachments, extents));
         simulation.make_room_for_lane();
         Ok(simulation)
+    }
+
+    /// Factors the contact problems otherwise than the program would choose: tests compare.
+    #[doc(hidden)]
+    pub fn set_factorization(&mut self, factorization: Factorization) {
+        self.factorization = factorization;
+        if factorization != Factorization::Auto {
+            self.lane = None;
+        }
     }
 
     /// A simulation all steps of which are made by the step for all models: that for few constraints is left out.
@@ -111,6 +121,7 @@ impl Simulation {
             interrupt: Interrupt::default(),
             pool,
             lane: None,
+            factorization: Factorization::Auto,
             model,
             scene,
             options,

@@ -20,10 +20,10 @@ use super::Simulation;
 use crate::clique::Cliques;
 use crate::constrain::{Regularization, push_contacts};
 use crate::constraint_jacobian::ConstraintJacobian;
-use crate::coupled::{CliqueSlot, Coupled, CoupledScratch};
+use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, Factorization};
 use crate::jacobians::StepJacobians;
 use crate::warm_start::Key;
-use crate::{ContactLaw, Factorization, Options, Parameters, Scheme, SimulationError};
+use crate::{ContactLaw, Options, Parameters, Scheme, SimulationError};
 use parameters::Numbers;
 
 /// Tolerance of the contact problem whose solution is differentiated.
@@ -248,7 +248,7 @@ impl Simulation {
         SimulationError::NoJacobian { step: self.state.step, time: self.state.time, reason }
     }
 
-    /// Where the passes for Coulomb's law found no fixed point, g is not zero.
+    /// Where Coulomb's law was not met, g is not zero.
     fn check_friction_law(&self) -> Result<(), SimulationError> {
         let reports = self.islands.active().iter().filter_map(|island| island.outcome.as_ref()?.as_ref().ok());
         let residual = reports.fold(0.0, |most, report| f64::max(most, report.friction_residual));

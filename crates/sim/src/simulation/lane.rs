@@ -17,7 +17,7 @@ use crate::report::{ContactOutcome, Reports};
 use crate::sensors::trace::StepTrace;
 use crate::step_forces::LastStep;
 use crate::warm_start::{Entry, Key};
-use crate::{ContactLaw, Factorization, Options, Pd, SimulationError, State, Stats};
+use crate::{ContactLaw, Options, Pd, SimulationError, State, Stats};
 
 /// Trees at most: lanes solve the constraints of all trees as one problem, whatever islands there are.
 const MAX_TREES: usize = 4;
@@ -101,8 +101,7 @@ impl Lane {
         (attachments, extents): (&[geometry::Attachment], &[f64]),
     ) -> Option<Box<Self>> {
         let trees = &model.tree.trees;
-        let is_wanted = options.factorization == Factorization::Auto
-            && options.factorization_budget.is_none_or(|budget| budget >= MIN_BUDGET)
+        let is_wanted = options.factorization_budget.is_none_or(|budget| budget >= MIN_BUDGET)
             && trees.len() <= MAX_TREES
             && trees.iter().any(|nodes| nodes.len() > 1);
         if !is_wanted {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Scene};
-use lanes::{Friction, NotInLanes, Plan, Setup};
+use lanes::{NotInLanes, Plan, Setup};
 use multibody::{Compliance, Model};
 
-use crate::{ContactLaw, Options, Pd, PdLaw, Scheme};
+use crate::{Options, Pd, PdLaw, Scheme};
 
 /// The plan of steps in lanes that are those of a [`Simulation`](crate::Simulation) of the model under these options.
 ///
@@ -29,15 +29,10 @@ pub(crate) fn plan_with(
     like: Option<&Plan>,
 ) -> Result<Plan, NotInLanes> {
     check(options)?;
-    let friction = match options.contact {
-        ContactLaw::Sap => Friction::Cone,
-        ContactLaw::Lagged => Friction::Lagged,
-        ContactLaw::Coulomb => Friction::Coulomb,
-    };
     let setup = Setup {
         dt: options.timestep.unwrap_or(model.timestep),
         is_balanced: options.scheme == Scheme::Bilinear,
-        friction,
+        friction: options.contact,
         tolerance: options.tolerance,
         beta: options.beta,
         sigma: options.sigma,

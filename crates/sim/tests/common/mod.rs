@@ -5,12 +5,18 @@ pub mod soft;
 
 use std::sync::Arc;
 
-use sapwood_sim::{Options, Simulation};
+use sapwood_sim::{Factorization, Options, Simulation};
 
 /// A simulation of MJCF text.
 pub fn simulation(mjcf: &str, options: Options) -> Simulation {
     let loaded = formats::load_str(mjcf, None, &formats::LoadOptions::default()).unwrap();
     Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), options).unwrap()
+}
+
+/// The simulation with contact problems factored so.
+pub fn factored(mut simulation: Simulation, factorization: Factorization) -> Simulation {
+    simulation.set_factorization(factorization);
+    simulation
 }
 
 /// The greatest difference between the velocities of two simulations of one model.
