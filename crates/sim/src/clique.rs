@@ -265,6 +265,17 @@ impl<'a> Clique<'a> {
         }
     }
 
+    /// Sets the generalized forces of a wrench on a node, about the node's origin; those of other nodes stay.
+    pub fn set_generalized_force(self, node: usize, wrench: Wrench<f64>, out: &mut [f64]) {
+        match self {
+            Self::Tree(TreeWorkspace { tree, kin, .. }) if is_free_body(tree) => {
+                out[..3].copy_from_slice(&wrench.lin.to_array());
+                out[3..6].copy_from_slice(&kin.frames[0].rot.transpose_mul(wrench.ang).to_array());
+            }
+            _ => self.each_column(node, self.origin(node), |dof, per_unit| out[dof] = per_unit.dot(wrench)),
+        }
+    }
+
     /// Tells `push` the columns that move a node, from the last to the first, with the motion of the node's origin per unit of each, as it
     /// is at the world point `origin`.
     pub fn each_column(self, node: usize, origin: Vec3<f64>, mut push: impl FnMut(usize, Twist<f64>)) {

@@ -2,14 +2,15 @@
 
 use sap::{Block, Constraint, Law};
 
+use spatial::Vec3;
+
 use super::{CliqueSlot, Coupled};
 use crate::clique::Cliques;
-use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, SparseRows};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
 
 /// Scratch of [`Coupled::add_friction`].
 #[derive(Default)]
 pub(super) struct FrictionScratch {
-    rows: SparseRows,
     /// `e J_n` of a contact.
     normal: OverTrees,
     /// `J_kᵀ b_k` of a constraint that the contact's normal impulse bounds.
@@ -24,30 +25,37 @@ struct OverTrees {
 }
 
 impl OverTrees {
-    /// Sets it to `Σ_a weights_a J_a` with the three rows of the constraint between `ends`.
+    /// Sets it to `Jᵀ w` of a constraint between `ends`, `load` being `w` in world axes.
     fn set(
         &mut self,
         ends: &[Option<ConstraintEnd>; 2],
-        rows: &SparseRows,
-        weights: [f64; 3],
+        motion: Motion,
+        load: Vec3<f64>,
         slots: &[CliqueSlot],
         cliques: Cliques<'_>,
     ) {
+        let clique = |slot: usize| cliques.get(slots[slot].tree);
         self.slots = match ends.map(|end| end.map(|e| e.tree)) {
             [a, b] if a == b => [a, None],
             both => both,
         };
-        let n = rows.columns.len();
         for (slot, values) in self.slots.iter().zip(&mut self.values) {
-            let Some(slot) = *slot else { continue };
-            let first = slots[slot].dof;
-            let nv = cliques.get(slots[slot].tree).nv();
             values.clear();
-            values.resize(nv, 0.0);
-            for (i, column) in rows.columns.iter().enumerate() {
-                // The columns of other trees are before the first or beyond the last.
-                if let Some(value) = (*column as usize).checked_sub(first).and_then(|dof| values.get_mut(dof)) {
-                    *value = (0..3).map(|a| weights[a] * rows.values[a * n + i]).sum();
+            values.resize(slot.map_or(0, |slot| clique(slot).nv()), 0.0);
+        }
+        let [first, second] = &mut self.values;
+        match ends {
+            [Some(a), Some(b)] if a.tree == b.tree => {
+                // What moves both ends alike is left out, not subtracted: that would cost digits.
+                let (clique, wrench) = (clique(a.tree), a.wrench(load, motion));
+                clique.each_relative_column([a.node, b.node], clique.origin(a.node), |dof, per_unit| {
+                    first[dof] = per_unit.dot(wrench);
+                });
+            }
+            _ => {
+                for (end, load, values) in [(ends[0], -load, first), (ends[1], load, second)] {
+                    let Some(end) = end else { continue };
+                    clique(end.tree).set_generalized_force(end.node, end.wrench(load, motion), values);
                 }
             }
         }
@@ -62,8 +70,7 @@ impl Coupled<'_> {
     /// Adds `J_kᵀ b_k e J_n` for every constraint `k` with a slope `b_k`, `n` the normal row of the last lagged contact.
     pub(super) fn add_friction(&mut self, constraints: &[Constraint], hessian: &[Block], slopes: &[[f64; 3]]) {
         let (cliques, slots) = (self.cliques, self.slots);
-        let clique = |slot: usize| (cliques.get(slots[slot].tree), slots[slot].dof);
-        let FrictionScratch { rows, normal, change } = &mut self.scratch.friction;
+        let FrictionScratch { normal, change } = &mut self.scratch.friction;
         let (mut contact, mut of_normal) = (0, None);
         for (k, (constraint, slope)) in constraints.iter().zip(slopes).enumerate() {
             if matches!(constraint.law, Law::BoundedFriction(_)) {
@@ -74,16 +81,13 @@ impl Coupled<'_> {
                 continue;
             }
             if of_normal != Some(contact) {
-                let ConstraintJacobian::Ends { ends, .. } = &self.jacobians[contact] else { continue };
-                rows.gather(&self.jacobians[contact], self.terms, clique);
-                normal.set(ends, rows, [0.0, 0.0, stiffness], slots, cliques);
+                let ConstraintJacobian::Ends { ends, basis, motion } = &self.jacobians[contact] else { continue };
+                normal.set(ends, *motion, basis.z * stiffness, slots, cliques);
                 of_normal = Some(contact);
             }
-            let ConstraintJacobian::Ends { ends, .. } = &self.jacobians[k] else { continue };
-            if k != contact {
-                rows.gather(&self.jacobians[k], self.terms, clique);
-            }
-            change.set(ends, rows, *slope, slots, cliques);
+            let ConstraintJacobian::Ends { ends, basis, motion } = &self.jacobians[k] else { continue };
+            let load = basis.x * slope[0] + basis.y * slope[1] + basis.z * slope[2];
+            change.set(ends, *motion, load, slots, cliques);
             for (i, c) in change.entries() {
                 for (j, r) in normal.entries() {
                     self.cholesky.add_outer_product(i, c, j, r);
