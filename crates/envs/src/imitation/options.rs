@@ -71,7 +71,7 @@ impl RewardKind {
 pub enum Controller {
     /// Stable PD within the step, by MABA: one pass is forward dynamics and control, and contacts and effort limits are solved for with it.
     Embedded,
-    /// Stable PD before the step, by a method of [`spd`]; the step is then made under its force, cut at the effort limits.
+    /// Stable PD before the step, by a method of [`sim::stable_pd`]; the step is then made under its force, cut at the effort limits.
     TwoPass(Method),
 }
 
