@@ -34,6 +34,7 @@ mod forward_dynamics;
 mod free_step;
 mod implicit;
 mod integrate;
+mod joint_impedance;
 mod kinematics;
 mod material;
 mod medium;
@@ -51,7 +52,7 @@ mod tendon;
 mod tree;
 mod wide;
 
-pub use aba::{Factor, JointImpedance, apply};
+pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};
 pub use actuator::{Actuator, ActuatorLaw, Transmission};
 pub use build_error::BuildError;
@@ -65,6 +66,7 @@ pub use forward_dynamics::{DynamicsInput, ForwardDynamics};
 pub use free_step::{FreeStep, StepBalance};
 pub use implicit::{ImplicitFactor, JointDerivative, Rates, Whole};
 pub use integrate::{difference, difference_ahead, integrate, normalize};
+pub use joint_impedance::JointImpedance;
 pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
     propagate, vec3, velocities,

@@ -90,6 +90,12 @@ impl Law {
         }
     }
 
+    /// Whether it is a contact, whose normal impulse bounds rolling and torsional friction behind it.
+    #[inline]
+    pub fn is_contact(&self) -> bool {
+        matches!(self, Law::Cone(_) | Law::BoundedFriction(_))
+    }
+
     /// The law with `R + soft` in place of `R`.
     #[inline]
     pub(crate) fn softened(&self, soft: f64) -> Law {
@@ -355,6 +361,12 @@ impl Block {
     #[inline]
     pub fn is_active(&self) -> bool {
         self.0[0] != 0.0 || self.0[3] != 0.0 || self.0[5] != 0.0
+    }
+
+    /// How a contact's normal impulse follows its velocities: the last row.
+    #[inline]
+    pub fn normal_row(&self) -> [f64; 3] {
+        [self.0[2], self.0[4], self.0[5]]
     }
 
     /// `G x`.

@@ -41,7 +41,7 @@ pub(crate) fn solve<S: Structure>(
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
-    let has_bounds = constraints.iter().any(|c| matches!(c.law, Law::BoundedFriction(_)));
+    let has_bounds = constraints.iter().any(|c| matches!(c.law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
     let strategy = if options.friction == FrictionLaw::Coulomb && has_bounds {
         estimate_shares(iteration.structure, constraints, ws);
         iteration.find_bounds(constraints, options, ws)?

@@ -6,7 +6,7 @@ use support::Interrupt;
 use crate::cholesky::Cholesky;
 use crate::jacobian::{Jacobian, Product};
 use crate::vector::{axpy, dot};
-use crate::{Block, BlockCholesky, Constraint, Error, FactorError, Law, Structure};
+use crate::{Block, BlockCholesky, Constraint, Error, FactorError, Structure};
 
 /// The structure of matrices: `A` block diagonal, `J` with a dense block per constraint, `H` factored
 /// within its profile.
@@ -152,9 +152,9 @@ impl Dense {
         for patch in self.jacobian.patches() {
             for member in self.jacobian.members(patch, constraints) {
                 let k = member.constraint;
-                if matches!(constraints[k].law, Law::BoundedFriction(_)) {
+                if constraints[k].law.is_contact() {
                     normal.fill(0.0);
-                    member.add_rows([0.0, 0.0, hessian[k].0[5]], |column| column, normal);
+                    member.add_rows(hessian[k].normal_row(), |column| column, normal);
                 }
                 if slopes[k] != [0.0; 3] {
                     change.fill(0.0);

@@ -5,7 +5,7 @@ use support::Interrupt;
 mod nodes;
 
 use crate::jacobian::{Jacobian, Product};
-use crate::{Block, BlockCholesky, BlockMut, Constraint, Error, FactorError, Law, SparseMatrix, Structure};
+use crate::{Block, BlockCholesky, BlockMut, Constraint, Error, FactorError, SparseMatrix, Structure};
 use nodes::Nodes;
 
 /// The structure of sparse matrices: `A` and `J` by their entries, `H` factored as a sparse matrix of blocks.
@@ -129,7 +129,7 @@ impl Sparse {
         let mut contact = 0;
         for (patch, of_patch) in jacobian.patches().iter().enumerate() {
             for k in of_patch.constraints.clone() {
-                if matches!(constraints[k].law, Law::BoundedFriction(_)) {
+                if constraints[k].law.is_contact() {
                     contact = patch;
                 } else if slopes[k] != [0.0; 3] && contact != patch {
                     for i in nodes.of_patch(patch) {
@@ -159,17 +159,17 @@ impl Sparse {
         }
     }
 
-    /// Adds `J_kᵀ b_k e J_n` for every constraint `k` with a slope `b_k`, `n` the normal row of the last contact with bounded friction.
+    /// Adds `J_kᵀ b_k e J_n` for every constraint `k` with a slope `b_k`, `n` the normal row of the last contact.
     fn add_friction(&mut self, constraints: &[Constraint], hessian: &[Block], slopes: &[[f64; 3]]) {
         let Self { jacobian, nodes: Some(nodes), cholesky, normal, change, .. } = self else { return };
         let (mut contact, mut stiffness) = (0, 0.0);
         for (patch, of_patch) in jacobian.patches().iter().enumerate() {
             for member in jacobian.members(of_patch, constraints) {
                 let k = member.constraint;
-                if matches!(constraints[k].law, Law::BoundedFriction(_)) {
+                if constraints[k].law.is_contact() {
                     nodes.clear(contact, normal);
                     (contact, stiffness) = (patch, hessian[k].0[5]);
-                    member.add_rows([0.0, 0.0, stiffness], |column| column, normal);
+                    member.add_rows(hessian[k].normal_row(), |column| column, normal);
                 }
                 if slopes[k] == [0.0; 3] || stiffness == 0.0 {
                     continue;

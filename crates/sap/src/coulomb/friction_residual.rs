@@ -34,7 +34,10 @@ pub fn friction_residual(constraints: &[Constraint], velocities: &[f64], impulse
         let (v_c, gamma) = (&velocities[rows.clone()], &impulses[rows]);
         match constraint.law {
             Law::BoundedFriction(_) => normal = Some(gamma[2]),
-            Law::Cone(_) => normal = None,
+            Law::Cone(_) => {
+                normal = Some(gamma[2]);
+                continue;
+            }
             Law::SpinFriction(_) => {}
             _ => continue,
         }

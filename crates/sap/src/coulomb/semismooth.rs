@@ -21,7 +21,7 @@
 use crate::convex::{ConvexWorkspace, Iteration, set_free_velocities};
 use crate::parameters::{SemismoothParameters, SolverParameters};
 use crate::vector::axpy;
-use crate::{Constraint, Error, Law, Options, Structure, Workspace};
+use crate::{Block, Constraint, Error, Law, Options, Structure, Workspace};
 
 use super::friction_residual::meets_coulomb;
 
@@ -163,7 +163,7 @@ impl<S: Structure> Iteration<'_, S> {
     }
 }
 
-/// Bounds friction by the normal impulses of contacts alone with `free` and `w`. What belongs to friction cones keeps its bound.
+/// Bounds friction by the normal impulses of contacts alone with `free` and `w`; rolling and torsional friction by those of cones, too.
 pub(super) fn set_own_bounds(constraints: &mut [Constraint], free: &[f64], w: impl Fn(&Constraint) -> f64) {
     let (mut row, mut normal) = (0, None);
     for constraint in constraints {
@@ -171,7 +171,12 @@ pub(super) fn set_own_bounds(constraints: &mut [Constraint], free: &[f64], w: im
             Law::BoundedFriction(contact) => {
                 normal = Some(contact.normal_impulse_alone(w(constraint), free[row + 2]));
             }
-            Law::Cone(_) => normal = None,
+            Law::Cone(cone) => {
+                let mut gamma = [0.0; 3];
+                let alone = Law::Cone(cone.softened(w(constraint)));
+                alone.evaluate(&free[row..row + 3], &mut gamma, &mut Block::default());
+                normal = Some(gamma[2]);
+            }
             _ => {}
         }
         if let Some(normal) = normal {
@@ -200,10 +205,8 @@ impl Workspace {
         predicted.linear_impulse(constraints, &current.v_c, dual);
         let (mut row, mut change) = (0, 0.0);
         for (constraint, slope) in constraints.iter().zip(slopes) {
-            match &constraint.law {
-                Law::BoundedFriction(_) => change = dual[row + 2] - predicted.gamma[row + 2],
-                Law::Cone(_) => change = 0.0,
-                _ => {}
+            if constraint.law.is_contact() {
+                change = dual[row + 2] - predicted.gamma[row + 2];
             }
             let rows = row..row + constraint.rows();
             dual[rows.clone()].iter_mut().zip(slope).for_each(|(dual, b)| *dual += *b * change);

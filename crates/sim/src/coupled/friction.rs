@@ -1,6 +1,6 @@
 //! What makes the matrix of Coulomb's law unsymmetric: friction that changes with its contact's normal velocity.
 
-use sap::{Block, Constraint, Law};
+use sap::{Block, Constraint};
 
 use spatial::Vec3;
 
@@ -67,13 +67,13 @@ impl OverTrees {
 }
 
 impl Coupled<'_> {
-    /// Adds `J_kᵀ b_k e J_n` for every constraint `k` with a slope `b_k`, `n` the normal row of the last lagged contact.
+    /// Adds `J_kᵀ b_k e J_n` for every constraint `k` with a slope `b_k`, `n` the normal row of the last contact.
     pub(super) fn add_friction(&mut self, constraints: &[Constraint], hessian: &[Block], slopes: &[[f64; 3]]) {
         let (cliques, slots) = (self.cliques, self.slots);
         let FrictionScratch { normal, change } = &mut self.scratch.friction;
         let (mut contact, mut of_normal) = (0, None);
         for (k, (constraint, slope)) in constraints.iter().zip(slopes).enumerate() {
-            if matches!(constraint.law, Law::BoundedFriction(_)) {
+            if constraint.law.is_contact() {
                 contact = k;
             }
             let stiffness = hessian[contact].0[5];
@@ -82,7 +82,8 @@ impl Coupled<'_> {
             }
             if of_normal != Some(contact) {
                 let ConstraintJacobian::Ends { ends, basis, motion } = &self.jacobians[contact] else { continue };
-                normal.set(ends, *motion, basis.z * stiffness, slots, cliques);
+                let [x, y, z] = hessian[contact].normal_row();
+                normal.set(ends, *motion, basis.x * x + basis.y * y + basis.z * z, slots, cliques);
                 of_normal = Some(contact);
             }
             let ConstraintJacobian::Ends { ends, basis, motion } = &self.jacobians[k] else { continue };
