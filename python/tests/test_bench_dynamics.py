@@ -110,10 +110,7 @@ def test_disagreement_is_an_error() -> None:
 
 
 def test_times_are_read_from_lines_and_lists() -> None:
-    lines = (
-        '{"case": "dog", "kernel": "aba", "ns": 10, "median": 12}\n'
-        '{"case": "dog", "kernel": "maba", "ns": 2}\n'
-    )
+    lines = '{"case": "dog", "kernel": "aba", "ns": 10, "median": 12}\n{"case": "dog", "kernel": "maba", "ns": 2}\n'
     expected = [("dog", "aba", Times(12.0, 10.0)), ("dog", "maba", Times(2.0, 2.0))]
     assert dynamics.parse(lines) == expected
     assert dynamics.parse(f"[{','.join(lines.splitlines())}]") == expected

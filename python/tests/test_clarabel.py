@@ -122,7 +122,7 @@ def test_random_problems(record: Recorder) -> None:
     excess, distance, iterations = [], [], []
     for seed in range(PROBLEMS):
         p = random_problem(seed)
-        ours = sw.sap.solve(*p, tolerance=1e-12)  # type: ignore[arg-type]
+        ours = sw.sap.solve(*p, tolerance=1e-12)
         theirs = clarabel_solution(p)
         scale = p.scale(ours.v)
         excess.append((p.cost(ours.v) - p.cost(theirs.v)) / scale)

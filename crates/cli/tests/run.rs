@@ -200,10 +200,10 @@ fn a_budget_of_factorizations_is_counted() {
         assert_eq!(outcome.code, 0, "{outcome:#?}");
         (summary(&out), outcome.stdout)
     };
-    let (bounded, text) = run("5");
+    let (bounded, text) = run("3");
     assert!(bounded["unsettled_steps"].as_u64().unwrap() > 10 && text.contains("not converged in"), "{text}");
     assert!(bounded["worst_friction_residual"].as_f64().unwrap() > 1e-4);
-    assert_eq!(bounded["settings"]["factorization_budget"], 5);
+    assert_eq!(bounded["settings"]["factorization_budget"], 3);
     let (unlimited, text) = run("unlimited");
     // Without a budget the search ends where nothing leads nearer to the law.
     let unsettled = unlimited["unsettled_steps"].as_u64().unwrap();

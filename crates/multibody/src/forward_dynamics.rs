@@ -30,7 +30,8 @@ use crate::{Factor, FreeStep, JointImpedance, Kinematics, Tree};
 /// ```
 #[derive(Clone, Debug)]
 pub struct ForwardDynamics {
-    step: FreeStep,
+    /// Boxed: its registers are aligned to more bytes than owners in Python give memory.
+    step: Box<FreeStep>,
     kin: Kinematics<f64>,
     joints: JointImpedance<f64>,
     factor: Factor<f64>,
@@ -55,7 +56,7 @@ impl ForwardDynamics {
     /// Scratch for a tree.
     pub fn new(tree: &Tree<f64>) -> Self {
         Self {
-            step: FreeStep::new(tree),
+            step: Box::new(FreeStep::new(tree)),
             kin: Kinematics::new(tree),
             joints: JointImpedance::new(tree),
             factor: Factor::new(tree),

@@ -41,6 +41,29 @@ mod tracking;
 mod viewer;
 mod views;
 
+/// Python gives objects memory that is aligned to 16 bytes: what is aligned to more, as registers of lanes are, has to be boxed.
+macro_rules! assert_alignment {
+    ($($class:ty),*) => {
+        $(const _: () = assert!(align_of::<$class>() <= 16);)*
+    };
+}
+
+assert_alignment!(
+    batch::Batch,
+    builder::Assembly,
+    envs::Episodes,
+    imitation::ImitationEpisodes,
+    model::Model,
+    render::Renderer,
+    replay::Replay,
+    sap_problem::SapProblem,
+    simulation::Simulation,
+    soft::SoftBodyView,
+    soft_body::SoftBody,
+    spd::SpdSolver,
+    tracking::Tracking
+);
+
 use pyo3::prelude::*;
 
 /// The compiled half of sapwood. Live arrays (`live`) are copied with the interpreter's lock held and nothing else, so the

@@ -14,12 +14,12 @@ use sapwood_sim::{Options, Simulation};
 
 const GOLDEN: [(&str, u64); 10] = [
     ("@humanoid", 0x4415c46eed466a3c),
-    ("@dog", 0xa4b2f51d2ab43b9a),
+    ("@dog", 0xade6c59ebd826ac1),
     ("@snake36", 0x1c97c6c9fb996202),
-    ("@clutter-box-27", 0x0444bc6e63d3ca51),
-    ("@clutter-sphere-27", 0x05f07f3fd893adaa),
-    ("@tower-50", 0x0297d3c2bef6b924),
-    ("@arch-11", 0x914231d9ce22f8de),
+    ("@clutter-box-27", 0x86b4d7a5aaaebac1),
+    ("@clutter-sphere-27", 0x86b43a43236511b6),
+    ("@tower-50", 0x1d38b69c63e0c104),
+    ("@arch-11", 0xb8f707b22a28d03d),
     ("@stewart", 0x35a5a3bc2e6b4085),
     ("@four-bar", 0x6b54a98b0609421f),
     ("@humanoid, PD", 0x14e18c5faba1e909),

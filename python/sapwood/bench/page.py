@@ -122,8 +122,8 @@ def render(machines: dict[str, list[Row]], about: dict[str, str]) -> str:
         "What was measured, on which machine, by which command. Absolute times drift with the machine; the ratios are",
         "what to compare. A ratio above 1 says that the peer takes longer. `python -m sapwood.bench page` makes this",
         "page from the figures in [benchmarks/](benchmarks), a file for each machine; what was tried on the way is in",
-        "[design/](design). Dynamics of a tree alone: Pinocchio's forward dynamics takes 2.9 to 3.3 times as long, from",
-        "[design/dynamics.md](design/dynamics.md) (`sapwood bench dynamics`).",
+        "[design/](design). Dynamics of a tree alone: Pinocchio's forward dynamics takes 2.9 to 3.3 times as long,",
+        "from [design/dynamics.md](design/dynamics.md) (`sapwood bench dynamics`).",
     ]
     for machine, rows in machines.items():
         lines += ["", f"# {machine}", "", about.get(machine, "")]
