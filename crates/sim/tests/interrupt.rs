@@ -58,7 +58,7 @@ fn check(simulation: &mut Simulation, act: impl Fn(&mut Simulation) -> Result<()
 fn spheres(options: Options) -> Simulation {
     let scene = scenes::mjcf("clutter-sphere-27".parse().unwrap());
     let mut simulation = simulation(&scene, Options { timestep: Some(0.005), ..options });
-    common::run(&mut simulation, 70);
+    common::run(&mut simulation, 75);
     simulation
 }
 
