@@ -60,7 +60,7 @@ fn solve_from_afar(problem: &Problem) -> (Report, f64) {
     (report, coulomb_residual(&problem, &v))
 }
 
-/// With much friction Newton's method goes in circles on most of these, and the proximal point method leads to the law.
+/// With much friction Newton's method cycles on most of these problems; the proximal point method solves them.
 #[test]
 fn the_proximal_point_method_leads_where_newtons_does_not() {
     let ranges =

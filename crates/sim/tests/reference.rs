@@ -144,7 +144,7 @@ impl Tally {
 }
 
 /// Forces at random on all degrees of freedom from `first` on, others every few steps.
-fn push(s: &mut Simulation, step: usize, random: &mut SplitMix64, (most, first): (f64, usize)) {
+fn push(s: &mut Simulation, step: usize, random: &mut SplitMix64, most: f64, first: usize) {
     if step.is_multiple_of(5) {
         s.state_mut().applied_force[first..].iter_mut().for_each(|force| *force = most * random.symmetric());
     }
@@ -182,7 +182,7 @@ fn trees_in_free_motion() {
             s.state_mut().v.iter_mut().for_each(|v| *v = speed * random.symmetric());
             s.state_mut().applied_wrench[6..].iter_mut().for_each(|w| *w = random.symmetric());
         }
-        push(s, step, &mut random, (5.0, 0));
+        push(s, step, &mut random, 5.0, 0);
     };
     let tally = compare("flying humanoid", &humanoid(), &options(0.004), 30, |s, step| act(s, step, (10.0, 8.0)));
     tally.check_without_contacts();
@@ -215,7 +215,7 @@ fn ties(equalities: &str, tendon: &str, actuators: &str) -> String {
 fn limits_ties_and_dry_friction() {
     let mut random = SplitMix64(2);
     let mut act = |s: &mut Simulation, step: usize| {
-        push(s, step, &mut random, (4.0, 0));
+        push(s, step, &mut random, 4.0, 0);
     };
     let limits = ties("", "", "");
     compare("limits and dry friction", &limits, &options(0.004), 80, &mut act).check_without_contacts();
@@ -247,7 +247,7 @@ fn limits_ties_and_dry_friction() {
 fn tendons_and_drives() {
     let mut random = SplitMix64(3);
     let mut act = |s: &mut Simulation, step: usize| {
-        push(s, step, &mut random, (2.0, 0));
+        push(s, step, &mut random, 2.0, 0);
         control(s, step, &mut random, 1.5);
     };
     let tendon = r#"limited="true" range="-.02 .03" frictionloss=".2" stiffness="4" damping=".2" springlength="-.1 .1" armature=".01""#;
@@ -350,7 +350,7 @@ fn robots_on_the_ground() {
         let mut random = SplitMix64(4);
         let of = under(law, 0.004);
         compare(&format!("humanoid, {law:?}"), &humanoid(), &of, 80, |s, step| {
-            push(s, step, &mut random, (8.0, 6));
+            push(s, step, &mut random, 8.0, 6);
         })
         .check_pushing();
         compare(&format!("ant, {law:?}"), &ant(), &of, 160, |s, step| {
@@ -361,7 +361,7 @@ fn robots_on_the_ground() {
             if step == 0 {
                 s.state_mut().q[2] = 0.95;
             }
-            push(s, step, &mut random, (20.0, 6));
+            push(s, step, &mut random, 20.0, 6);
         })
         .check_pushing();
     }
@@ -375,7 +375,7 @@ fn a_biped_that_jams() {
         if step == 0 {
             s.state_mut().q[2] = 0.95;
         }
-        push(s, step, &mut random, (60.0, 6));
+        push(s, step, &mut random, 60.0, 6);
     })
     .check_pushing();
 }
@@ -397,7 +397,7 @@ fn boxes_and_balls() {
         })
         .check_pushing();
         compare(&format!("pile, {law:?}"), &pile(4), &of, 40, |s, step| {
-            push(s, step, &mut random, (3.0, 0));
+            push(s, step, &mut random, 3.0, 0);
         })
         .check_pushing();
         let rolling = |s: &mut Simulation, step: usize, random: &mut SplitMix64, height: f64, speed: f64| {
@@ -406,7 +406,7 @@ fn boxes_and_balls() {
                 s.state_mut().v.iter_mut().for_each(|v| *v = speed * random.symmetric());
                 s.state_mut().v[2] = -speed;
             }
-            push(s, step, random, (0.2, 0));
+            push(s, step, random, 0.2, 0);
         };
         compare(&format!("balls, {law:?}"), BALLS, &of, 60, |s, k| rolling(s, k, &mut random, 0.0, 2.0))
             .check_pushing();
@@ -423,7 +423,7 @@ fn surfaces_and_overlaps() {
         for (mass, soft) in [(3.0, r#"solref="-3000 -40""#), (500.0, ""), (500.0, r#"solref=".03 1""#)] {
             let mjcf = SURFACES.replace("MASS", &mass.to_string()).replace("SOFT", soft);
             compare(&format!("{mass} kg {soft}, {law:?}"), &mjcf, &of, 40, |s, step| {
-                push(s, step, &mut random, (2.0, 0));
+                push(s, step, &mut random, 2.0, 0);
             })
             .check_pushing();
         }
@@ -432,18 +432,18 @@ fn surfaces_and_overlaps() {
             model.materials.iter_mut().for_each(|surface| surface.compliance = spring);
         };
         compare_changed(&format!("springs, {law:?}"), OVERLAPS, springs, &of, 40, |s, k| {
-            push(s, k, &mut random, (1.0, 0))
+            push(s, k, &mut random, 1.0, 0)
         })
         .check_pushing();
         let deep =
             SURFACES.replace("MASS", "3").replace("SOFT", r#"solref="-3000 -40""#).replace(".05 0 .275", ".05 0 .19");
-        compare(&format!("deep, {law:?}"), &deep, &of, 40, |s, k| push(s, k, &mut random, (2.0, 0))).check_pushing();
+        compare(&format!("deep, {law:?}"), &deep, &of, 40, |s, k| push(s, k, &mut random, 2.0, 0)).check_pushing();
         for speed in [0.5, 0.0] {
             compare(&format!("overlaps at {speed} m/s, {law:?}"), OVERLAPS, &of, 40, |s, step| {
                 if step == 0 {
                     s.state_mut().v.iter_mut().for_each(|v| *v = speed * random.symmetric());
                 }
-                push(s, step, &mut random, (1.0, 0));
+                push(s, step, &mut random, 1.0, 0);
                 s.state_mut().applied_force[2] = 8.0;
             })
             .check_pushing();
