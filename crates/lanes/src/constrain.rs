@@ -1,12 +1,12 @@
 //! Constraints beside contacts: limits, ties, couplings, tendons, dry friction and drives at their limits, as laws of the step.
 
 use crate::constants::MEAN;
-use multibody::Compliance;
+use multibody::{Compliance, SpringPoint};
 use spatial::{Mat3, Quat, Real, Vec3};
 
-use super::laws::OneSided;
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, quaternion, select, wide, wide_mat, wide3};
 use crate::plan::{Coupling, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
+use crate::{OneSided, RowWeight};
 use spatial::masks::positive;
 
 impl<T: Bundle> Lanes<T> {
@@ -33,12 +33,12 @@ impl<T: Bundle> Lanes<T> {
             let reach = (v_start.abs() + v_star.abs()) * dt;
             let [low, high] = self.numbers.ranges[l];
             let gaps = [q - low, high - q];
-            for (side, gap) in gaps.into_iter().enumerate() {
+            for (side, (gap, rate)) in gaps.into_iter().zip([v_start, -v_start]).enumerate() {
                 let is_present = T::ONE - reach.if_less(gap, T::ONE, T::ZERO);
                 if lanes_of(is_present) != 0 {
                     let k = plan.constraints.first_limit + 2 * l + side;
                     let w = self.dofs[limit.v].d_inv;
-                    self.regularise_limit(plan, limit.compliance, gap, w, k);
+                    self.regularise_limit(plan, &limit.compliance, k, w, gap, rate);
                     self.slots[k].is_present = is_present;
                     self.space.reached.push(k);
                 }
@@ -64,12 +64,13 @@ impl<T: Bundle> Lanes<T> {
                 let gap = self.numbers.ball_ranges[*limit] - angle;
                 let [v_start, v_star] = [&self.v_start, &self.v_star].map(|of| super::vec3(&of[*v..]));
                 let reach = (v_start.norm() + v_star.norm()) * wide(2.0 * dt);
-                let inverse = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
-                for (term, axis) in terms.zip((turn * inverse).to_array()) {
+                let towards = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
+                let axis = turn * towards;
+                for (term, axis) in terms.zip(axis.to_array()) {
                     self.coefficients[term] = axis;
                 }
                 let w = self.inverse_diagonal(plan, plan.node_of_dof[*v]);
-                self.regularise_limit(plan, *compliance, gap, w, k);
+                self.regularise_limit(plan, compliance, k, w, gap, axis.dot(v_start));
                 T::ONE - reach.if_less(gap, T::ONE, T::ZERO)
             }
             Source::JointFriction => {
@@ -78,14 +79,15 @@ impl<T: Bundle> Lanes<T> {
                 self.set_friction(plan, k, w, self.numbers.dry_friction[dof]);
                 T::ONE
             }
-            Source::Coupling { coupling, compliance } => self.constrain_coupling(plan, k, coupling, *compliance, terms),
-            Source::Tie { tie, compliance } => self.constrain_tie(plan, k, tie, *compliance),
+            Source::Coupling { coupling, compliance } => self.constrain_coupling(plan, k, coupling, compliance, terms),
+            Source::Tie { tie, compliance } => self.constrain_tie(plan, k, tie, compliance),
             Source::TendonLimit { sign, bound, compliance, .. } => {
                 let (length, w) = (self.length(of_plan), self.sum_mobility(plan, of_plan));
                 // Terms have the sign of the side, the bound has not.
                 let gap = length - wide(sign * bound);
-                let reach = (rate(of_plan, &self.v_start).abs() + rate(of_plan, &self.v_star).abs()) * wide(2.0 * dt);
-                self.regularise_limit(plan, *compliance, gap, w, k);
+                let start = rate(of_plan, &self.v_start);
+                let reach = (start.abs() + rate(of_plan, &self.v_star).abs()) * wide(2.0 * dt);
+                self.regularise_limit(plan, compliance, k, w, gap, start);
                 T::ONE - reach.if_less(gap, T::ONE, T::ZERO)
             }
             Source::TendonSpring { stiffness, damping, rest: (low, high) } => {
@@ -94,8 +96,10 @@ impl<T: Bundle> Lanes<T> {
                 let is_slack = T::ZERO.if_less(stretch.abs(), T::ZERO, T::ONE);
                 let stiffness = select(is_slack, T::ZERO, wide(*stiffness));
                 let rate = rate(of_plan, &self.v_start);
-                let impulse = -(stiffness * rate.mul_add(wide(dt), stretch) + rate * wide(*damping)) * wide(dt);
-                let impedance = (stiffness * wide(dt) + wide(*damping)) * wide(dt);
+                let damping = wide::<T>(*damping);
+                let point = SpringPoint::of(stiffness * self.inverse_weight(plan, k) * wide(dt * dt));
+                let impulse = -(stiffness * stretch + (point.ahead(dt, stiffness) + damping) * rate) * wide(dt);
+                let impedance = point.impedance(dt, stiffness, damping);
                 self.set_force(plan, k, of_plan, (impulse, impedance), None)
             }
             Source::TendonArmature { armature } => self.set_force(plan, k, of_plan, (T::ZERO, wide(*armature)), None),
@@ -154,7 +158,7 @@ impl<T: Bundle> Lanes<T> {
         plan: &Plan,
         k: usize,
         coupling: &Coupling,
-        compliance: Compliance,
+        compliance: &Compliance,
         terms: std::ops::Range<usize>,
     ) -> T {
         let [mut y, mut x] = coupling.references.map(|reference| wide::<T>(-reference));
@@ -176,13 +180,16 @@ impl<T: Bundle> Lanes<T> {
             let coefficient = &mut self.coefficients[terms.start + place];
             *coefficient -= slope * wide(term.coefficient);
         }
-        let mut w = T::ZERO;
+        let (mut w, mut rate) = (T::ZERO, T::ZERO);
         for term in terms {
             let (coefficient, dof) = (self.coefficients[term], plan.constraints.terms[term].dof);
             w = (coefficient * coefficient).mul_add(self.dofs[dof].d_inv, w);
+            rate = coefficient.mul_add(self.v_start[dof], rate);
         }
-        let (law, fastest) = plan.rule.compliant(compliance, w);
-        let v_hat = ((y - p) * law.per_time).max(-fastest).min(fastest);
+        let violation = y - p;
+        let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
+        let law = plan.rule.law(compliance, weight, violation.abs());
+        let v_hat = law.v_hat(violation, rate).max(-law.fastest).min(law.fastest);
         let slot = &mut self.slots[k];
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, v_hat, v_hat);
         (slot.low, slot.high) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY));
@@ -190,7 +197,7 @@ impl<T: Bundle> Lanes<T> {
     }
 
     #[inline(always)]
-    fn constrain_tie(&mut self, plan: &Plan, k: usize, tie: &Tie, compliance: Compliance) -> T {
+    fn constrain_tie(&mut self, plan: &Plan, k: usize, tie: &Tie, compliance: &Compliance) -> T {
         let [(first, first_rot), (second, second_rot)] = tie.frames.map(|frame| self.place_frame(plan, &frame));
         let span = second - first;
         // Rows are about one point of space, the second body's.
@@ -205,26 +212,52 @@ impl<T: Bundle> Lanes<T> {
             };
         }
         w *= wide(MEAN);
-        let (law, fastest) = plan.rule.compliant(compliance, w);
+        let turn = match (compliance, tie.weld) {
+            (Compliance::Reference(_), Some(_)) => turn_between(&first_rot, &second_rot),
+            _ if matches!(tie.kind, TieKind::Turn) => turn_between(&first_rot, &second_rot),
+            _ => Vec3::ZERO,
+        };
         let up = Vec3::new(T::ZERO, T::ZERO, T::ONE);
-        let (normal, bias) = match tie.kind {
-            TieKind::Point => (up, bounded(span * law.per_time, fastest)),
-            TieKind::Turn => {
-                let turn = turn_between(&first_rot, &second_rot);
-                (up, bounded(turn * law.per_time, fastest))
-            }
+        let (normal, violation, rate) = match tie.kind {
+            TieKind::Point => (up, span, self.tie_rate(plan, tie, second)),
+            TieKind::Turn => (up, turn, self.tie_spin(tie)),
             TieKind::Distance(distance) => {
                 let length = span.norm();
                 let is_apart = T::ZERO.if_less(length, T::ONE, T::ZERO);
                 let normal = super::select3(is_apart, span * length.recip(), up);
-                let v_hat = ((length - wide(distance)) * law.per_time).max(-fastest).min(fastest);
-                (normal, Vec3::new(T::ZERO, T::ZERO, v_hat))
+                (normal, up * (length - wide(distance)), up * normal.dot(self.tie_rate(plan, tie, second)))
             }
         };
+        let apart = if matches!(tie.kind, TieKind::Distance(_)) { violation } else { span };
+        let half_turn = turn * wide(0.5 * tie.weld.unwrap_or(0.0));
+        let size = (apart.norm_squared() + half_turn.norm_squared()).sqrt();
+        let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
+        let law = plan.rule.law(compliance, weight, size);
+        let bias = bounded(violation * law.per_violation + rate * law.per_rate, law.fastest);
         let slot = &mut self.slots[k];
         (slot.position, slot.normal, slot.bias) = (second, normal, bias);
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, T::ZERO, T::ZERO);
         T::ZERO.if_less(w, T::ONE, T::ZERO)
+    }
+
+    /// The velocity of the second frame's node at a point relative to the first's, at the beginning of the step.
+    #[inline(always)]
+    fn tie_rate(&self, plan: &Plan, tie: &Tie, point: Vec3<T>) -> Vec3<T> {
+        let [first, second] = tie.frames.map(|frame| match frame.node {
+            None => Vec3::ZERO,
+            Some(node) => {
+                let twist = self.nodes[node].twist;
+                twist.lin + twist.ang.cross(point - self.origins[plan.nodes[node].tree])
+            }
+        });
+        second - first
+    }
+
+    /// The angular velocity of the second frame's node relative to the first's, at the beginning of the step.
+    #[inline(always)]
+    fn tie_spin(&self, tie: &Tie) -> Vec3<T> {
+        let [first, second] = tie.frames.map(|frame| frame.node.map_or(Vec3::ZERO, |node| self.nodes[node].twist.ang));
+        second - first
     }
 
     /// Position and axes of a frame in the world.

@@ -43,6 +43,7 @@ mod lone;
 mod one_by_one;
 mod plan;
 mod reports;
+mod rule;
 mod solve;
 mod step;
 
@@ -60,6 +61,7 @@ pub use lone::{Summary, WarmStartEntry};
 use one_by_one::Solver;
 pub use plan::{ChangingGains, ConstraintName, NotInLanes, Numbers, PdGains, Plan, Setup, keeps_momentum};
 pub use reports::{LaneLoad, LaneTie};
+pub use rule::{OneSided, RowLaw, RowWeight, Rule};
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
 #[derive(Clone, Debug)]

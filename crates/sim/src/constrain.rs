@@ -24,7 +24,7 @@ use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::{Key, Memory, WarmStart};
 use crate::{ContactLaw, Energy, State};
-use multibody::EffectiveMass;
+use multibody::{EffectiveMass, InverseWeights};
 
 pub(crate) use contacts::push_contacts;
 pub(crate) use jacobian_drift::JacobianDrift;
@@ -202,6 +202,7 @@ pub(crate) struct Context<'a> {
     pub cliques: Cliques<'a>,
     pub tree_of: &'a [usize],
     pub effective_mass: &'a EffectiveMass,
+    pub inverse_weights: &'a InverseWeights,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
     pub heaviest: &'a [f64],
     pub jacobian_drift: &'a JacobianDrift,
@@ -249,19 +250,6 @@ impl Context<'_> {
             ),
             Clique::Soft(soft) => soft.mobility(end.node),
         }
-    }
-
-    /// The inverse of the mass that the ends of a contact set against a force along `normal`, without what is implicit,
-    /// 1/kg.
-    fn bare_mobility(&self, ends: &[Option<ConstraintEnd>; 2], normal: Vec3<f64>) -> f64 {
-        let of = |end: &ConstraintEnd| match self.cliques.get(end.tree) {
-            Clique::Tree(workspace) => {
-                let rot = &workspace.kin.frames[end.node].rot;
-                self.effective_mass.bare_inverse(workspace.nodes.start + end.node, rot, end.arm, normal)
-            }
-            Clique::Soft(soft) => soft.mobility(end.node),
-        };
-        ends.iter().flatten().map(of).sum()
     }
 
     /// What the regularisation of a contact is taken from: its mobility `w`, but where something heavy may lie upon it less.
@@ -346,12 +334,12 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub fn of_model(model: &Model, tree_of: &[usize]) -> Self {
+    pub fn of_model(model: &Model, tree_of: &[usize], weights: &InverseWeights) -> Self {
         Self {
             limits: limits::JointLimit::of_model(model),
             friction: joints::JointFriction::of_model(model, tree_of),
             ties: equalities::Tie::of_model(model, tree_of),
-            tendons: tendons::TendonForces::of_model(model, tree_of),
+            tendons: tendons::TendonForces::of_model(model, tree_of, weights),
             kinematics: Kinematics::new(&model.tree),
             row: TendonRow::default(),
         }

@@ -36,7 +36,7 @@ use crate::{
     ContactPoint, Energy, Frame, Options, SimulationError, SoftContactPoint, State, Stats, VelocityExtrapolation,
     WarmStart,
 };
-use multibody::EffectiveMass;
+use multibody::{EffectiveMass, InverseWeights};
 
 /// How often a step is halved at most where free motion has no solution or is not resolved.
 const HALVINGS: u32 = 6;
@@ -53,6 +53,7 @@ pub struct Simulation {
     // What follows is derived from the model, or scratch of a step: no step depends on what an earlier one left there.
     collider: Collider,
     effective_mass: EffectiveMass,
+    inverse_weights: InverseWeights,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
     heaviest: Vec<f64>,
     jacobian_drift: JacobianDrift,
@@ -377,13 +378,25 @@ impl Simulation {
     fn rule(&self, dt: f64, margin: f64) -> Regularization {
         let Options { scheme, beta, sigma, recovery_speed, .. } = self.options;
         let (theta, constraint_theta) = (scheme.theta(), scheme.constraint_theta());
-        Regularization { dt, theta, constraint_theta, beta, sigma, recovery_speed, margin }
+        let rule = lanes::Rule::new(dt, beta, sigma, recovery_speed);
+        Regularization { dt, theta, constraint_theta, sigma, recovery_speed, rule, margin }
     }
 
     /// What constraints are made from.
     fn context<'a>(&'a self, rule: Regularization, step: &'a Discretization) -> Context<'a> {
-        let Self { model, scene, state, trees, tree_of, effective_mass, jacobian_drift, q_at: q, v_start: v, .. } =
-            self;
+        let Self {
+            model,
+            scene,
+            state,
+            trees,
+            tree_of,
+            effective_mass,
+            inverse_weights,
+            jacobian_drift,
+            q_at: q,
+            v_start: v,
+            ..
+        } = self;
         let Self { inner_radii, extents, options: Options { contact: law, .. }, .. } = self;
         let (law, heaviest) = (*law, &self.heaviest[..]);
         let warm_start = if self.is_again { &self.last_round } else { &state.warm_start };
@@ -399,6 +412,7 @@ impl Simulation {
             cliques,
             tree_of,
             effective_mass,
+            inverse_weights,
             heaviest,
             jacobian_drift,
             inner_radii,

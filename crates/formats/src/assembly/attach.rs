@@ -242,7 +242,7 @@ fn place_ends(kind: &mut multibody::EqualityKind, pose: Pose<f64>) {
                 *anchor = pose.transform_point(*anchor);
             }
         }
-        Weld { bodies, frames } => {
+        Weld { bodies, frames, .. } => {
             for (_, frame) in bodies.iter().zip(frames).filter(|(body, _)| **body == 0) {
                 *frame = pose * *frame;
             }

@@ -353,7 +353,7 @@ impl<'a> Reader<'_, 'a> {
                             }
                         }
                     }
-                    EqualityKind::Weld { bodies, frames } => {
+                    EqualityKind::Weld { bodies, frames, .. } => {
                         for (world, other) in [(0, 1), (1, 0)] {
                             if let (0, Some(pose)) = (bodies[world], self.builder.default_pose(bodies[other])) {
                                 frames[world] = pose * frames[other];

@@ -1,6 +1,7 @@
 //! From contact points to contacts with friction.
 
 use geometry::Contact as Detected;
+use lanes::RowWeight;
 use lanes::constants::SPRING_WITHIN;
 use multibody::{Compliance, Material, Resistance};
 use sap::{BoundedFrictionContact, ConeContact, Law, SpinFriction};
@@ -57,6 +58,8 @@ struct BodyPair {
     ///
     /// A spring that starts deeper would throw them apart, and its normal turns round where their middles pass each other.
     spring_depth: f64,
+    /// Of the bodies' centres of mass, and what the cone of friction makes of it.
+    inverse_weight: f64,
     /// The velocity of the second geom's surface on its body, less that of the first's.
     surface_velocity: Vec3<f64>,
 }
@@ -76,10 +79,13 @@ impl BodyPair {
             }
             [None, None] => false,
         };
+        let surface = surface(cx, contact);
+        let shifts = bodies.map(|body| cx.inverse_weights.shifts[body]);
         Self {
             geoms: contact.geoms,
             homes,
-            surface: surface(cx, contact),
+            inverse_weight: (shifts[0] + shifts[1]) * surface.share_of_cone(),
+            surface,
             spring_depth: if is_within { SPRING_WITHIN * least } else { least },
             surface_velocity: cx.surface_velocity(contact.geoms),
         }
@@ -113,6 +119,8 @@ pub(super) struct Touching<'a> {
     pub surface: &'a Material,
     /// See [`BodyPair`].
     pub spring_depth: f64,
+    /// See [`multibody::InverseWeights`].
+    pub inverse_weight: f64,
     pub surface_velocity: Vec3<f64>,
     pub normal: Vec3<f64>,
     pub gap: f64,
@@ -139,6 +147,7 @@ fn push_contact(
     let touching = Touching {
         surface: &pair.surface,
         spring_depth: pair.spring_depth,
+        inverse_weight: pair.inverse_weight,
         surface_velocity: pair.surface_velocity,
         normal: contact.normal,
         gap: contact.gap,
@@ -163,14 +172,14 @@ pub(super) fn push_touching(
     (ends, w): ([Option<ConstraintEnd>; 2], f64),
     drift: impl FnOnce() -> (Vec3<f64>, f64),
 ) -> f64 {
-    let &Touching { surface, surface_velocity, normal, gap, key, report, .. } = touching;
+    let &Touching { surface, inverse_weight, surface_velocity, normal, gap, key, report, .. } = touching;
     let (t1, t2) = normal.tangents();
     let basis = Mat3::from_columns(t1, t2, normal);
-    let (spring_or_stop, stop) = compliance(cx, touching, &ends);
+    let (spring_or_stop, stop) = compliance(touching);
     let stiff = cx.stiff_mobility(&ends, w);
-    let start = cx.rule.start(gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal)));
+    let start = cx.rule.start(spring_or_stop, gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal)));
     let beyond_spring = Start { violation: start.violation + stop, ..start };
-    let mut one_sided = cx.rule.normal(spring_or_stop, beyond_spring, stiff);
+    let mut one_sided = cx.rule.normal(spring_or_stop, beyond_spring, RowWeight { w: stiff, inverse: inverse_weight });
     if one_sided.is_rigid && one_sided.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
         one_sided.v_hat = one_sided.v_hat.min(cx.recovery_speed(&ends, normal));
     }
@@ -204,14 +213,10 @@ pub(super) fn push_touching(
 
 /// The compliance of a contact, and the depth, m, from which on it is a stop: beyond it no spring holds the bodies apart.
 #[inline(always)]
-fn compliance(cx: &Context<'_>, touching: &Touching<'_>, ends: &[Option<ConstraintEnd>; 2]) -> (Compliance, f64) {
+fn compliance(touching: &Touching<'_>) -> (Compliance, f64) {
     match touching.surface.compliance {
-        Compliance::PerMass { .. } if touching.gap < -touching.spring_depth => {
+        Compliance::Reference(_) if touching.gap < -touching.spring_depth => {
             (Compliance::NearRigid, touching.spring_depth)
-        }
-        Compliance::PerMass { stiffness, relaxation } => {
-            let stiffness = stiffness / cx.bare_mobility(ends, touching.normal);
-            (Compliance::Physical { stiffness, relaxation }, 0.0)
         }
         other => (other, 0.0),
     }

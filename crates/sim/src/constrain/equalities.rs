@@ -1,5 +1,6 @@
 //! Equality constraints between bodies: points that meet, frames that are one, distances that stay.
 
+use lanes::RowWeight;
 use lanes::constants::MEAN;
 use multibody::{EqualityKind, Model};
 use sap::Equality;
@@ -32,7 +33,8 @@ impl Frame {
 #[derive(Clone, Debug)]
 enum Held {
     Point([Frame; 2]),
-    Frame([Frame; 2]),
+    /// With what the turn counts for against the distance where it yields, m.
+    Frame([Frame; 2], f64),
     Distance([Frame; 2], f64),
     Coupling(Coupling),
 }
@@ -56,7 +58,9 @@ impl Tie {
             let held = match &equality.kind {
                 _ if !equality.active => return None,
                 EqualityKind::Connect { bodies, anchors } => Held::Point(frames(bodies, at(anchors))),
-                EqualityKind::Weld { bodies, frames: poses } => Held::Frame(frames(bodies, *poses)),
+                EqualityKind::Weld { bodies, frames: poses, torque_scale } => {
+                    Held::Frame(frames(bodies, *poses), *torque_scale)
+                }
                 EqualityKind::Distance { bodies, anchors, distance } => {
                     Held::Distance(frames(bodies, at(anchors)), *distance)
                 }
@@ -84,7 +88,7 @@ impl Tie {
     fn place(&self, cx: &Context<'_>) -> Option<Placed> {
         let (frames, distance) = match &self.held {
             Held::Coupling(_) => return None,
-            Held::Point(frames) | Held::Frame(frames) => (frames, None),
+            Held::Point(frames) | Held::Frame(frames, _) => (frames, None),
             Held::Distance(frames, distance) => (frames, Some(distance)),
         };
         let [first, second] = [frames[0].in_world(cx), frames[1].in_world(cx)];
@@ -125,19 +129,32 @@ impl Tie {
         } else {
             [Vec3::ZERO; 2]
         };
+        let span = second.pos - first.pos;
+        let turn = match self.held {
+            Held::Frame(_, torque_scale) => {
+                let turn = (first.rot.conjugate() * second.rot).unit().rotation_vector();
+                Some((first.rot.to_mat3() * turn, 0.5 * torque_scale * turn.norm()))
+            }
+            _ => None,
+        };
+        let size = along.unwrap_or_else(|| span.norm()).hypot(turn.map_or(0.0, |(_, size)| size));
+        let law_of = |part: usize, w: f64| {
+            let weight = RowWeight { w, inverse: cx.inverse_weights.of_equality(cx.model, self.index, part) };
+            cx.rule.compliant(compliance, weight, size)
+        };
         // Rows along which nothing moves are none.
         let w = MEAN * ends.iter().flatten().map(|e| cx.mobility(e)).sum::<f64>();
         if w > 0.0 {
-            let rule = cx.rule.compliant(compliance, w);
+            let rule = law_of(0, w);
             let law = match along {
                 Some(violation) => {
                     let rates = || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z));
-                    let v_hat = rule.scalar_bias(cx.rule.start(violation, rates)) - jacobian_drift[0].z * rule.turned();
-                    Equality::along_third(rule.r, v_hat)
+                    let v_hat = rule.scalar_bias(cx.rule.start(compliance, violation, rates));
+                    Equality::along_third(rule.of.r, v_hat - jacobian_drift[0].z * rule.turned())
                 }
                 None => {
-                    let start = cx.rule.start(second.pos - first.pos, || cx.velocities(&ends, Motion::Linear));
-                    Equality::vector(rule.r, (rule.bias(start) - jacobian_drift[0] * rule.turned()).to_array())
+                    let start = cx.rule.start(compliance, span, || cx.velocities(&ends, Motion::Linear));
+                    Equality::vector(rule.of.r, (rule.bias(start) - jacobian_drift[0] * rule.turned()).to_array())
                 }
             };
             let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear };
@@ -145,11 +162,10 @@ impl Tie {
             set.set_rigid(rule.is_rigid());
         }
         let w = MEAN * ends.iter().flatten().map(|e| cx.angular_mobility(e)).sum::<f64>();
-        if w > 0.0 && matches!(self.held, Held::Frame(_)) {
-            let rule = cx.rule.compliant(compliance, w);
-            let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
-            let start = cx.rule.start(turn, || cx.velocities(&ends, Motion::Angular));
-            let law = Equality::vector(rule.r, (rule.bias(start) - jacobian_drift[1] * rule.turned()).to_array());
+        if let Some((turn, _)) = turn.filter(|_| w > 0.0) {
+            let rule = law_of(1, w);
+            let start = cx.rule.start(compliance, turn, || cx.velocities(&ends, Motion::Angular));
+            let law = Equality::vector(rule.of.r, (rule.bias(start) - jacobian_drift[1] * rule.turned()).to_array());
             let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
             set.push(law, w, jacobian, Key::equality(self.index, 1), cx);
             set.set_rigid(rule.is_rigid());

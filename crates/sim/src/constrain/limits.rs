@@ -1,5 +1,6 @@
 //! Joint limits.
 
+use lanes::RowWeight;
 use multibody::{Compliance, Model};
 use spatial::Vec3;
 
@@ -107,7 +108,8 @@ impl JointLimit {
         set: &mut ConstraintSet,
     ) {
         let w = workspace.factor.inverse_diagonal(self.node);
-        let law = cx.rule.normal(self.compliance, cx.rule.start(gap, rates), w);
+        let weight = RowWeight { w, inverse: cx.inverse_weights.dofs[workspace.dofs.start + self.dof] };
+        let law = cx.rule.normal(self.compliance, cx.rule.start(self.compliance, gap, rates), weight);
         set.push_limit(law, w, jacobian, Key::limit(index, side), cx);
     }
 

@@ -4,7 +4,6 @@ use geometry::{Geom, Shape};
 use multibody::{Body, Joint, JointKind, JointSpec, Material, Resistance};
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
-use super::super::compliance::Side;
 use super::assets::{Assets, heights};
 use super::looks::site_shape;
 use super::numbers::{compliance, direction, list, number, pose_attributes};
@@ -195,7 +194,7 @@ impl Writer<'_> {
         {
             attributes.extend([("range", self.interval(low, high, kind == "ball", label)), ("limited", "true".into())]);
         }
-        attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], Side::One, label));
+        attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], label));
         match spec.effort_limit {
             Some(limit) if limit.is_finite() && matches!(kind, "hinge" | "slide") => {
                 // A limit of 0 is an empty interval, which MJCF does not take.
@@ -231,10 +230,9 @@ impl Writer<'_> {
         &mut self,
         value: multibody::Compliance,
         names: [&'static str; 2],
-        side: Side,
         label: &str,
     ) -> Attributes {
-        let (attributes, exact) = compliance(value, names, side);
+        let (attributes, exact) = compliance(value, names);
         if !exact {
             self.note(label, "MJCF has no stiffness in N/m of a contact or limit: near-rigid is written");
         }
@@ -261,7 +259,10 @@ impl Writer<'_> {
         attributes.extend(surface(&material));
         let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
         attributes.push(("friction", list(&[slide, spin, roll])));
-        attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], Side::One, &label));
+        attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
+        if material.mix != 1.0 {
+            attributes.push(("solmix", number(material.mix)));
+        }
         if material.priority != 0 {
             attributes.push(("priority", material.priority.to_string()));
         }
@@ -290,7 +291,7 @@ impl Writer<'_> {
             attributes.extend(surface(&material));
             let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
             attributes.push(("friction", list(&[slide, slide, spin, roll, roll])));
-            attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], Side::One, &label));
+            attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
             if pair.margin != 0.0 {
                 attributes.push(("margin", number(pair.margin)));
             }
