@@ -212,11 +212,10 @@ impl<T: Bundle> Lanes<T> {
             };
         }
         w *= wide(MEAN);
-        let turn = match (compliance, tie.weld) {
-            (Compliance::Reference(_), Some(_)) => turn_between(&first_rot, &second_rot),
-            _ if matches!(tie.kind, TieKind::Turn) => turn_between(&first_rot, &second_rot),
-            _ => Vec3::ZERO,
-        };
+        let needs_turn =
+            matches!(tie.kind, TieKind::Turn) || tie.weld.is_some() && matches!(compliance, Compliance::Reference(_));
+        let (turn, half_sine) =
+            if needs_turn { turn_between(&first_rot, &second_rot, compliance) } else { (Vec3::ZERO, T::ZERO) };
         let up = Vec3::new(T::ZERO, T::ZERO, T::ONE);
         let (normal, violation, rate) = match tie.kind {
             TieKind::Point => (up, span, self.tie_rate(plan, tie, second)),
@@ -229,8 +228,8 @@ impl<T: Bundle> Lanes<T> {
             }
         };
         let apart = if matches!(tie.kind, TieKind::Distance(_)) { violation } else { span };
-        let half_turn = turn * wide(0.5 * tie.weld.unwrap_or(0.0));
-        let size = (apart.norm_squared() + half_turn.norm_squared()).sqrt();
+        let turned = half_sine * wide(tie.weld.unwrap_or(0.0));
+        let size = turned.mul_add(turned, apart.norm_squared()).sqrt();
         let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
         let law = plan.rule.law(compliance, weight, size);
         let bias = bounded(violation * law.per_violation + rate * law.per_rate, law.fastest);
@@ -332,16 +331,18 @@ fn rate<T: Real>(terms: &[Term], v: &[T]) -> T {
     sum
 }
 
-/// The rotation vector from the first axes to the second, world; lane by lane.
+/// What a weld makes of the turn from the first axes to the second, world, and the sine of half the angle; lane by lane.
 #[inline(always)]
-fn turn_between<T: Bundle>(first: &Mat3<T>, second: &Mat3<T>) -> Vec3<T> {
-    let mut turn = Vec3::ZERO;
+fn turn_between<T: Bundle>(first: &Mat3<T>, second: &Mat3<T>, compliance: &Compliance) -> (Vec3<T>, T) {
+    let (mut turn, mut half_sine) = (Vec3::ZERO, T::ZERO);
     for lane in 0..T::LANES {
         let [a, b] = [first, second].map(|rot| rot.map(|x| get(&x, lane)));
-        let of_lane = a * Quat::from_mat3(&(a.transpose() * b)).rotation_vector();
-        put(&mut turn.x, lane, of_lane.x);
-        put(&mut turn.y, lane, of_lane.y);
-        put(&mut turn.z, lane, of_lane.z);
+        let of_lane = Quat::from_mat3(&(a.transpose() * b));
+        let violation = a * compliance.violation_of_turn(of_lane);
+        put(&mut turn.x, lane, violation.x);
+        put(&mut turn.y, lane, violation.y);
+        put(&mut turn.z, lane, violation.z);
+        put(&mut half_sine, lane, of_lane.vector().norm());
     }
-    turn
+    (turn, half_sine)
 }

@@ -1,5 +1,7 @@
 //! Surfaces: friction and compliance, and what two of them make together.
 
+use spatial::{Quat, Vec3};
+
 use crate::Reference;
 
 /// How much a contact or a joint limit yields.
@@ -17,6 +19,17 @@ pub enum Compliance {
     },
     /// As MJCF's `solref` and `solimp` describe.
     Reference(Reference),
+}
+
+impl Compliance {
+    /// What a weld with this compliance makes of the turn from one frame to another: the rotation vector; of references, as in MuJoCo, a vector
+    /// along it as long as the sine of the angle.
+    pub fn violation_of_turn(&self, turn: Quat<f64>) -> Vec3<f64> {
+        match self {
+            Self::Reference(_) => turn.vector() * (2.0 * turn.w),
+            Self::NearRigid | Self::Physical { .. } => turn.rotation_vector(),
+        }
+    }
 }
 
 /// The motions of a contact that friction resists (MJCF `condim` 1, 3, 4, 6), each one those before it.

@@ -132,8 +132,9 @@ impl Tie {
         let span = second.pos - first.pos;
         let turn = match self.held {
             Held::Frame(_, torque_scale) => {
-                let turn = (first.rot.conjugate() * second.rot).unit().rotation_vector();
-                Some((first.rot.to_mat3() * turn, 0.5 * torque_scale * turn.norm()))
+                let turn = (first.rot.conjugate() * second.rot).unit();
+                let size = torque_scale * turn.vector().norm();
+                Some((first.rot.to_mat3() * compliance.violation_of_turn(turn), size))
             }
             _ => None,
         };
