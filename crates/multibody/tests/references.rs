@@ -79,7 +79,7 @@ fn what_fits_is_kept() {
 #[test]
 fn tendons_that_make_no_sense() {
     type Spoil = fn(&mut Tendon);
-    let cases: [(&str, Spoil); 16] = [
+    let cases: [(&str, Spoil); 17] = [
         ("expected at least one joint", |t| terms(t).clear()),
         ("no joint with index 7", |t| terms(t)[1].0 = 7),
         ("3 degrees of freedom", |t| terms(t)[1].0 = 1),
