@@ -104,6 +104,8 @@ impl Batch {
                 v: vec![0.0; model.nv() * worlds],
                 ctrl: vec![0.0; model.nu() * worlds],
                 act: vec![0.0; model.na() * worlds],
+                equality_active: model.equality_active().repeat(worlds),
+                mocap: model.mocap_poses().repeat(worlds),
                 time: vec![0.0; worlds],
                 count: vec![0; worlds],
                 pd_target: Vec::new(),

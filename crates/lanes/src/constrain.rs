@@ -79,8 +79,20 @@ impl<T: Bundle> Lanes<T> {
                 self.set_friction(plan, k, w, self.numbers.dry_friction[dof]);
                 T::ONE
             }
-            Source::Coupling { coupling, compliance } => self.constrain_coupling(plan, k, coupling, compliance, terms),
-            Source::Tie { tie, compliance } => self.constrain_tie(plan, k, tie, compliance),
+            Source::Coupling { equality, coupling, compliance } => {
+                let is_active = self.equality_active[*equality];
+                if positive(is_active) == 0 {
+                    return T::ZERO;
+                }
+                self.constrain_coupling(plan, k, coupling, compliance, terms) * is_active
+            }
+            Source::Tie { equality, tie, compliance } => {
+                let is_active = self.equality_active[*equality];
+                if positive(is_active) == 0 {
+                    return T::ZERO;
+                }
+                self.constrain_tie(plan, k, tie, compliance) * is_active
+            }
             Source::TendonLimit { sign, bound, compliance, .. } => {
                 let (length, w) = (self.length(of_plan), self.sum_mobility(plan, of_plan));
                 // Terms have the sign of the side, the bound has not.

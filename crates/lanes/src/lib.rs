@@ -99,6 +99,8 @@ pub struct Lanes<T: Real> {
     /// Those at the beginning of the step, and what actuators act by in it, (nu): controls, or activations in their place.
     act_start: Vec<T>,
     input: Vec<T>,
+    /// Which equality constraints are in force, 1 or 0, (neq).
+    pub equality_active: Vec<T>,
     /// Applied forces, (nv).
     pub applied_force: Vec<T>,
     /// Wrenches at the centres of mass, (nbody, 6).
@@ -380,6 +382,7 @@ impl<T: Bundle> Lanes<T> {
             v: vec![T::ZERO; plan.nv],
             ctrl: vec![T::ZERO; nu],
             act: vec![T::ZERO; plan.activations.len()],
+            equality_active: plan.equality_active.iter().map(|is_active| wide(*is_active)).collect(),
             act_start: vec![T::ZERO; plan.activations.len()],
             input: vec![T::ZERO; nu],
             applied_force: vec![T::ZERO; plan.nv],

@@ -49,6 +49,8 @@ pub struct Plan {
     pub(crate) paths: Vec<u64>,
     /// Whether Coriolis forces are taken between both ends of the step, and energy and momentum balanced at its end.
     pub(crate) is_balanced: bool,
+    /// Which equality constraints are in force by default, 1 or 0.
+    pub(crate) equality_active: Vec<f64>,
     /// Those of the model; worlds may have [others](Plan::numbers_of).
     pub numbers: Arc<Numbers<f64>>,
     /// What turns the nodes' axes from those of the model.
@@ -202,6 +204,7 @@ impl Plan {
             paths: paths(&model.tree.nodes),
             nodes,
             is_balanced,
+            equality_active: model.equality_active(),
             numbers: Arc::new(numbers),
             node_of_body: model.bodies.iter().map(|body| body.node).collect(),
             springs: springs(model).map(|(spring, _)| spring).collect(),
@@ -277,6 +280,7 @@ fn check(model: &Model) -> Result<(), NotInLanes> {
         () if digits::are_lost(model) => {
             "small bodies turn far from the root of their tree, about which lanes would lose their digits"
         }
+        () if model.mocap_bodies().next().is_some() => "bodies are moved from outside",
         () if model.medium.is_there() => "bodies move in a medium",
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"

@@ -24,6 +24,8 @@ pub struct BodySpec {
     pub inertia: RigidInertia<f64>,
     /// The share of its weight that is cancelled.
     pub gravity_compensation: f64,
+    /// Whether it is moved from outside: a child of the world on which no joint hangs.
+    pub is_mocap: bool,
 }
 
 impl Default for BodySpec {
@@ -34,6 +36,7 @@ impl Default for BodySpec {
             pose: Pose::IDENTITY,
             inertia: RigidInertia::ZERO,
             gravity_compensation: 0.0,
+            is_mocap: false,
         }
     }
 }
@@ -471,6 +474,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
         inertia: body.inertia,
         rigid_group,
         gravity_compensation: body.gravity_compensation,
+        is_mocap: body.is_mocap,
     });
     Ok(())
 }

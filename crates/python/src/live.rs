@@ -25,6 +25,8 @@ pub struct LiveState {
     pub applied_force: LiveArray,
     pub applied_wrench: LiveArray,
     pub surface_velocity: LiveArray,
+    pub equality_active: LiveArray,
+    pub mocap: LiveArray,
     pub soft: LiveSoft,
 }
 
@@ -46,6 +48,8 @@ impl LiveState {
             applied_force: LiveArray::new(py, "applied_force", &[model.nv()])?,
             applied_wrench: LiveArray::new(py, "applied_wrench", &[model.bodies.len(), 6])?,
             surface_velocity: LiveArray::new(py, "surface_velocity", &[scene.geoms.len(), 3])?,
+            equality_active: LiveArray::new(py, "equality_active", &[model.equalities.len()])?,
+            mocap: LiveArray::new(py, "mocap", &[model.mocap_bodies().count(), 7])?,
             soft: LiveSoft {
                 positions: LiveArray::new(py, "soft_positions", &[nodes, 3])?,
                 velocities: LiveArray::new(py, "soft_velocities", &[nodes, 3])?,
@@ -64,6 +68,8 @@ impl LiveState {
         self.applied_wrench.read(py, &mut state.applied_wrench)?;
         state.surface_velocity.resize(self.surface_velocity.len(), 0.0);
         self.surface_velocity.read(py, &mut state.surface_velocity)?;
+        self.equality_active.read(py, &mut state.equality_active)?;
+        self.mocap.read(py, &mut state.mocap)?;
         self.soft.positions.read(py, &mut state.soft_positions)?;
         self.soft.velocities.read(py, &mut state.soft_velocities)?;
         self.soft.forces.read(py, &mut state.soft_forces)?;
@@ -90,6 +96,8 @@ impl LiveState {
         self.ctrl.write(py, &state.ctrl)?;
         self.applied_force.write(py, &state.applied_force)?;
         self.applied_wrench.write(py, &state.applied_wrench)?;
+        self.equality_active.write(py, &state.equality_active)?;
+        self.mocap.write(py, &state.mocap)?;
         if state.surface_velocity.is_empty() {
             self.surface_velocity.write(py, &vec![0.0; self.surface_velocity.len()])
         } else {

@@ -2,6 +2,7 @@
 
 mod container;
 mod drives;
+mod equality;
 mod sensor;
 
 pub use container::Views;
@@ -72,6 +73,7 @@ view!(SiteView, Kind::Site, "A site of a simulation.");
 view!(ActuatorView, Kind::Actuator, "An actuator of a simulation.");
 view!(TendonView, Kind::Tendon, "A fixed tendon of a simulation.");
 view!(SensorView, Kind::Sensor, "A sensor of a simulation.");
+view!(EqualityView, Kind::Equality, "An equality constraint of a simulation.");
 
 /// The index of a view of this kind.
 pub fn index_of(kind: Kind, value: &Bound<'_, PyAny>) -> Option<usize> {
@@ -83,6 +85,7 @@ pub fn index_of(kind: Kind, value: &Bound<'_, PyAny>) -> Option<usize> {
         Kind::Actuator => value.cast::<ActuatorView>().ok().map(|view| view.get().index),
         Kind::Tendon => value.cast::<TendonView>().ok().map(|view| view.get().index),
         Kind::Sensor => value.cast::<SensorView>().ok().map(|view| view.get().index),
+        Kind::Equality => value.cast::<EqualityView>().ok().map(|view| view.get().index),
     }
 }
 
@@ -97,6 +100,7 @@ fn view<'py>(simulation: &Bound<'py, Simulation>, kind: Kind, index: usize) -> P
         Kind::Actuator => Bound::new(py, ActuatorView { simulation, index })?.into_any(),
         Kind::Tendon => Bound::new(py, TendonView { simulation, index })?.into_any(),
         Kind::Sensor => Bound::new(py, SensorView { simulation, index })?.into_any(),
+        Kind::Equality => Bound::new(py, EqualityView { simulation, index })?.into_any(),
     })
 }
 

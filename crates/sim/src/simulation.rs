@@ -8,6 +8,7 @@ mod free_motion;
 mod impacts;
 mod jacobians;
 mod lane;
+mod mocap;
 mod overlaps;
 pub(crate) mod planning;
 mod sensing;
@@ -54,6 +55,8 @@ pub struct Simulation {
     collider: Collider,
     effective_mass: EffectiveMass,
     inverse_weights: InverseWeights,
+    /// Bodies that are moved from outside.
+    mocap: Vec<mocap::MocapBody>,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
     heaviest: Vec<f64>,
     jacobian_drift: JacobianDrift,
@@ -193,6 +196,8 @@ impl Simulation {
             applied_force,
             applied_wrench,
             surface_velocity,
+            equality_active,
+            mocap,
             soft_positions,
             soft_velocities,
             soft_forces,
@@ -211,6 +216,8 @@ impl Simulation {
             applied_force,
             applied_wrench,
             surface_velocity,
+            equality_active,
+            mocap,
             constraint_force,
             accelerations: Vec::new(),
             rests: Vec::new(),
@@ -237,6 +244,7 @@ impl Simulation {
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
         let dt = self.timestep();
+        self.follow_mocap();
         if self.options.accuracy.is_some() {
             return self.advance_to(self.state.time + dt);
         }
@@ -254,6 +262,7 @@ impl Simulation {
     /// As `step`.
     pub fn step_fallback(&mut self, unresolved: bool) -> Result<(), SimulationError> {
         let dt = self.timestep();
+        self.follow_mocap();
         self.forget_lane();
         if !unresolved || !self.step_in_lane(dt, true)? {
             self.step_by(dt, HALVINGS)?;
@@ -548,6 +557,7 @@ impl Simulation {
     /// # Panics
     /// Its queries do when positions or velocities of the state have been given another size.
     pub fn observe(&mut self) -> Observation<'_> {
+        self.follow_mocap();
         let Self { model, scene, state, tree_of, last_step, present, queries, .. } = self;
         let acceleration = (&last_step.acceleration[..], last_step.serial);
         Observation { model, scene, state, tree_of, acceleration, present, queries }

@@ -101,6 +101,7 @@ impl Assembly {
                     pose: placed(spec.parent, spec.pose_in_parent),
                     inertia: RigidInertia::ZERO,
                     gravity_compensation: spec.gravity_compensation,
+                    is_mocap: spec.is_mocap && body_of(spec.parent) == 0,
                 },
                 inertia: Some(spec.inertia),
             });

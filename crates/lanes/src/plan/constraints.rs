@@ -111,10 +111,12 @@ pub(crate) enum Source {
     JointFriction,
     /// y = p(x); the terms of y come first.
     Coupling {
+        equality: usize,
         coupling: Box<Coupling>,
         compliance: Compliance,
     },
     Tie {
+        equality: usize,
         tie: Box<Tie>,
         compliance: Compliance,
     },
@@ -378,13 +380,13 @@ impl Constraints {
             PlanFrame { node: body.node, pos: turn * pose.pos, rot: turn * pose.rot.to_mat3() }
         };
         let at = |pos: Vec3<f64>| Pose { pos, ..Pose::IDENTITY };
-        for (index, equality) in model.equalities.iter().enumerate().filter(|(_, equality)| equality.active) {
+        for (index, equality) in model.equalities.iter().enumerate() {
             let compliance = equality.compliance;
             let mut weld = None;
             let (frames, kinds) = match &equality.kind {
                 EqualityKind::Coupling { y, x, polynomial } => {
                     self.name_next(ConstraintName::Equality { index, part: 0 });
-                    self.push_coupling(model, *y, *x, *polynomial, compliance);
+                    self.push_coupling(model, (index, *polynomial), *y, *x, compliance);
                     continue;
                 }
                 EqualityKind::Connect { bodies, anchors } => {
@@ -406,7 +408,7 @@ impl Constraints {
                 self.name_next(ConstraintName::Equality { index, part });
                 let jacobian =
                     if matches!(kind, TieKind::Turn) { PlanJacobian::Turn(nodes) } else { PlanJacobian::Point(nodes) };
-                let source = Source::Tie { tie: Box::new(Tie { kind, frames, weld }), compliance };
+                let source = Source::Tie { equality: index, tie: Box::new(Tie { kind, frames, weld }), compliance };
                 self.all.push(PlanConstraint { jacobian, source });
             }
         }
@@ -415,9 +417,9 @@ impl Constraints {
     fn push_coupling(
         &mut self,
         model: &Model,
+        (equality, polynomial): (usize, [f64; 5]),
         (y, y_reference): (Coordinate, f64),
         x: Option<(Coordinate, f64)>,
-        polynomial: [f64; 5],
         compliance: Compliance,
     ) {
         let of_y = sum_of(model, y);
@@ -435,7 +437,7 @@ impl Constraints {
         };
         let (y, x) = (placed(&of_y), placed(&of_x));
         let coupling = Box::new(Coupling { references: [y_reference, x_reference], polynomial, y, x });
-        self.push_sum(&row, Source::Coupling { coupling, compliance });
+        self.push_sum(&row, Source::Coupling { equality, coupling, compliance });
     }
 
     fn push_tendons(&mut self, model: &Model, weights: &InverseWeights) {

@@ -48,7 +48,7 @@ pub(crate) struct Tie {
 }
 
 impl Tie {
-    /// Those of the model that are in force.
+    /// Those of the model, in force or not.
     pub fn of_model(model: &Model, tree_of: &[usize]) -> Vec<Self> {
         let frames = |bodies: &[usize; 2], poses: [Pose<f64>; 2]| {
             [Frame::new(model, bodies[0], poses[0]), Frame::new(model, bodies[1], poses[1])]
@@ -56,7 +56,6 @@ impl Tie {
         let at = |anchors: &[Vec3<f64>; 2]| anchors.map(|pos| Pose { pos, ..Pose::IDENTITY });
         let tie = |(index, equality): (usize, &multibody::Equality)| {
             let held = match &equality.kind {
-                _ if !equality.active => return None,
                 EqualityKind::Connect { bodies, anchors } => Held::Point(frames(bodies, at(anchors))),
                 EqualityKind::Weld { bodies, frames: poses, torque_scale } => {
                     Held::Frame(frames(bodies, *poses), *torque_scale)
@@ -68,9 +67,25 @@ impl Tie {
                     Held::Coupling(Coupling::new(model, tree_of, *y, *x, *polynomial))
                 }
             };
-            Some(Self { index, held })
+            Self { index, held }
         };
-        model.equalities.iter().enumerate().filter_map(tie).collect()
+        model.equalities.iter().enumerate().map(tie).collect()
+    }
+
+    /// Takes the frames that are fixed in the world from where the model has their bodies now.
+    pub fn take_fixed_frames(&mut self, model: &Model) {
+        let poses = match &model.equalities[self.index].kind {
+            EqualityKind::Connect { anchors, .. } | EqualityKind::Distance { anchors, .. } => {
+                anchors.map(|pos| Pose { pos, ..Pose::IDENTITY })
+            }
+            EqualityKind::Weld { frames, .. } => *frames,
+            EqualityKind::Coupling { .. } => return,
+        };
+        if let Held::Point(frames) | Held::Frame(frames, _) | Held::Distance(frames, _) = &mut self.held {
+            for (frame, pose) in frames.iter_mut().zip(poses) {
+                *frame = Frame::new(model, frame.body, pose);
+            }
+        }
     }
 
     /// The scalars of the configuration that it couples.
@@ -112,6 +127,9 @@ impl Tie {
 
     /// Adds the constraint's rows; `k` is its place among those in force.
     pub fn push(&self, k: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
+        if cx.state.equality_active[self.index] == 0.0 {
+            return;
+        }
         let compliance = cx.model.equalities[self.index].compliance;
         let Some(placed) = self.place(cx) else {
             if let Held::Coupling(coupling) = &self.held {

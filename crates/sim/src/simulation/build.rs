@@ -124,6 +124,7 @@ impl Simulation {
             interrupt: Interrupt::default(),
             pool,
             lane: None,
+            mocap: super::mocap::MocapBody::all(&model, &scene),
             factorization: Factorization::Auto,
             model,
             scene,

@@ -55,6 +55,9 @@ impl Writer<'_> {
         let mut attributes = named(&self.bodies[index]);
         let pose = self.drawn_pose(index, body, &below.joints[index]);
         attributes.extend(pose_attributes(pose, 2));
+        if body.is_mocap {
+            attributes.push(("mocap", "true".into()));
+        }
         if body.gravity_compensation != 0.0 {
             attributes.push(("gravcomp", number(body.gravity_compensation)));
         }
