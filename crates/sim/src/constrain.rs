@@ -142,7 +142,7 @@ impl ConstraintSet {
     /// Adds a limit.
     fn push_limit(&mut self, law: OneSided, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
-        let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.recovery_speed);
+        let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.of_step.recovery_speed);
         self.push_recalled(sap::Limit::new(law.r, v_hat).into(), w, jacobian, key, memory, Report::None);
         self.set_rigid(law.is_rigid);
         self.set_recovery(recovery);
@@ -272,7 +272,7 @@ impl Context<'_> {
             if self.effective_mass.has_fulcrum(i) { self.effective_mass.leverage(i, rot, end.arm, normal) } else { 1.0 }
         };
         let most = ends.iter().flatten().map(leverage).fold(0.0, f64::max);
-        self.rule.recovery_speed * (LONGEST_LEVER * most.sqrt()).min(1.0)
+        self.rule.of_step.recovery_speed * (LONGEST_LEVER * most.sqrt()).min(1.0)
     }
 
     /// How easily the body of an end is turned, 1/(kg·m²).

@@ -378,8 +378,8 @@ impl Simulation {
     fn rule(&self, dt: f64, margin: f64) -> Regularization {
         let Options { scheme, beta, sigma, recovery_speed, .. } = self.options;
         let (theta, constraint_theta) = (scheme.theta(), scheme.constraint_theta());
-        let rule = lanes::Rule::new(dt, beta, sigma, recovery_speed);
-        Regularization { dt, theta, constraint_theta, sigma, recovery_speed, rule, margin }
+        let of_step = lanes::Rule::new(dt, beta, sigma, recovery_speed);
+        Regularization { theta, constraint_theta, of_step, margin }
     }
 
     /// What constraints are made from.
@@ -432,7 +432,7 @@ impl Simulation {
             factorization_budget: self.options.factorization_budget.map(|all| all.saturating_sub(self.factorizations)),
             ..sap::Options::default()
         };
-        let step = self.discretization(rule.dt);
+        let step = self.discretization(rule.of_step.dt);
         let (mut islands, mut others) = (std::mem::take(&mut self.islands), std::mem::take(&mut self.others));
         let (mut pool, mut heaviest) = (std::mem::take(&mut self.pool), std::mem::take(&mut self.heaviest));
         let mut soft_gaps = std::mem::take(&mut self.soft.gaps);

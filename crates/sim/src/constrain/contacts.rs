@@ -157,7 +157,7 @@ fn push_contact(
     };
     push_touching(cx, set, &touching, by, || {
         let [start, led] = cx.velocities(&ends, Motion::Linear);
-        let reach = cx.rule.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
+        let reach = cx.rule.of_step.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
         cx.jacobian_drift.of_contact(contact, ordinal, start, reach, index)
     })
 }
@@ -184,12 +184,12 @@ pub(super) fn push_touching(
         one_sided.v_hat = one_sided.v_hat.min(cx.recovery_speed(&ends, normal));
     }
     let OneSided { r: r_n, is_rigid, is_midway, .. } = one_sided;
-    let r_t = cx.rule.sigma * stiff;
+    let r_t = cx.rule.of_step.sigma * stiff;
     let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
     let memory = set.recall(key, cx);
     let is_spinning = surface.resistance >= Resistance::Spinning;
     let remembered = memory.map(|m| m.normal);
-    let (vn_hat, recovery) = one_sided.split(remembered, cx.rule.recovery_speed);
+    let (vn_hat, recovery) = one_sided.split(remembered, cx.rule.of_step.recovery_speed);
     let isolated = || {
         BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, 0.0)
             .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(normal))
@@ -252,7 +252,7 @@ fn push_spin(
     let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
     if w > 0.0 {
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
-        let law = SpinFriction::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
+        let law = SpinFriction::new(cx.rule.of_step.sigma * w, rolling, surface.torsional_friction, normal_impulse);
         let memory = set.recall(spin_key, cx);
         let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
         let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };

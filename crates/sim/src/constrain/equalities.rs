@@ -100,8 +100,9 @@ impl Tie {
             Mat3::from_columns(t1, t2, normal)
         });
         let ends = [cx.end(frames[0].body, first.pos), cx.end(frames[1].body, second.pos)];
-        // The rows are about one point of space: the second body's.
-        let ends = [ends[0].map(|e| ConstraintEnd { arm: e.arm + span, ..e }), ends[1]];
+        // The rows are about one point of space: the second body's if it moves, else the first's.
+        let shift = if ends[1].is_some() { span } else { Vec3::ZERO };
+        let ends = [ends[0].map(|e| ConstraintEnd { arm: e.arm + shift, ..e }), ends[1]];
         Some(Placed { frames: [first, second], ends, basis, along: distance.map(|distance| span.norm() - distance) })
     }
 
