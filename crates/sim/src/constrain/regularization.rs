@@ -1,6 +1,6 @@
 //! From compliance to regularisation.
 
-use lanes::constants::{FASTEST, LEFT_IN_VELOCITIES};
+use lanes::constants::LEFT_IN_VELOCITIES;
 use lanes::{RowLaw, RowWeight, Rule};
 use multibody::Compliance;
 use spatial::Vec3;
@@ -62,8 +62,10 @@ impl Regularization {
         let law = self.compliant(compliance, weight, start.violation.abs());
         let touching = if law.is_rigid() { law.of.per_rate * start.rate } else { f64::INFINITY };
         let (is_rigid, is_midway) = (law.is_rigid(), law.is_midway);
-        let reaches = start.violation < 0.0 || !matches!(compliance, Compliance::Reference(_));
-        let v_hat = if reaches { law.scalar(start).min(law.of.fastest) } else { -FASTEST };
+        let mut v_hat = law.scalar(start).min(law.of.fastest);
+        if start.violation >= 0.0 && matches!(compliance, Compliance::Reference(_)) {
+            v_hat = v_hat.min(-start.violation / self.of_step.dt);
+        }
         let whole = OneSided { r: law.of.r, v_hat, touching, is_rigid, is_midway };
         let time = -1.0 / law.of.per_violation;
         let is_spring = matches!(compliance, Compliance::Physical { .. });
