@@ -224,7 +224,7 @@ class Model:
 
     @property
     def keyframe_names(self) -> list[str]:
-        """Names of the keyframes."""
+        """Names of the keyframes; empty where the file gives none."""
 
     @property
     def joints(self) -> list[Joint]:
@@ -278,11 +278,12 @@ class Model:
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[np.float64]:
         """q1 ⊟ q0: the velocity that leads from q0 to q1 in unit time by the shorter arcs, (nv,)."""
 
-    def keyframe(self, name: str | None = None) -> Keyframe:
-        """The keyframe of this name, or the default configuration at rest for None.
+    def keyframe(self, name: str | int | None = None) -> Keyframe:
+        """A keyframe by its name or its index (-1: the last), or the default configuration at rest for None.
 
         Raises:
             UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
+            IndexError: When it has none of this index.
         """
 
     @property
@@ -797,13 +798,16 @@ class Simulation:
             ValueError: When the bytes are not a state of this model.
         """
 
-    def reset(self, keyframe: str | None = None) -> None:
-        """Go to a keyframe, or to the default configuration at rest for None; applied forces become zero.
+    def reset(self, keyframe: str | int | None = None) -> None:
+        """Go to a keyframe, by its name or its index (-1: the last), or to the default configuration at rest for None.
+
+        Applied forces become zero.
 
         PD control ends, unlike that of a ``Batch``: call ``pd`` again. ``parameters`` stay.
 
         Raises:
             UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
+            IndexError: When it has none of this index.
         """
 
     def body(self, body: str | int | BodyView) -> BodyView:
@@ -2104,7 +2108,7 @@ class Batch:
     def reset(
         self,
         mask: ArrayLike | None = None,
-        keyframe: str | None = None,
+        keyframe: str | int | None = None,
         states: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> None:
         """Take worlds to a keyframe, to the default configuration at rest, or to states of their own.
@@ -2115,13 +2119,14 @@ class Batch:
 
         Args:
             mask: Which worlds: booleans (n,), or indices, each once; None: all.
-            keyframe: Name of a keyframe; None: the default configuration.
+            keyframe: Name or index of a keyframe (-1: the last); None: the default configuration.
             states: Positions (k, nq) and velocities (k, nv), a row for each of the k worlds in ``mask``, in its order,
                 or (nq,) and (nv,) for all of them.
 
         Raises:
             ValueError: When an argument has a wrong shape or value.
             UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
+            IndexError: When it has none of this index.
         """
 
     def rollout(

@@ -73,7 +73,7 @@ pub use kinematics::{
 };
 pub use material::{Compliance, Material, Resistance};
 pub use medium::{Drag, Medium};
-pub use model::{Body, Joint, JointKind, Keyframe, Model, Warning};
+pub use model::{Body, Joint, JointKind, Keyframe, KeyframeKey, Model, Warning};
 pub use muscle::Muscle;
 pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent};

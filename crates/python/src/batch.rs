@@ -17,6 +17,7 @@ use crate::arguments::{array, per_dof, rows, sequences, vector, whole, whole_or_
 use crate::errors::batch_error;
 use crate::live::LiveArray;
 use crate::model::{Model, a_model};
+use crate::names::keyframe_key;
 use crate::options::{OptionArguments, SchemeArgument, threads as checked_threads};
 use crate::results::read_only;
 use crate::signals::{Watch, in_background};
@@ -332,7 +333,7 @@ impl Batch {
         &self,
         py: Python<'_>,
         mask: Option<&Bound<'_, PyAny>>,
-        keyframe: Option<&str>,
+        keyframe: Option<&Bound<'_, PyAny>>,
         states: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
         let all = || Ok((0..self.worlds).collect());
@@ -347,7 +348,7 @@ impl Batch {
         }
         let mut batch = self.lock()?;
         let outcome = match states {
-            None => batch.reset(&which, keyframe),
+            None => batch.reset(&which, keyframe_key("keyframe", keyframe)?),
             Some(_) if keyframe.is_some() => {
                 return Err(PyValueError::new_err("keyframe and states are both given: expected one of them"));
             }

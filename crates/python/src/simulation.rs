@@ -12,6 +12,7 @@ use crate::errors::simulation_error;
 use crate::live::{LiveArray, LiveState};
 use crate::lock::try_lock;
 use crate::model::{Model, a_model};
+use crate::names::keyframe_key;
 use crate::options::{OptionArguments, SchemeArgument};
 use crate::parameters::LiveParameters;
 use crate::replay::{Recorders, Replay};
@@ -442,7 +443,8 @@ impl Simulation {
 
     /// Go to a keyframe, or to the default configuration at rest.
     #[pyo3(signature = (keyframe=None))]
-    fn reset(&self, py: Python<'_>, keyframe: Option<&str>) -> PyResult<()> {
+    fn reset(&self, py: Python<'_>, keyframe: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let keyframe = keyframe_key("keyframe", keyframe)?;
         let mut simulation = self.lock()?;
         simulation.reset(keyframe).map_err(|error| simulation_error(py, &error))?;
         self.live.write(py, simulation.state())
