@@ -27,6 +27,7 @@ mod mesh;
 mod names;
 mod option;
 mod orientation;
+mod replicas;
 mod sensor;
 mod surface;
 mod tendon;
@@ -60,6 +61,7 @@ fn read_part(
     ancestors: Vec<PathBuf>,
 ) -> Result<Loaded, LoadError> {
     include::expand(&mut document, root, base)?;
+    replicas::expand(&mut document, root)?;
     let (document, root) = (&document, document.element(root));
     let defaults = defaults::Defaults::read(root)?;
     let mut reader = Reader::new(root, base, &defaults)?;

@@ -13,6 +13,7 @@ mod lenient;
 mod limits;
 mod mutilated;
 mod orientation;
+mod replicas;
 mod scale;
 mod sensors;
 mod tendons;
