@@ -1330,8 +1330,8 @@ class JointView:
         """Limits of the coordinate (rad or m), or of the angle of a ball; None without."""
 
     @property
-    def effort_limit(self) -> float | None:
-        """Greatest force of its drives, N or N·m; None without limit."""
+    def effort_limit(self) -> float | tuple[float, float] | None:
+        """Greatest force of its drives, N or N·m, or the least and the greatest where they differ; None without limit."""
 
 @final
 class GeomView:

@@ -113,8 +113,15 @@ pub struct Joint {
     pub range: Option<(f64, f64)>,
     /// How much the limits yield.
     pub limit_compliance: Compliance,
-    /// Greatest sum of the forces of its drives (URDF `effort`, MJCF `actuatorfrcrange`), N or N·m.
-    pub effort_limit: Option<f64>,
+    /// Least and greatest sum of the forces of its drives (URDF `effort`, MJCF `actuatorfrcrange`), N or N·m.
+    pub effort_limit: Option<(f64, f64)>,
+}
+
+impl Joint {
+    /// The force that its drives may have in both directions, the smaller of the two; None without limit.
+    pub fn effort_both_ways(&self) -> Option<f64> {
+        self.effort_limit.map(|(low, high)| high.min(-low).max(0.0))
+    }
 }
 
 /// A rigid body of a model.
@@ -321,11 +328,11 @@ impl Model {
         }
     }
 
-    /// The greatest force of a drive of each degree of freedom, (nv), from the joints' effort limits; infinite without.
+    /// The force that a drive of each degree of freedom may have in both directions, (nv), from the joints' effort limits; infinite without.
     pub fn effort_limits(&self) -> Vec<f64> {
         let mut limits = vec![f64::INFINITY; self.nv()];
         for joint in &self.joints {
-            if let Some(limit) = joint.effort_limit {
+            if let Some(limit) = joint.effort_both_ways() {
                 limits[joint.v..joint.v + joint.kind.nv()].fill(limit);
             }
         }

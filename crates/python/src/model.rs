@@ -198,7 +198,8 @@ impl Model {
         let slice = |start: usize, len: usize| py.get_type::<PySlice>().call1((start, start + len));
         let tuple = |joint: &multibody::Joint| {
             let (q, v) = (slice(joint.q, joint.kind.nq())?, slice(joint.v, joint.kind.nv())?);
-            results::joint(py, (&joint.name, joint.kind.name(), joint.body, q, v, joint.range, joint.effort_limit))
+            let effort = results::effort_limit(py, joint.effort_limit)?;
+            results::joint(py, (&joint.name, joint.kind.name(), joint.body, q, v, joint.range, effort))
         };
         self.model.joints.iter().map(tuple).collect()
     }

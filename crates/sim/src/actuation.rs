@@ -134,8 +134,8 @@ pub(crate) struct Servo {
     dof: usize,
     /// With their gears.
     actuators: Vec<(f64, PlacedActuator)>,
-    /// Greatest force at the joint.
-    effort_limit: Option<f64>,
+    /// Least and greatest force at the joint.
+    effort_limit: Option<(f64, f64)>,
 }
 
 impl Servo {
@@ -168,10 +168,17 @@ impl Servo {
         for other in &self.actuators[1..] {
             force = force.and(of(other));
         }
-        let effort = step.dt * self.effort_limit.unwrap_or(f64::INFINITY);
         let ForceOfStep { impulse, impedance, low, high } = force;
-        let (low, high) = (low.max(-effort).min(effort), high.min(effort).max(-effort));
+        let (low, high) = self.within_effort((low, high), step.dt);
         Drive { key: Key::servo(self.actuators[0].1.ctrl), dof: self.dof, impulse, impedance, low, high, apart: false }
+    }
+
+    /// Limits of forces, or of impulses over `dt`, cut to those of the joint.
+    fn within_effort(&self, (low, high): (f64, f64), dt: f64) -> (f64, f64) {
+        let Some((least, most)) = self.effort_limit.map(|(least, most)| (dt * least, dt * most)) else {
+            return (low, high);
+        };
+        (low.max(least).min(most), high.min(most).max(least))
     }
 }
 
@@ -199,15 +206,15 @@ impl Motor {
         let unlimited = (f64::NEG_INFINITY, f64::INFINITY);
         let (low, high) = actuator.force_range.unwrap_or(unlimited);
         let ForceOfStep { low, high, .. } = ForceOfStep { impulse: 0.0, impedance: 0.0, low, high }.geared(*gear);
-        let effort = servo.effort_limit.unwrap_or(f64::INFINITY);
+        let (low, high) = servo.within_effort((low, high), 1.0);
         Some(Self {
             ctrl: *ctrl,
             dof: servo.dof,
             ctrl_range: actuator.ctrl_range.unwrap_or(unlimited),
             gain: gear * actuator.law.gain,
             bias: gear * actuator.law.bias[0],
-            low: low.max(-effort).min(effort),
-            high: high.min(effort).max(-effort),
+            low,
+            high,
         })
     }
 

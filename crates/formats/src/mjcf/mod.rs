@@ -79,6 +79,7 @@ fn read_part(
     reader.equalities(root)?;
     reader.attach_equalities()?;
     reader.actuators(root)?;
+    reader.limit_tendon_efforts();
     reader.attach_actuators()?;
     reader.sensors(root)?;
     reader.attach_sensors()?;

@@ -63,11 +63,11 @@ fn passive_forces_fill_every_degree_of_freedom() {
 }
 
 #[test]
-fn an_effort_limit_is_the_same_in_both_directions() {
+fn an_effort_limit_has_two_ends() {
     let limit = |joint: &str| world(&format!("<body><joint {joint}/>{BALL}</body>")).model.joints[0].effort_limit;
-    assert_eq!(limit(r#"actuatorfrcrange="-3 3""#), Some(3.0));
+    assert_eq!(limit(r#"actuatorfrcrange="-3 3""#), Some((-3.0, 3.0)));
     assert_eq!(limit(r#"actuatorfrcrange="-3 3" actuatorfrclimited="false""#), None);
-    assert_eq!(limit(r#"actuatorfrcrange="-3 2""#), None);
+    assert_eq!(limit(r#"actuatorfrcrange="-3 2""#), Some((-3.0, 2.0)));
     assert_eq!(limit(""), None);
 }
 

@@ -196,17 +196,15 @@ impl Writer<'_> {
             attributes.extend([("range", self.interval(low, high, kind == "ball", label)), ("limited", "true".into())]);
         }
         attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], Side::One, label));
-        match spec.effort_limit {
-            Some(limit) if limit.is_finite() && matches!(kind, "hinge" | "slide") => {
-                // A limit of 0 is an empty interval, which MJCF does not take.
-                let limit = limit.max(1e-12);
-                attributes.push(("actuatorfrcrange", list(&[-limit, limit])));
+        match spec.effort_limit.filter(|(low, high)| low.is_finite() || high.is_finite()) {
+            Some((low, high)) if matches!(kind, "hinge" | "slide") => {
+                // MJCF takes neither an empty interval nor infinite numbers.
+                let (low, high) = if low == high { (low - 1e-12, high + 1e-12) } else { (low, high) };
+                attributes.push(("actuatorfrcrange", list(&[low.max(-f64::MAX), high.min(f64::MAX)])));
                 attributes.push(("actuatorfrclimited", "true".into()));
             }
-            Some(limit) if limit.is_finite() => {
-                self.note(label, "MJCF limits the effort of hinges and slides only: left out")
-            }
-            _ => {}
+            Some(_) => self.note(label, "MJCF limits the effort of hinges and slides only: left out"),
+            None => {}
         }
         attributes
     }
