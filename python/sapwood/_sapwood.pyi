@@ -1106,8 +1106,8 @@ class Simulation:
     def _string_points(self) -> NDArray[np.float64]: ...
     def render(
         self,
-        width: int = 640,
-        height: int = 480,
+        width: int | None = None,
+        height: int | None = None,
         camera: Camera | str | int | None = None,
         kind: Literal["rgb", "depth", "segmentation", "bodies"] = "rgb",
         *,
@@ -1122,8 +1122,8 @@ class Simulation:
         Geoms whose opacity is 0 are not drawn; those that are seen through count in depth and segmentation.
 
         Args:
-            width: Pixels of a row, 1 to 16384.
-            height: Pixels of a column, 1 to 16384.
+            width: Pixels of a row, 1 to 16384; None: the ``resolution`` of the camera, or 640.
+            height: Pixels of a column, 1 to 16384; None: the ``resolution`` of the camera, or 480.
             camera: Name or index of a camera of the model, a ``sapwood.Camera``, or None: the model's default
                 view, which is that of MuJoCo's free camera.
             kind: ``rgb``: colours, (height, width, 3) uint8. ``depth``: distance of what the centre of a pixel sees

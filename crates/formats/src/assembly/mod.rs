@@ -270,7 +270,9 @@ pub(crate) fn map_transmission(
     match transmission {
         Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => *joint = joints(*joint),
         Transmission::Tendon { tendon, .. } => *tendon = tendons(*tendon),
-        Transmission::Site { site, .. } => *site = sites(*site),
+        Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
+            transmission.sites_mut().for_each(|site| *site = sites(*site));
+        }
         Transmission::Unsupported => {}
     }
 }

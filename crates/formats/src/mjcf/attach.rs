@@ -325,7 +325,8 @@ impl<'a> Reader<'_, 'a> {
                 let here = self.builder.tendons.len();
                 self.names.add(part.element, "tendon", &next.name, self.tendons.len())?;
                 let effort_limit = None;
-                let info = TendonInfo { element: part.element, index: here, reference, range: tendon.range, effort_limit };
+                let info =
+                    TendonInfo { element: part.element, index: here, reference, range: tendon.range, effort_limit };
                 self.tendons.push(info);
                 self.builder.tendons.push(next);
                 part.places.tendons.insert(index, here);

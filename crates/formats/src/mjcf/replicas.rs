@@ -214,7 +214,8 @@ impl Sections {
         let originals: Vec<(Place, usize)> =
             places.into_iter().filter_map(|place| Some((place, self.elements.remove(&place)?))).collect();
         for (place, element) in &originals {
-            let size = document.element(*element).descendants().map(|e| 1 + e.length() / BYTES_OF_ELEMENT).sum::<usize>();
+            let size =
+                document.element(*element).descendants().map(|e| 1 + e.length() / BYTES_OF_ELEMENT).sum::<usize>();
             self.copied = self.copied.saturating_add(size.saturating_mul(replicas.count));
             for reference in references(document, *element) {
                 self.referring.entry(reference.name).or_default().remove(place);
@@ -250,7 +251,8 @@ impl Sections {
             let parents: Vec<usize> = document.element(self.root).children_of(name).collect();
             let Some(last) = parents.last() else { continue };
             parents.iter().for_each(|&parent| document.set_children(parent, Vec::new()));
-            document.set_children(*last, self.elements.range((section, 0)..(section + 1, 0)).map(|(_, e)| *e).collect());
+            document
+                .set_children(*last, self.elements.range((section, 0)..(section + 1, 0)).map(|(_, e)| *e).collect());
         }
     }
 }

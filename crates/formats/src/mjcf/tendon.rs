@@ -129,7 +129,8 @@ impl<'a> Reader<'_, 'a> {
                     actuator.force_range = Some((low.max(least).min(most), high.min(most).max(least)));
                 }
                 _ => {
-                    let message = "a limit on the sum of several actuators' forces along a tendon is not simulated: ignored";
+                    let message =
+                        "a limit on the sum of several actuators' forces along a tendon is not simulated: ignored";
                     self.warnings.add_attribute(*element, "actuatorfrcrange", message);
                 }
             }

@@ -113,7 +113,9 @@ impl PlanDrive {
                     (&model.joints[joint], gear)
                 }
                 Transmission::Unsupported | Transmission::Tendon { .. } => continue,
-                Transmission::Site { .. } => return Err(NotInLanes(format!("actuator {ctrl} acts on a site"))),
+                Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
+                    return Err(NotInLanes(format!("actuator {ctrl} acts on a site")));
+                }
                 _ => return Err(NotInLanes(format!("actuator {ctrl} acts on more than one degree of freedom"))),
             };
             let own = PlanActuator::new(ctrl, gear, actuator);

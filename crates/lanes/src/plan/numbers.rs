@@ -209,7 +209,10 @@ impl ActuatorNumbers<f64> {
     fn new(ctrl: usize, actuator: &multibody::Actuator, dt: f64) -> Self {
         let gear = match actuator.transmission {
             Transmission::Joint { gear, .. } | Transmission::Tendon { gear, .. } => gear,
-            Transmission::JointAxes { .. } | Transmission::Site { .. } | Transmission::Unsupported => 0.0,
+            Transmission::JointAxes { .. }
+            | Transmission::Site { .. }
+            | Transmission::SliderCrank { .. }
+            | Transmission::Unsupported => 0.0,
         };
         let [b0, b1, b2] = actuator.law.bias;
         // Springs look ahead to the end of the step; what would feed energy in stays explicit.

@@ -24,10 +24,8 @@ pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
             trees().for_each(|tree| may[tree] = false);
         }
     }
-    let trees_of_sites = model.actuators.iter().filter_map(|actuator| match actuator.transmission {
-        Transmission::Site { site, .. } => Some(tree_of[model.bodies[model.sites[site].body].node?]),
-        _ => None,
-    });
+    let sites = model.actuators.iter().flat_map(|actuator| actuator.transmission.sites());
+    let trees_of_sites = sites.filter_map(|site| Some(tree_of[model.bodies[model.sites[site].body].node?]));
     trees_of_sites.for_each(|tree| may[tree] = false);
     let mut drives = |joint: usize| {
         if let Some(&tree) = tree_of.get(model.joints[joint].nodes.start) {

@@ -192,7 +192,9 @@ impl<'m> Writer<'m> {
                     give_name(&mut self.joints, joint, "joint");
                 }
                 Transmission::Tendon { tendon, .. } => give_name(&mut self.tendons, tendon, "tendon"),
-                Transmission::Site { site, .. } => give_name(&mut self.sites, site, "site"),
+                Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
+                    actuator.transmission.sites().for_each(|site| give_name(&mut self.sites, site, "site"));
+                }
                 Transmission::Unsupported => {
                     if let Some(joint) = model.joints.iter().position(|j| j.kind != JointKind::Weld) {
                         give_name(&mut self.joints, joint, "joint");
