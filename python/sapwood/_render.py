@@ -56,6 +56,12 @@ class Camera:
     sensor_size: ArrayLike | None = None
     principal: ArrayLike | None = None
 
+    def __post_init__(self) -> None:
+        # Angles of other engines are degrees; radians that add up to several turns are rarely whole numbers.
+        angle = self.azimuth
+        if angle is not None and np.isfinite(angle) and abs(angle) > 2 * np.pi and angle == int(angle):
+            raise ValueError(f"azimuth is {angle:g}: expected radians, math.radians({angle:g}) if these are degrees")
+
 
 class VideoWriter:
     """Writes frames into a video file: ``.mp4`` and what else ffmpeg knows, or an animated ``.gif``.

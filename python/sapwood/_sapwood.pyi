@@ -615,11 +615,20 @@ class Simulation:
 
     @property
     def timestep(self) -> float:
-        """Time step, s."""
+        """Time step, s.
 
+        Another one costs what a new simulation does, a fraction of a millisecond for small models; state, forces and
+        parameters stay.
+        """
+
+    @timestep.setter
+    def timestep(self, value: float) -> None: ...
     @property
     def time(self) -> float:
-        """Time, s."""
+        """Time, s. Motion does not depend on it."""
+
+    @time.setter
+    def time(self, value: float) -> None: ...
 
     @property
     def q(self) -> NDArray[np.float64]:

@@ -51,7 +51,10 @@ def test_lengths_forces_and_accelerations_as_in_mujoco() -> None:
     theirs, model = mujoco.MjModel.from_xml_string(text(1e-8)), sw.load(text(1e-8))
     assert model.warnings == []
     data, rng = mujoco.MjData(theirs), np.random.default_rng(2)
-    for sim in (sw.Simulation(model, scheme="symplectic-euler"), sw.Simulation(sw.load(model.to_mjcf()))):
+    for sim in (
+        sw.Simulation(model, scheme="symplectic-euler", tolerance=1e-12),
+        sw.Simulation(sw.load(model.to_mjcf()), tolerance=1e-12),
+    ):
         start = sim.q.copy()
         for _ in range(20):
             data.qpos[:] = sim.q = sim.model.integrate(start, 0.6 * rng.standard_normal(10))

@@ -16,6 +16,7 @@ mod dynamics;
 mod envs;
 mod errors;
 mod imitation;
+mod first_words;
 mod live;
 mod load;
 mod lock;
