@@ -1,4 +1,7 @@
-"""Writes the tables of names into the pages for those who come from other engines: ``python python/documentation/first_words.py``."""
+"""Writes the tables of names into the pages for those who come from other engines.
+
+``python python/documentation/first_words.py``
+"""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ Units are SI, angles radians, quaternions (w, x, y, z). ``q`` and ``v`` are laid
 from typing import TYPE_CHECKING
 
 from sapwood import builder, characters, sap, scenes, spd, tracking
-from sapwood._first_words import attribute_error
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
+from sapwood._first_words import attribute_error
 from sapwood._parameters import BatchParameters, SimulationParameters
 from sapwood._render import Camera, VideoWriter, video, write_png
 from sapwood._results import (

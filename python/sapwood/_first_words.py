@@ -206,7 +206,9 @@ DRAKE = {
     "StartMeshcat()": "sw.view(sim)",
     "AddDefaultVisualization": "sw.view(sim), sim.record()",
     "RgbdSensor": 'sim.render(w, h, camera, kind="rgb" or "depth" or "segmentation")',
-    "DiscreteTimeLinearQuadraticRegulator on FirstOrderTaylorApproximation": "the same on A, B = sim.step_jacobians(): [example](../jacobians.md)",
+    "DiscreteTimeLinearQuadraticRegulator on FirstOrderTaylorApproximation": (
+        "the same on A, B = sim.step_jacobians(): [example](../jacobians.md)"
+    ),
     "plant.SetFreeBodyPose(c, body, X)": "sim.joint(j).q = [*position, *quaternion]",
     "time_step=": "timestep=",
 }

@@ -40,7 +40,7 @@ class Joint(NamedTuple):
     range: tuple[float, float] | None
     """Limits of the coordinate (rad or m), or of the angle of a ball."""
     effort_limit: float | tuple[float, float] | None
-    """Greatest sum of the forces of its drives (URDF ``effort``), N or N·m, or the least and the greatest where they differ."""
+    """Greatest force of its drives (URDF ``effort``), N or N·m, or the least and the greatest where they differ."""
 
 
 class ModelWarning(NamedTuple):

@@ -629,7 +629,6 @@ class Simulation:
 
     @time.setter
     def time(self, value: float) -> None: ...
-
     @property
     def q(self) -> NDArray[np.float64]:
         """Positions, (nq,), a live view."""
@@ -1340,7 +1339,7 @@ class JointView:
 
     @property
     def effort_limit(self) -> float | tuple[float, float] | None:
-        """Greatest force of its drives, N or N·m, or the least and the greatest where they differ; None without limit."""
+        """Greatest force of its drives, N or N·m, or the least and the greatest where they differ; None without."""
 
 @final
 class GeomView:

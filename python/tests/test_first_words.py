@@ -15,10 +15,10 @@ import sapwood as sw
 from sapwood import _first_words
 
 sys.path.append(str(Path(__file__).parents[1]))
-from documentation import first_words  # noqa: E402
+from documentation import first_words
 
-TEXT = """<mujoco><worldbody><body name="b"><joint name="j"/><geom name="g" size=".1"/><site name="s"/></body></worldbody>
-<actuator><motor name="m" joint="j"/></actuator></mujoco>"""
+TEXT = """<mujoco><worldbody><body name="b"><joint name="j"/><geom name="g" size=".1"/><site name="s"/></body>
+</worldbody><actuator><motor name="m" joint="j"/></actuator></mujoco>"""
 
 
 @pytest.fixture
@@ -97,7 +97,9 @@ def test_pages_have_the_table(name: str) -> None:
 
 
 def test_the_timestep_can_be_changed() -> None:
-    text = TEXT.replace("<worldbody>", '<option gravity="0 0 -9.81" timestep="0.004"/><worldbody>').replace("<joint", '<joint type="slide"')
+    text = TEXT.replace("<worldbody>", '<option gravity="0 0 -9.81" timestep="0.004"/><worldbody>').replace(
+        "<joint", '<joint type="slide"'
+    )
     sim = sw.Simulation(sw.load(text))
     sim.parameters.masses[1] = 2.0
     sim.step(10)

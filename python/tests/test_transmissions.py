@@ -48,7 +48,7 @@ def text(timestep: float) -> str:
 
 
 def test_lengths_forces_and_accelerations_as_in_mujoco() -> None:
-    theirs, model = mujoco.MjModel.from_xml_string(text(1e-8)), sw.load(text(1e-8))
+    theirs, model = mujoco.MjModel.from_xml_string(text(1e-9)), sw.load(text(1e-9))
     assert model.warnings == []
     data, rng = mujoco.MjData(theirs), np.random.default_rng(2)
     for sim in (
@@ -66,7 +66,7 @@ def test_lengths_forces_and_accelerations_as_in_mujoco() -> None:
             sim.step()
             np.testing.assert_allclose(sim.actuator_forces, data.actuator_force, rtol=1e-5, atol=1e-5)
             np.testing.assert_allclose(sim.actuation_forces, data.qfrc_actuator, rtol=1e-5, atol=1e-5)
-            np.testing.assert_allclose((sim.v - before) / 1e-8, data.qacc, rtol=1e-4, atol=1e-3)
+            np.testing.assert_allclose((sim.v - before) / 1e-9, data.qacc, rtol=1e-4, atol=1e-3)
 
 
 CARTESIAN = """<mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody><site name="base" euler="0 0 90"/>

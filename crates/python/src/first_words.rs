@@ -25,11 +25,7 @@ pub fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
 }
 
 /// Sets an attribute as Python does, with advice where there is none of this name.
-pub fn set_attribute(
-    object: &Bound<'_, PyAny>,
-    name: &Bound<'_, PyString>,
-    value: &Bound<'_, PyAny>,
-) -> PyResult<()> {
+pub fn set_attribute(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     // SAFETY: all three are objects that are alive, and the lock is held.
     let outcome = unsafe { ffi::PyObject_GenericSetAttr(object.as_ptr(), name.as_ptr(), value.as_ptr()) };
     if outcome == 0 {

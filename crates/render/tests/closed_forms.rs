@@ -31,6 +31,7 @@ fn geom(shape: Shape, pose: Pose<f64>) -> Geom {
         group: 0,
         rgba: [0.5, 0.5, 0.5, 1.0],
         look: None,
+        surface_motion: None,
     }
 }
 

@@ -57,8 +57,10 @@ struct BodyPair {
     ///
     /// A spring that starts deeper would throw them apart, and its normal turns round where their middles pass each other.
     spring_depth: f64,
-    /// The velocity of the second geom's surface on its body, less that of the first's.
+    /// The velocity of the second geom's surface on its body, less that of the first's, but for what turns.
     surface_velocity: Vec3<f64>,
+    /// Whether a surface turns.
+    has_turning: bool,
 }
 
 impl BodyPair {
@@ -82,6 +84,7 @@ impl BodyPair {
             surface: surface(cx, contact),
             spring_depth: if is_within { SPRING_WITHIN * least } else { least },
             surface_velocity: cx.surface_velocity(contact.geoms),
+            has_turning: contact.geoms.iter().any(|geom| cx.scene.geoms[*geom].surface_motion.is_some()),
         }
     }
 
@@ -136,10 +139,11 @@ fn push_contact(
     Place { index, ordinal, report }: Place,
 ) -> f64 {
     let ends = by.0;
+    let turning = if pair.has_turning { cx.surface_turning(contact.geoms, contact.position) } else { Vec3::ZERO };
     let touching = Touching {
         surface: &pair.surface,
         spring_depth: pair.spring_depth,
-        surface_velocity: pair.surface_velocity,
+        surface_velocity: pair.surface_velocity + turning,
         normal: contact.normal,
         gap: contact.gap,
         key: Key::contact(contact.geoms, ordinal),

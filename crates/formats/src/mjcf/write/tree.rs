@@ -1,6 +1,6 @@
 //! Bodies with their joints, geoms and sites.
 
-use geometry::{Geom, Shape};
+use geometry::{Geom, Shape, SurfaceMotion};
 use multibody::{Body, Joint, JointKind, JointSpec, Material, Resistance};
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
@@ -268,6 +268,9 @@ impl Writer<'_> {
         }
         if geom.margin != 0.0 {
             attributes.push(("margin", number(geom.margin)));
+        }
+        if let Some(SurfaceMotion { linear, angular }) = geom.surface_motion {
+            attributes.push(("surfacevel", list(&[linear.to_array(), angular.to_array()].concat())));
         }
         let [r, g, b, a] = geom.rgba;
         attributes.push(("rgba", format!("{r} {g} {b} {a}")));
