@@ -99,10 +99,12 @@ impl Document {
         first
     }
 
-    /// Changes an attribute, if the element has it.
+    /// Sets an attribute, whether the element has it or not.
     pub fn set_attribute(&mut self, index: usize, name: &str, value: String) {
-        if let Some(attribute) = self.elements[index].attributes.iter_mut().find(|a| a.name == name) {
-            attribute.value = value;
+        let attributes = &mut self.elements[index].attributes;
+        match attributes.iter_mut().find(|a| a.name == name) {
+            Some(attribute) => attribute.value = value,
+            None => attributes.push(Attribute { name: name.into(), value, read: Cell::default() }),
         }
     }
 

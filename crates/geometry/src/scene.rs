@@ -126,6 +126,8 @@ pub struct Scene {
     pub pairs: Vec<PairSpec>,
     /// Pairs of bodies whose geoms never touch.
     pub excluded: Vec<[usize; 2]>,
+    /// Whether geoms of a body and of the one that it hangs from may touch.
+    pub parents_touch: bool,
     /// What is seen where nothing else is: a cube.
     pub sky: Option<Arc<Texture>>,
     /// Soft bodies.

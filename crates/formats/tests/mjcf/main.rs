@@ -2,6 +2,7 @@
 
 mod actuators;
 mod bad_input;
+mod builtin;
 mod contacts;
 mod defaults;
 mod equalities;

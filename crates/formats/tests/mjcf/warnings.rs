@@ -80,7 +80,6 @@ fn approximations_are_named() {
     section(r#"<option integrator="RK4"/>"#, "integrator");
     section(r#"<option solver="PGS"/>"#, "solver");
     section(r#"<option impratio="10"/>"#, "impratio");
-    section(r#"<option><flag filterparent="disable"/></option>"#, "filterparent");
     section(r#"<compiler fusestatic="true"/>"#, "fusestatic");
     let tendon = r#"<tendon><fixed name="t" actuatorfrcrange="-1 2"><joint joint="j" coef="1"/></fixed></tendon>"#;
     section(&format!(r#"{tendon}<actuator><motor tendon="t"/><motor tendon="t"/></actuator>"#), "actuatorfrcrange");

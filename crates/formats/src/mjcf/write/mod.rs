@@ -99,7 +99,11 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
     if model.actuators.iter().any(|a| a.transmission == multibody::Transmission::Unsupported) {
         option.push(("actuatorgroupdisable", actuators::DISABLED_GROUP.to_string()));
     }
-    xml.empty("option", &option);
+    xml.open("option", &option);
+    if scene.parents_touch {
+        xml.empty("flag", &[("filterparent", "disable".into())]);
+    }
+    xml.close("option");
     looks::view(&mut xml, &model.view);
     let files = assets.write(&mut xml, meshes, stem);
     let soft = writer.soft_below()?;
