@@ -313,7 +313,21 @@ impl Context<'_> {
         self.surface_velocity_of(geoms[1]) - self.surface_velocity_of(geoms[0])
     }
 
-    /// The velocity of a geom's surface on its body, world.
+    /// The velocity at a point, world, by which the second geom's surface turns on its body, less that of the first's.
+    fn surface_turning(&self, geoms: [usize; 2], point: Vec3<f64>) -> Vec3<f64> {
+        self.surface_turning_of(geoms[1], point) - self.surface_turning_of(geoms[0], point)
+    }
+
+    /// The velocity at a point, world, by which a geom's surface turns on its body.
+    fn surface_turning_of(&self, geom: usize, point: Vec3<f64>) -> Vec3<f64> {
+        let geom = &self.scene.geoms[geom];
+        let Some(motion) = geom.surface_motion else { return Vec3::ZERO };
+        let body = &self.model.bodies[geom.body];
+        let pose = self.node_pose(geom.body).unwrap_or(Pose::IDENTITY) * body.pose * geom.pose;
+        (pose.rot * motion.angular).cross(point - pose.pos)
+    }
+
+    /// The velocity of a geom's surface on its body, world, but for what turns.
     fn surface_velocity_of(&self, geom: usize) -> Vec3<f64> {
         let Some(v) = self.state.surface_velocity.get(3 * geom..3 * geom + 3) else { return Vec3::ZERO };
         let v = Vec3::new(v[0], v[1], v[2]);

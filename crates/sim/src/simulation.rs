@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use geometry::{Collider, Movement, Scene, SceneQueries, Sweep};
-use multibody::{Keyframe, Model};
+use multibody::{Keyframe, KeyframeKey, Model};
 use spatial::Pose;
 use support::{Interrupt, ThreadPool};
 
@@ -179,12 +179,9 @@ impl Simulation {
     /// Goes to a keyframe, or to the default configuration at rest for `None`; time becomes the keyframe's.
     ///
     /// # Errors
-    /// When the model has no keyframe of this name.
-    pub fn reset(&mut self, keyframe: Option<&str>) -> Result<(), SimulationError> {
-        let Some(key) = self.model.keyframe(keyframe) else {
-            let known = self.model.keyframes.iter().map(|k| k.name.clone()).collect();
-            return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known });
-        };
+    /// When the model has no such keyframe.
+    pub fn reset<'a>(&mut self, keyframe: impl Into<KeyframeKey<'a>>) -> Result<(), SimulationError> {
+        let key = SimulationError::keyframe(&self.model, keyframe.into())?;
         let mut warm_start = std::mem::take(&mut self.state.warm_start);
         warm_start.clear();
         let pd = crate::Pd::default();

@@ -152,14 +152,15 @@ fn a_limit_of_the_servo_and_one_of_the_joint_are_one() {
 
 #[test]
 fn the_limit_of_a_joint_bounds_the_sum_of_its_drives() {
-    let mjcf = |actuators: &str| {
+    let mjcf = |actuators: &str, range: &str| {
         format!(
             r#"<mujoco><option gravity="0 0 0"/><worldbody><body>
-            <joint name="j" actuatorfrclimited="true" actuatorfrcrange="-3 3"/>
+            <joint name="j" actuatorfrclimited="true" actuatorfrcrange="{range}"/>
             <inertial pos="0 0 0" mass="1" diaginertia=".4 .4 .4"/></body></worldbody>
             <actuator>{actuators}</actuator></mujoco>"#
         )
     };
+    let motor = r#"<motor joint="j"/><general joint="j" gainprm="0"/>"#;
     let motors = r#"<motor joint="j"/><motor joint="j"/>"#;
     let servos = r#"<position joint="j" kp="100"/><velocity joint="j" kv="10"/>"#;
     let mixed = r#"<motor joint="j"/><position joint="j" kp="100" kv="1"/>"#;
@@ -174,13 +175,26 @@ fn the_limit_of_a_joint_bounds_the_sum_of_its_drives() {
         (ranged, [-5.0, 1.0], -3.0),
         (ranged, [-1.0, 1.0], 1.0),
         (ranged, [2.0, 1.0], 3.0),
+    ]
+    .map(|(actuators, ctrl, force)| ("-3 3", actuators, ctrl, force));
+    // Ends that differ, of one drive and of several, and an end of zero.
+    let uneven = [
+        ("-20 5", motor, [30.0, 0.0], 5.0),
+        ("-20 5", motor, [-30.0, 0.0], -20.0),
+        ("-4 1", motors, [5.0, -4.5], 0.5),
+        ("-4 1", mixed, [2.5, 1.0], 1.0),
+        ("-4 1", ranged, [-5.0, -1.0], -4.0),
+        ("0 2", servos, [-1.0, -1.0], 0.0),
     ];
-    for (actuators, ctrl, force) in cases {
-        let mut s = simulation(&mjcf(actuators), at(1e-4));
+    let schemes = [Scheme::default(), Scheme::SymplecticEuler, Scheme::ImplicitEuler];
+    for (scheme, (range, actuators, ctrl, force)) in
+        schemes.into_iter().flat_map(|scheme| cases.into_iter().chain(uneven).map(move |case| (scheme, case)))
+    {
+        let mut s = simulation(&mjcf(actuators, range), Options { scheme, ..at(1e-4) });
         s.state_mut().ctrl.copy_from_slice(&ctrl);
         run(&mut s, 1);
         let found = s.state().v[0] * 0.4 / 1e-4;
-        assert!((found - force).abs() < 1e-6, "{actuators} {ctrl:?}: {found} N·m, expected {force} N·m");
+        assert!((found - force).abs() < 1e-6, "{scheme:?} {range} {actuators} {ctrl:?}: {found}, expected {force} N·m");
     }
 }
 

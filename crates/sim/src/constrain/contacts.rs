@@ -60,8 +60,10 @@ struct BodyPair {
     spring_depth: f64,
     /// Of the bodies' centres of mass, and what the cone of friction makes of it.
     inverse_weight: f64,
-    /// The velocity of the second geom's surface on its body, less that of the first's.
+    /// The velocity of the second geom's surface on its body, less that of the first's, but for what turns.
     surface_velocity: Vec3<f64>,
+    /// Whether a surface turns.
+    has_turning: bool,
 }
 
 impl BodyPair {
@@ -88,6 +90,7 @@ impl BodyPair {
             surface,
             spring_depth: if is_within { SPRING_WITHIN * least } else { least },
             surface_velocity: cx.surface_velocity(contact.geoms),
+            has_turning: contact.geoms.iter().any(|geom| cx.scene.geoms[*geom].surface_motion.is_some()),
         }
     }
 
@@ -144,11 +147,12 @@ fn push_contact(
     Place { index, ordinal, report }: Place,
 ) -> f64 {
     let ends = by.0;
+    let turning = if pair.has_turning { cx.surface_turning(contact.geoms, contact.position) } else { Vec3::ZERO };
     let touching = Touching {
         surface: &pair.surface,
         spring_depth: pair.spring_depth,
         inverse_weight: pair.inverse_weight,
-        surface_velocity: pair.surface_velocity,
+        surface_velocity: pair.surface_velocity + turning,
         normal: contact.normal,
         gap: contact.gap,
         key: Key::contact(contact.geoms, ordinal),

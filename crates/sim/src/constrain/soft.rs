@@ -63,7 +63,7 @@ fn push_contact(
     let first = cx.soft_end(point);
     let (surface, second) = match contact.partner {
         SoftPartner::Geom(geom) => {
-            surface_velocity = cx.surface_velocity_of(geom);
+            surface_velocity = cx.surface_velocity_of(geom) + cx.surface_turning_of(geom, cx.origin(&first));
             let geom = &cx.scene.geoms[geom];
             let material = &cx.model.materials[geom.material];
             let compliance = match material.compliance {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use lanes::RowWeight;
-use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow, Transmission};
+use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow};
 use sap::Equality;
 
 use super::{ConstraintSet, Context, Start};
@@ -44,8 +44,8 @@ pub(super) struct Sum {
 enum Spatial {
     /// A spatial tendon.
     Tendon(usize),
-    /// The site that an actuator acts on.
-    SiteOfActuator(usize),
+    /// The sites that an actuator acts on.
+    SitesOfActuator(usize),
 }
 
 impl Sum {
@@ -72,7 +72,7 @@ impl Sum {
 
     /// The motion of a site along the axes on which an actuator acts.
     pub fn of_site(actuator: usize) -> Self {
-        Self { terms: Vec::new(), spatial: Some((Spatial::SiteOfActuator(actuator), 0.0)) }
+        Self { terms: Vec::new(), spatial: Some((Spatial::SitesOfActuator(actuator), 0.0)) }
     }
 
     fn of(model: &Model, tree_of: &[usize], coordinate: Coordinate) -> Self {
@@ -89,7 +89,7 @@ impl Sum {
 
     /// Whether it is the motion of the site that this actuator acts on.
     pub fn is_site_of(&self, ctrl: usize) -> bool {
-        matches!(self.spatial, Some((Spatial::SiteOfActuator(of), _)) if of == ctrl)
+        matches!(self.spatial, Some((Spatial::SitesOfActuator(of), _)) if of == ctrl)
     }
 
     /// Takes length and row where the trees are, of what depends on that.
@@ -97,9 +97,8 @@ impl Sum {
         let Some((spatial, length)) = &mut self.spatial else { return };
         match *spatial {
             Spatial::Tendon(tendon) => model.tendons[tendon].write_row(model, kinematics, &[], row),
-            Spatial::SiteOfActuator(actuator) => {
-                let Transmission::Site { site, gear } = model.actuators[actuator].transmission else { return };
-                row.set_to_site(model, kinematics, site, gear);
+            Spatial::SitesOfActuator(actuator) => {
+                model.actuators[actuator].transmission.write_row(model, kinematics, row)
             }
         }
         *length = row.length;

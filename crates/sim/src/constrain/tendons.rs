@@ -52,8 +52,8 @@ impl TendonForces {
             evaluation: 1.0,
         };
         let on_site = |(ctrl, actuator): (usize, &multibody::Actuator)| {
-            let is_on_site = matches!(actuator.transmission, Transmission::Site { .. });
-            is_on_site.then(|| Self {
+            let is_on_sites = actuator.transmission.sites().next().is_some();
+            is_on_sites.then(|| Self {
                 sum: Sum::of_site(ctrl),
                 tendon: nothing(),
                 // The row has the gear in it.
