@@ -2,7 +2,7 @@
 
 use lanes::constants::MEAN;
 use multibody::{EqualityKind, Model};
-use sap::Equality;
+use sap::Law;
 use spatial::{Mat3, Pose, Vec3};
 
 use super::sums::Coupling;
@@ -133,11 +133,11 @@ impl Tie {
                 Some(violation) => {
                     let rates = || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z));
                     let v_hat = rule.scalar_bias(cx.rule.start(violation, rates)) - jacobian_drift[0].z * rule.turned();
-                    Equality::along_third(rule.r, v_hat)
+                    Law::along_third(rule.r, v_hat)
                 }
                 None => {
                     let start = cx.rule.start(second.pos - first.pos, || cx.velocities(&ends, Motion::Linear));
-                    Equality::vector(rule.r, (rule.bias(start) - jacobian_drift[0] * rule.turned()).to_array())
+                    Law::equalities(rule.r, (rule.bias(start) - jacobian_drift[0] * rule.turned()).to_array())
                 }
             };
             let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear };
@@ -149,7 +149,7 @@ impl Tie {
             let rule = cx.rule.compliant(compliance, w);
             let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
             let start = cx.rule.start(turn, || cx.velocities(&ends, Motion::Angular));
-            let law = Equality::vector(rule.r, (rule.bias(start) - jacobian_drift[1] * rule.turned()).to_array());
+            let law = Law::equalities(rule.r, (rule.bias(start) - jacobian_drift[1] * rule.turned()).to_array());
             let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
             set.push(law, w, jacobian, Key::equality(self.index, 1), cx);
             set.set_rigid(rule.is_rigid());

@@ -1,7 +1,7 @@
 //! Tendons: their limits, springs, friction and inertia, and the actuators on them. Actuators on sites act along rows of the same kind.
 
 use multibody::{Compliance, Model, Tendon, TendonLook, TendonPath, TendonRow, Transmission};
-use sap::BoxConstraint;
+use sap::Law;
 
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
@@ -224,10 +224,10 @@ impl TendonForces {
             let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set) else { continue };
             let law = if is_constant {
                 let impulse = force.impulse.max(force.low).min(force.high);
-                BoxConstraint::new(cx.rule.sigma * w, rate, impulse, impulse)
+                Law::bounded(cx.rule.sigma * w, rate, impulse, impulse)
             } else {
                 let v_hat = rate + force.impulse / force.impedance;
-                BoxConstraint::new(1.0 / force.impedance, v_hat, force.low, force.high)
+                Law::bounded(1.0 / force.impedance, v_hat, force.low, force.high)
             };
             set.push(law, w, jacobian, Key::tendon(index, part), cx);
         }
@@ -235,7 +235,7 @@ impl TendonForces {
         if friction > 0.0
             && let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
         {
-            let law = BoxConstraint::new(cx.rule.sigma * w, 0.0, -friction, friction);
+            let law = Law::bounded(cx.rule.sigma * w, 0.0, -friction, friction);
             set.push(law, w, jacobian, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
         }
     }
