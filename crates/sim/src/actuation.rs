@@ -13,7 +13,7 @@ use crate::warm_start::Key;
 /// `p(v) = impulse − impedance (v − v₀)`, cut to `[low, high]`.
 ///
 /// While the step keeps it within its limits it is part of A and of the free motion. If not, it is a constraint of the
-/// contact problem (`sap::BoxConstraint`): the convex problem is the same, whichever drives are apart.
+/// contact problem (`sap::Law::bounded`): the convex problem is the same, whichever drives are apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drive {
     pub key: Key,
@@ -51,8 +51,8 @@ impl Drive {
     }
 
     /// The law of the constraint; `v` is the velocity at the beginning of the step.
-    pub fn law(&self, v: f64) -> sap::BoxConstraint {
-        sap::BoxConstraint::new(1.0 / self.impedance, v + self.impulse / self.impedance, self.low, self.high)
+    pub fn law(&self, v: f64) -> sap::Law<f64> {
+        sap::Law::bounded(1.0 / self.impedance, v + self.impulse / self.impedance, self.low, self.high)
     }
 }
 

@@ -112,16 +112,16 @@ impl ConstraintSet {
     }
 
     /// Adds a constraint; `w` is its share of the Delassus operator.
-    fn push(&mut self, law: impl Into<Law>, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
+    fn push(&mut self, law: Law<f64>, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
-        self.push_recalled(law.into(), w, jacobian, key, memory, Report::None);
+        self.push_recalled(law, w, jacobian, key, memory, Report::None);
     }
 
     /// Adds a constraint of which something is remembered, along its own rows.
     #[inline(always)]
     fn push_recalled(
         &mut self,
-        law: Law,
+        law: Law<f64>,
         w: f64,
         jacobian: ConstraintJacobian,
         key: Key,
@@ -143,7 +143,7 @@ impl ConstraintSet {
     fn push_limit(&mut self, law: OneSided, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
         let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.of_step.recovery_speed);
-        self.push_recalled(sap::Limit::new(law.r, v_hat).into(), w, jacobian, key, memory, Report::None);
+        self.push_recalled(Law::limit(law.r, v_hat), w, jacobian, key, memory, Report::None);
         self.set_rigid(law.is_rigid);
         self.set_recovery(recovery);
         self.limits += 1;

@@ -68,11 +68,11 @@ impl Scratch {
         for constraint in &mut set.constraints {
             row += constraint.rows();
             // Friction of a contact's rotation follows the contact.
-            if !matches!(constraint.law, sap::Law::SpinFriction(_)) {
+            if !constraint.law.is_spin() {
                 pushes = impulses[row - 1] > 0.0;
             }
             if !pushes {
-                constraint.law.set_bound(0.0);
+                constraint.law.set_normal_impulse(0.0);
             }
         }
     }

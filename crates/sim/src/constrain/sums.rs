@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use lanes::RowWeight;
 use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow};
-use sap::Equality;
+use sap::Law;
 
 use super::{ConstraintSet, Context, Start};
 use crate::constraint_jacobian::{ConstraintJacobian, Term};
@@ -229,7 +229,7 @@ impl Coupling {
             let ([y, y_led], [x, x_led]) = (of(&self.y.0), of(&self.x.0));
             [y - slope * x, y_led - slope * x_led]
         };
-        let law = Equality::scalar(rule.of.r, rule.scalar_bias(cx.rule.start(compliance, violation, rates)));
+        let law = Law::equality(rule.of.r, rule.scalar_bias(cx.rule.start(compliance, violation, rates)));
         set.push(law, w, jacobian, Key::equality(index, 0), cx);
         set.set_rigid(rule.is_rigid());
     }

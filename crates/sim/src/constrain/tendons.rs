@@ -2,7 +2,7 @@
 
 use lanes::RowWeight;
 use multibody::{Compliance, InverseWeights, Model, Tendon, TendonLook, TendonPath, TendonRow, Transmission};
-use sap::BoxConstraint;
+use sap::Law;
 
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
@@ -230,10 +230,10 @@ impl TendonForces {
             let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set) else { continue };
             let law = if is_constant {
                 let impulse = force.impulse.max(force.low).min(force.high);
-                BoxConstraint::new(cx.rule.of_step.sigma * w, rate, impulse, impulse)
+                Law::bounded(cx.rule.of_step.sigma * w, rate, impulse, impulse)
             } else {
                 let v_hat = rate + force.impulse / force.impedance;
-                BoxConstraint::new(1.0 / force.impedance, v_hat, force.low, force.high)
+                Law::bounded(1.0 / force.impedance, v_hat, force.low, force.high)
             };
             set.push(law, w, jacobian, Key::tendon(index, part), cx);
         }
@@ -241,7 +241,7 @@ impl TendonForces {
         if friction > 0.0
             && let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
         {
-            let law = BoxConstraint::new(cx.rule.of_step.sigma * w, 0.0, -friction, friction);
+            let law = Law::bounded(cx.rule.of_step.sigma * w, 0.0, -friction, friction);
             set.push(law, w, jacobian, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
         }
     }
