@@ -224,7 +224,7 @@ class Model:
 
     @property
     def keyframe_names(self) -> list[str]:
-        """Names of the keyframes."""
+        """Names of the keyframes; empty where the file gives none."""
 
     @property
     def joints(self) -> list[Joint]:
@@ -278,11 +278,12 @@ class Model:
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[np.float64]:
         """q1 ⊟ q0: the velocity that leads from q0 to q1 in unit time by the shorter arcs, (nv,)."""
 
-    def keyframe(self, name: str | None = None) -> Keyframe:
-        """The keyframe of this name, or the default configuration at rest for None.
+    def keyframe(self, name: str | int | None = None) -> Keyframe:
+        """A keyframe by its name or its index (-1: the last), or the default configuration at rest for None.
 
         Raises:
             UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
+            IndexError: When it has none of this index.
         """
 
     @property
@@ -614,12 +615,20 @@ class Simulation:
 
     @property
     def timestep(self) -> float:
-        """Time step, s."""
+        """Time step, s.
 
+        Another one costs what a new simulation does, a fraction of a millisecond for small models; state, forces and
+        parameters stay.
+        """
+
+    @timestep.setter
+    def timestep(self, value: float) -> None: ...
     @property
     def time(self) -> float:
-        """Time, s."""
+        """Time, s. Motion does not depend on it."""
 
+    @time.setter
+    def time(self, value: float) -> None: ...
     @property
     def q(self) -> NDArray[np.float64]:
         """Positions, (nq,), a live view."""
@@ -797,13 +806,16 @@ class Simulation:
             ValueError: When the bytes are not a state of this model.
         """
 
-    def reset(self, keyframe: str | None = None) -> None:
-        """Go to a keyframe, or to the default configuration at rest for None; applied forces become zero.
+    def reset(self, keyframe: str | int | None = None) -> None:
+        """Go to a keyframe, by its name or its index (-1: the last), or to the default configuration at rest for None.
+
+        Applied forces become zero.
 
         PD control ends, unlike that of a ``Batch``: call ``pd`` again. ``parameters`` stay.
 
         Raises:
             UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
+            IndexError: When it has none of this index.
         """
 
     def body(self, body: str | int | BodyView) -> BodyView:
@@ -1102,8 +1114,8 @@ class Simulation:
     def _string_points(self) -> NDArray[np.float64]: ...
     def render(
         self,
-        width: int = 640,
-        height: int = 480,
+        width: int | None = None,
+        height: int | None = None,
         camera: Camera | str | int | None = None,
         kind: Literal["rgb", "depth", "segmentation", "bodies"] = "rgb",
         *,
@@ -1118,8 +1130,8 @@ class Simulation:
         Geoms whose opacity is 0 are not drawn; those that are seen through count in depth and segmentation.
 
         Args:
-            width: Pixels of a row, 1 to 16384.
-            height: Pixels of a column, 1 to 16384.
+            width: Pixels of a row, 1 to 16384; None: the ``resolution`` of the camera, or 640.
+            height: Pixels of a column, 1 to 16384; None: the ``resolution`` of the camera, or 480.
             camera: Name or index of a camera of the model, a ``sapwood.Camera``, or None: the model's default
                 view, which is that of MuJoCo's free camera.
             kind: ``rgb``: colours, (height, width, 3) uint8. ``depth``: distance of what the centre of a pixel sees
@@ -1326,8 +1338,8 @@ class JointView:
         """Limits of the coordinate (rad or m), or of the angle of a ball; None without."""
 
     @property
-    def effort_limit(self) -> float | None:
-        """Greatest force of its drives, N or N·m; None without limit."""
+    def effort_limit(self) -> float | tuple[float, float] | None:
+        """Greatest force of its drives, N or N·m, or the least and the greatest where they differ; None without."""
 
 @final
 class GeomView:
@@ -2104,7 +2116,7 @@ class Batch:
     def reset(
         self,
         mask: ArrayLike | None = None,
-        keyframe: str | None = None,
+        keyframe: str | int | None = None,
         states: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> None:
         """Take worlds to a keyframe, to the default configuration at rest, or to states of their own.
@@ -2115,13 +2127,14 @@ class Batch:
 
         Args:
             mask: Which worlds: booleans (n,), or indices, each once; None: all.
-            keyframe: Name of a keyframe; None: the default configuration.
+            keyframe: Name or index of a keyframe (-1: the last); None: the default configuration.
             states: Positions (k, nq) and velocities (k, nv), a row for each of the k worlds in ``mask``, in its order,
                 or (nq,) and (nv,) for all of them.
 
         Raises:
             ValueError: When an argument has a wrong shape or value.
             UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
+            IndexError: When it has none of this index.
         """
 
     def rollout(

@@ -24,6 +24,7 @@ pub fn add_ground(loaded: &mut Loaded, height: f64) {
         rgba: [0.85, 0.87, 0.9, 1.0],
         group: 0,
         look: None,
+        surface_motion: None,
     });
 }
 

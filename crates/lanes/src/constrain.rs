@@ -212,14 +212,15 @@ impl<T: Bundle> Lanes<T> {
     fn constrain_tie(&mut self, plan: &Plan, k: usize, tie: &Tie, compliance: &Compliance) -> T {
         let [(first, first_rot), (second, second_rot)] = tie.frames.map(|frame| self.place_frame(plan, &frame));
         let span = second - first;
-        // Rows are about one point of space, the second body's.
+        // Rows are about one point of space, the second body's if it moves, else the first's.
+        let point = if tie.frames[1].node.is_some() { second } else { first };
         let mut w = T::ZERO;
         for node in tie.frames.iter().filter_map(|frame| frame.node) {
             w += match tie.kind {
                 TieKind::Turn => self.numbers.nodes[node].mobility.turn,
                 TieKind::Point | TieKind::Distance(_) => {
                     let here = self.origins[plan.nodes[node].tree] + self.nodes[node].pos;
-                    self.mobility(node, second - here)
+                    self.mobility(node, point - here)
                 }
             };
         }
@@ -230,13 +231,13 @@ impl<T: Bundle> Lanes<T> {
             if needs_turn { turn_between(&first_rot, &second_rot, compliance) } else { (Vec3::ZERO, T::ZERO) };
         let up = Vec3::new(T::ZERO, T::ZERO, T::ONE);
         let (normal, violation, rate) = match tie.kind {
-            TieKind::Point => (up, span, self.tie_rate(plan, tie, second)),
+            TieKind::Point => (up, span, self.tie_rate(plan, tie, point)),
             TieKind::Turn => (up, turn, self.tie_spin(tie)),
             TieKind::Distance(distance) => {
                 let length = span.norm();
                 let is_apart = T::ZERO.if_less(length, T::ONE, T::ZERO);
                 let normal = super::select3(is_apart, span * length.recip(), up);
-                (normal, up * (length - wide(distance)), up * normal.dot(self.tie_rate(plan, tie, second)))
+                (normal, up * (length - wide(distance)), up * normal.dot(self.tie_rate(plan, tie, point)))
             }
         };
         let apart = if matches!(tie.kind, TieKind::Distance(_)) { violation } else { span };
@@ -246,7 +247,7 @@ impl<T: Bundle> Lanes<T> {
         let law = plan.rule.law(compliance, weight, size);
         let bias = bounded(violation * law.per_violation + rate * law.per_rate, law.fastest);
         let slot = &mut self.slots[k];
-        (slot.position, slot.normal, slot.bias) = (second, normal, bias);
+        (slot.position, slot.normal, slot.bias) = (point, normal, bias);
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, T::ZERO, T::ZERO);
         T::ZERO.if_less(w, T::ONE, T::ZERO)
     }

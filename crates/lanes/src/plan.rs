@@ -148,6 +148,9 @@ impl Plan {
         if !scene.soft_bodies.is_empty() {
             return Err(NotInLanes("it has soft bodies".into()));
         }
+        if scene.geoms.iter().any(|geom| geom.surface_motion.is_some()) {
+            return Err(NotInLanes("surfaces of geoms move".into()));
+        }
         check(model)?;
         let contacts = Contacts::new(model, scene, setup)?.turned(&turns_of(model));
         Self::with_contacts(model, scene, setup, contacts)

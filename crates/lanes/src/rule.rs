@@ -3,7 +3,6 @@
 use multibody::{Compliance, SpringPoint};
 use spatial::masks::{select, wide};
 
-use crate::constants::FASTEST;
 use crate::{Bundle, get, put};
 
 /// R of a reference, of the row's share of the Delassus operator, is this at least: below it factors would lose their digits.
@@ -105,7 +104,8 @@ impl Rule {
         }
     }
 
-    /// The law of a one-sided row with this gap and its rate at the beginning. A reference pushes where the step begins in it.
+    /// The law of a one-sided row with this gap and its rate at the beginning. Where the gap is open a reference brakes no more than to where
+    /// it just closes.
     #[inline(always)]
     pub fn one_sided<T: Bundle>(
         &self,
@@ -118,7 +118,10 @@ impl Rule {
         let v_hat = match compliance {
             Compliance::NearRigid => (gap * law.per_violation).min(law.fastest),
             Compliance::Physical { .. } => law.v_hat(gap, rate()).min(law.fastest),
-            Compliance::Reference(_) => gap.if_less(T::ZERO, law.v_hat(gap, rate()), wide(-FASTEST)),
+            Compliance::Reference(_) => {
+                let (v_hat, closing) = (law.v_hat(gap, rate()), gap * wide(-1.0 / self.dt));
+                gap.if_less(T::ZERO, v_hat, v_hat.min(closing))
+            }
         };
         OneSided { r: law.r, v_hat, is_rigid: law.is_rigid }
     }

@@ -66,8 +66,8 @@ pub struct JointSpec {
     pub stiffness: f64,
     /// Coulomb friction, on every degree of freedom.
     pub friction_loss: f64,
-    /// Greatest force of a drive.
-    pub effort_limit: Option<f64>,
+    /// Least and greatest sum of the forces of its drives.
+    pub effort_limit: Option<(f64, f64)>,
 }
 
 impl JointSpec {
@@ -370,6 +370,12 @@ fn check_joint(spec: &JointSpec, what: &str) -> Result<(), BuildError> {
         check_at_least_zero(value, || format!("{what}: {name}"))?;
     }
     check_compliance(spec.limit_compliance, what)?;
+    if let Some((low, high)) = spec.effort_limit
+        && (low.is_nan() || high.is_nan() || low > high)
+    {
+        let what = format!("{what}: greatest effort (the least is {low})");
+        return Err(BuildError::OutOfRange { what, value: high, expected: "least effort ≤ greatest effort" });
+    }
     if let Some((low, high)) = spec.range
         && (low.is_nan() || high.is_nan() || low > high)
     {

@@ -96,8 +96,10 @@ fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> 
             missing("joint", joint)
         }
         Transmission::Tendon { tendon, .. } if tendon >= model.tendons.len() => missing("tendon", tendon),
-        Transmission::Site { site, .. } if site >= model.sites.len() => missing("site", site),
-        _ => Ok(()),
+        _ => match actuator.transmission.sites().find(|site| *site >= model.sites.len()) {
+            Some(site) => missing("site", site),
+            None => Ok(()),
+        },
     }
 }
 

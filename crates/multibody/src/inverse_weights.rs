@@ -62,7 +62,10 @@ impl InverseWeights {
         match model.actuators[index].transmission {
             Transmission::Joint { joint, gear } => gear * gear * self.dofs[model.joints[joint].v],
             Transmission::Tendon { tendon, gear } => gear * gear * self.tendons[tendon],
-            Transmission::JointAxes { .. } | Transmission::Site { .. } | Transmission::Unsupported => f64::INFINITY,
+            Transmission::JointAxes { .. }
+            | Transmission::Site { .. }
+            | Transmission::SliderCrank { .. }
+            | Transmission::Unsupported => f64::INFINITY,
         }
     }
 

@@ -52,15 +52,16 @@ mod site;
 mod spring;
 mod structure;
 mod tendon;
+mod transmission;
 mod tree;
 mod wide;
 
 pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};
-pub use actuator::{Actuator, ActuatorLaw, Transmission};
+pub use actuator::{Actuator, ActuatorLaw};
 pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
-pub use camera::{Camera, CameraMode, DefaultView};
+pub use camera::{Camera, CameraMode, DefaultView, Lens};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
 pub use effective_mass::{EffectiveMass, NodeMobility};
@@ -77,7 +78,7 @@ pub use kinematics::{
 };
 pub use material::{Compliance, Material, Resistance};
 pub use medium::{Drag, Medium};
-pub use model::{Body, Joint, JointKind, Keyframe, Model, Warning};
+pub use model::{Body, Joint, JointKind, Keyframe, KeyframeKey, Model, Warning};
 pub use muscle::Muscle;
 pub use reference::{Reference, ReferenceStep};
 pub use residuals::equality_residuals;
@@ -94,4 +95,5 @@ pub use tendon::{
     Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,
     TendonTerm,
 };
+pub use transmission::{GearFrame, Transmission, gear_of_axes, length_of_axes};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

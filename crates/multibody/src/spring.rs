@@ -30,9 +30,9 @@ impl<T: Real> SpringPoint<T> {
     ///
     /// ```
     /// use sapwood_multibody::SpringPoint;
-    /// let resolved = SpringPoint::of(1e-3);
+    /// let resolved = SpringPoint::<f64>::of(1e-3);
     /// assert!(resolved.lead < 1e-6 && (resolved.reach - 0.5).abs() < 1e-6);
-    /// let stiff = SpringPoint::of(1e6);
+    /// let stiff = SpringPoint::<f64>::of(1e6);
     /// assert!(stiff.lead > 0.999 && stiff.reach > 0.999);
     /// ```
     #[inline(always)]

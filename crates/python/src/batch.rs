@@ -15,9 +15,11 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::arguments::{array, per_dof, rows, sequences, vector, whole, whole_or_none, word};
 use crate::errors::batch_error;
+use crate::first_words::{no_arguments, steps};
 use crate::live::LiveArray;
 use crate::model::{Model, a_model};
-use crate::options::{OptionArguments, SchemeArgument, threads as checked_threads};
+use crate::names::keyframe_key;
+use crate::options::{OPTIONS, OptionArguments, SchemeArgument, threads as checked_threads};
 use crate::results::read_only;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
@@ -58,7 +60,7 @@ impl Batch {
             model, n, *, threads=None, precision="f64", lanes=None, contacts=false, timestep=None, accuracy=None,
             scheme=SchemeArgument::default(), conserve=true, pd_law="auto", contact="coulomb", tolerance=1e-6,
             factorization_budget=100, beta=0.1, sigma=1e-5, recovery_speed=1.0,
-            sleep_after=None, sleep_speed=1e-3
+            sleep_after=None, sleep_speed=1e-3, **others
         ),
         text_signature = "(model, n, *, threads=None, precision='f64', lanes=None, contacts=False, timestep=None, accuracy=None, \
             scheme='bilinear', conserve=True, pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, \
@@ -84,8 +86,11 @@ impl Batch {
         recovery_speed: f64,
         sleep_after: Option<f64>,
         sleep_speed: f64,
+        others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let py = model.py();
+        let own = ["n", "threads", "precision", "lanes", "contacts"];
+        no_arguments("Batch", others, &[&OPTIONS[..], &own].concat())?;
         let worlds = usize::try_from(n).unwrap_or_default();
         if worlds == 0 {
             return Err(PyValueError::new_err(format!("n is {n}: expected 1 or more worlds")));
@@ -299,7 +304,7 @@ impl Batch {
 
     /// Advance all worlds by k time steps.
     #[pyo3(signature = (k=1))]
-    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] k: i64) -> PyResult<()> {
+    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = steps)] k: i64) -> PyResult<()> {
         let steps = usize::try_from(k).map_err(|_| PyValueError::new_err(format!("k is {k}: expected 0 or more")))?;
         let mut batch = self.lock_to_compute(py)?;
         let stepper = &mut *batch;
@@ -332,7 +337,7 @@ impl Batch {
         &self,
         py: Python<'_>,
         mask: Option<&Bound<'_, PyAny>>,
-        keyframe: Option<&str>,
+        keyframe: Option<&Bound<'_, PyAny>>,
         states: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
         let all = || Ok((0..self.worlds).collect());
@@ -347,7 +352,7 @@ impl Batch {
         }
         let mut batch = self.lock()?;
         let outcome = match states {
-            None => batch.reset(&which, keyframe),
+            None => batch.reset(&which, keyframe_key("keyframe", keyframe)?),
             Some(_) if keyframe.is_some() => {
                 return Err(PyValueError::new_err("keyframe and states are both given: expected one of them"));
             }

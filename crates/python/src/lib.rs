@@ -15,6 +15,7 @@ mod cpu;
 mod dynamics;
 mod envs;
 mod errors;
+mod first_words;
 mod imitation;
 mod live;
 mod load;

@@ -6,24 +6,31 @@ use formats::LoadOptions;
 use models::{characters, scenes};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use support::suggest;
 
 use crate::arguments::elements;
 use crate::errors::{missing_model, model_error};
+use crate::first_words::no_arguments;
 use crate::model::Model;
 use crate::signals::in_background;
 
 /// Load a model from an MJCF or URDF file, or from its XML text.
 #[stubdoc::documented]
 #[pyfunction]
-#[pyo3(signature = (source, *, ground=None, package_path=None, floating_base=false))]
+#[pyo3(
+    signature = (source, *, ground=None, package_path=None, floating_base=false, **others),
+    text_signature = "(source, *, ground=None, package_path=None, floating_base=False)"
+)]
 pub fn load(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
     ground: Option<&Bound<'_, PyAny>>,
     package_path: Option<&Bound<'_, PyAny>>,
     floating_base: bool,
+    others: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Model> {
+    no_arguments("load", others, &["ground", "package_path", "floating_base"])?;
     let options = LoadOptions { package_path: package_path.map_or(Ok(Vec::new()), folders)?, floating_base };
     let ground = ground.map_or(Ok(None), height)?;
     let text =

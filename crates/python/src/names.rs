@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use multibody::KeyframeKey;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -124,6 +125,18 @@ pub fn index(model: &Model, kind: Kind, key: &Bound<'_, PyAny>) -> PyResult<usiz
             Err(PyTypeError::new_err(format!("{word} is a {found}: expected a name or an index")))
         }
     }
+}
+
+/// A keyframe that Python names, by name or by index; None: the default configuration at rest.
+pub fn keyframe_key<'a>(argument: &str, key: Option<&'a Bound<'_, PyAny>>) -> PyResult<KeyframeKey<'a>> {
+    let Some(key) = key else { return Ok(KeyframeKey::Start) };
+    if let Ok(name) = key.cast::<PyString>() {
+        return name.to_str().map(KeyframeKey::Name);
+    }
+    whole(key).map(KeyframeKey::Index).map_err(|_| {
+        let found = key.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+        PyTypeError::new_err(format!("{argument} is a {found}: expected the name or the index of a keyframe"))
+    })
 }
 
 /// A body by name, index or view, or a geom by name or view: which of the two, and its index. A name that both have is the body's.

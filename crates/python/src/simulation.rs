@@ -7,12 +7,16 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arguments::{any_vector, array, check_quaternions, configuration, per_dof, vector, whole, whole_or_none};
+use crate::arguments::{
+    any_vector, array, check_quaternions, check_scalar, configuration, per_dof, vector, whole, whole_or_none,
+};
 use crate::errors::simulation_error;
+use crate::first_words::{no_arguments, steps};
 use crate::live::{LiveArray, LiveState};
 use crate::lock::try_lock;
 use crate::model::{Model, a_model};
-use crate::options::{OptionArguments, SchemeArgument};
+use crate::names::keyframe_key;
+use crate::options::{OPTIONS, OptionArguments, SchemeArgument};
 use crate::parameters::LiveParameters;
 use crate::replay::{Recorders, Replay};
 use crate::signals::{Watch, in_background};
@@ -165,7 +169,7 @@ impl Simulation {
         signature = (
             model, *, timestep=None, accuracy=None, scheme=SchemeArgument::default(), conserve=true, pd_law="auto",
             contact="coulomb", tolerance=1e-6, factorization_budget=100, beta=0.1,
-            sigma=1e-5, recovery_speed=1.0, sleep_after=None, sleep_speed=1e-3, threads=1
+            sigma=1e-5, recovery_speed=1.0, sleep_after=None, sleep_speed=1e-3, threads=1, **others
         ),
         text_signature = "(model, *, timestep=None, accuracy=None, scheme='bilinear', conserve=True, \
             pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, \
@@ -187,8 +191,10 @@ impl Simulation {
         sleep_after: Option<f64>,
         sleep_speed: f64,
         #[pyo3(from_py_with = whole)] threads: i64,
+        others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let py = model.py();
+        no_arguments("Simulation", others, &[&OPTIONS[..], &["threads"]].concat())?;
         let options = OptionArguments {
             timestep,
             accuracy,
@@ -224,10 +230,24 @@ impl Simulation {
         Ok(self.lock()?.timestep())
     }
 
+    #[setter]
+    fn set_timestep(&self, py: Python<'_>, value: f64) -> PyResult<()> {
+        let mut simulation = self.lock_current(py)?;
+        let changing = &mut *simulation;
+        py.detach(|| changing.set_timestep(value)).map_err(|error| simulation_error(py, &error))
+    }
+
     /// Time, s.
     #[getter]
     fn time(&self) -> PyResult<f64> {
         Ok(self.lock()?.state().time)
+    }
+
+    #[setter]
+    fn set_time(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let time = check_scalar("time", value)?;
+        self.lock()?.state_mut().time = time;
+        Ok(())
     }
 
     /// Positions, (nq,), a live view.
@@ -336,7 +356,7 @@ impl Simulation {
 
     /// Advance by n time steps.
     #[pyo3(signature = (n=1))]
-    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] n: i64) -> PyResult<()> {
+    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = steps)] n: i64) -> PyResult<()> {
         if n < 0 {
             return Err(PyValueError::new_err(format!("n is {n}: expected 0 or more")));
         }
@@ -442,7 +462,8 @@ impl Simulation {
 
     /// Go to a keyframe, or to the default configuration at rest.
     #[pyo3(signature = (keyframe=None))]
-    fn reset(&self, py: Python<'_>, keyframe: Option<&str>) -> PyResult<()> {
+    fn reset(&self, py: Python<'_>, keyframe: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let keyframe = keyframe_key("keyframe", keyframe)?;
         let mut simulation = self.lock()?;
         simulation.reset(keyframe).map_err(|error| simulation_error(py, &error))?;
         self.live.write(py, simulation.state())

@@ -14,6 +14,7 @@ use sim::Frame;
 use crate::model::Model;
 use crate::names::Kind;
 use crate::quantities::{fixed_matrix, fixed_vector, quaternion, twist};
+use crate::results;
 use crate::simulation::Simulation;
 
 /// What all views have: a simulation and an index.
@@ -427,10 +428,10 @@ impl JointView {
         self.joint().range
     }
 
-    /// Greatest force of its drives, N or N·m; None without limit.
+    /// Greatest force of its drives, N or N·m, or the least and the greatest where they differ; None without limit.
     #[getter]
-    fn effort_limit(&self) -> Option<f64> {
-        self.joint().effort_limit
+    fn effort_limit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        results::effort_limit(py, self.joint().effort_limit)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -19,12 +19,13 @@ mod rtsafe;
 mod workspace;
 
 pub(crate) use iteration::Iteration;
-pub(crate) use workspace::{ConvexWorkspace, Evaluation, set_free_velocities};
+pub(crate) use workspace::{ConvexWorkspace, Evaluation};
 
-use crate::parameters::{ConvexParameters, SolverParameters};
+use crate::parameters::{ConvexParameters, SolverParameters, StallParameters};
 use crate::{Constraint, Error, Options, Strategy, Structure};
 
 const PARAMETERS: ConvexParameters = SolverParameters::STANDARD.convex;
+const STALL: StallParameters = SolverParameters::STANDARD.stall;
 
 /// Relative residual and cost at the iterate.
 #[derive(Clone, Copy, Debug)]
@@ -80,9 +81,8 @@ impl Stall {
     }
 
     fn is_over(&mut self, residual: f64) -> bool {
-        self.count +=
-            usize::from(self.cost_is_round_off && residual > PARAMETERS.stall_reduction * self.least_residual);
+        self.count += usize::from(self.cost_is_round_off && residual > STALL.reduction * self.least_residual);
         self.least_residual = residual.min(self.least_residual);
-        self.count == PARAMETERS.stall_limit
+        self.count == STALL.limit
     }
 }

@@ -8,7 +8,7 @@
 //! bound are part of v*, and become rows where they turn out not to be at it.
 
 use multibody::Loads;
-use sap::{Constraint, ContactSpace, FrictionLaw, Law, NotSolved, Options, Report, Structure};
+use sap::{Constraint, ContactSpace, FrictionLaw, LawKind, NotSolved, Options, Report, Structure};
 use spatial::{F64x4, Real, Vec3, Wrench};
 
 use crate::constraint_jacobian::{ConstraintJacobian, Term};
@@ -113,7 +113,7 @@ impl ContactSpaceSolver {
         self.chosen_before.clear();
         self.chosen_before.reserve(MAX_CHOSEN + 1);
         self.bounded.clear();
-        let has_cones = constraints.iter().any(|constraint| matches!(constraint.law, Law::Cone(_)));
+        let has_cones = constraints.iter().any(|constraint| constraint.law.kind == LawKind::Cone);
         let of_pairs = if has_cones { MAX_ROWS_OF_CONES } else { MAX_ROWS_OF_PAIRS };
         self.max_rows = if structure.has_pairs() { of_pairs } else { MAX_ROWS_WITH_THE_WORLD };
         if structure.nodes() < MIN_NODES {
@@ -220,7 +220,7 @@ impl ContactSpaceSolver {
             let velocities = &self.velocities[row..row + rows];
             let was_chosen = chosen_before.next_if_eq(&k).is_some();
             // Under Coulomb's law rolling and torsional friction stay with their contact, which bounds them.
-            let follows = options.friction == FrictionLaw::Coulomb && matches!(constraint.law, Law::SpinFriction(_));
+            let follows = options.friction == FrictionLaw::Coulomb && constraint.law.is_spin();
             let last = self.chosen.last().map(|choice| choice.constraint + 1);
             let is_chosen = if let Some(bounded) = self.bounded.get(next).copied().filter(|b| b.constraint == k) {
                 next += 1;

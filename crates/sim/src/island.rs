@@ -68,11 +68,11 @@ impl Scratch {
         for constraint in &mut set.constraints {
             row += constraint.rows();
             // Friction of a contact's rotation follows the contact.
-            if !matches!(constraint.law, sap::Law::SpinFriction(_)) {
+            if !constraint.law.is_spin() {
                 pushes = impulses[row - 1] > 0.0;
             }
             if !pushes {
-                constraint.law.set_bound(0.0);
+                constraint.law.set_normal_impulse(0.0);
             }
         }
     }
@@ -199,13 +199,13 @@ impl Island {
                 state.extrapolation.go_on(
                     slot.tree,
                     dofs.clone(),
-                    rule.dt,
+                    rule.of_step.dt,
                     &mut self.v[slot.dof..slot.dof + dofs.len()],
                 );
             }
             self.predicted.extend_from_slice(&self.v);
         }
-        let holds = |slot: &CliqueSlot| state.extrapolation.holds(slot.tree, rule.dt);
+        let holds = |slot: &CliqueSlot| state.extrapolation.holds(slot.tree, rule.of_step.dt);
         (pace, pace <= CALM && self.slots.iter().all(holds))
     }
 

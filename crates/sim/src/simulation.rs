@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use geometry::{Collider, Movement, Scene, SceneQueries, Sweep};
-use multibody::{Keyframe, Model};
+use multibody::{Keyframe, KeyframeKey, Model};
 use spatial::Pose;
 use support::{Interrupt, ThreadPool};
 
@@ -182,12 +182,9 @@ impl Simulation {
     /// Goes to a keyframe, or to the default configuration at rest for `None`; time becomes the keyframe's.
     ///
     /// # Errors
-    /// When the model has no keyframe of this name.
-    pub fn reset(&mut self, keyframe: Option<&str>) -> Result<(), SimulationError> {
-        let Some(key) = self.model.keyframe(keyframe) else {
-            let known = self.model.keyframes.iter().map(|k| k.name.clone()).collect();
-            return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known });
-        };
+    /// When the model has no such keyframe.
+    pub fn reset<'a>(&mut self, keyframe: impl Into<KeyframeKey<'a>>) -> Result<(), SimulationError> {
+        let key = SimulationError::keyframe(&self.model, keyframe.into())?;
         let mut warm_start = std::mem::take(&mut self.state.warm_start);
         warm_start.clear();
         let pd = crate::Pd::default();
@@ -387,8 +384,8 @@ impl Simulation {
     fn rule(&self, dt: f64, margin: f64) -> Regularization {
         let Options { scheme, beta, sigma, recovery_speed, .. } = self.options;
         let (theta, constraint_theta) = (scheme.theta(), scheme.constraint_theta());
-        let rule = lanes::Rule::new(dt, beta, sigma, recovery_speed);
-        Regularization { dt, theta, constraint_theta, sigma, recovery_speed, rule, margin }
+        let of_step = lanes::Rule::new(dt, beta, sigma, recovery_speed);
+        Regularization { theta, constraint_theta, of_step, margin }
     }
 
     /// What constraints are made from.
@@ -441,7 +438,7 @@ impl Simulation {
             factorization_budget: self.options.factorization_budget.map(|all| all.saturating_sub(self.factorizations)),
             ..sap::Options::default()
         };
-        let step = self.discretization(rule.dt);
+        let step = self.discretization(rule.of_step.dt);
         let (mut islands, mut others) = (std::mem::take(&mut self.islands), std::mem::take(&mut self.others));
         let (mut pool, mut heaviest) = (std::mem::take(&mut self.pool), std::mem::take(&mut self.heaviest));
         let mut soft_gaps = std::mem::take(&mut self.soft.gaps);

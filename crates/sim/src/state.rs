@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use geometry::Scene;
 use multibody::Model;
+use spatial::Vec3;
 
 use crate::actuation::Inputs;
 use crate::extrapolation::Mark;
@@ -129,9 +130,18 @@ struct Lengths {
 impl State {
     /// The default configuration at rest, soft bodies as they were made.
     pub fn of(model: &Model, scene: &Scene) -> Self {
+        let mut surface_velocity = Vec::new();
+        if scene.geoms.iter().any(|geom| geom.surface_motion.is_some()) {
+            let of = |geom: &geometry::Geom| {
+                let linear = geom.surface_motion.map_or(Vec3::ZERO, |motion| motion.linear);
+                (model.bodies[geom.body].pose.rot * (geom.pose.rot * linear)).to_array()
+            };
+            surface_velocity = scene.geoms.iter().flat_map(of).collect();
+        }
         let soft_positions: Vec<f64> = scene.soft_bodies.iter().flat_map(|body| body.rest_positions()).collect();
         let zeros = vec![0.0; soft_positions.len()];
-        Self { soft_velocities: zeros.clone(), soft_forces: zeros, soft_positions, ..Self::new(model) }
+        let soft_velocities = zeros.clone();
+        Self { soft_velocities, soft_forces: zeros, soft_positions, surface_velocity, ..Self::new(model) }
     }
 
     /// The default configuration at rest of a model without soft bodies.

@@ -235,7 +235,7 @@ impl TreeWorkspace {
             impulse[i] = dt * (force[i] - spring - d * v_tree[i]);
         }
         for drive in &self.axis_drives {
-            drive.add_impulse(state.inputs(), v, step, &mut self.impulse);
+            drive.add_impulse(state.inputs(), (q, v), step, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
         self.note_drag();

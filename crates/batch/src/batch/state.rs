@@ -1,6 +1,6 @@
 //! States of single worlds: in, out, and back to the start.
 
-use multibody::Keyframe;
+use multibody::{Keyframe, KeyframeKey};
 use sim::{Pd, Simulation, SimulationError, State, StepTrace};
 
 use super::{Batch, BatchError, check_size};
@@ -12,12 +12,9 @@ impl Batch {
     ///
     /// # Errors
     /// When the model has no such keyframe, or there is not one entry for each world.
-    pub fn reset(&mut self, which: &[bool], keyframe: Option<&str>) -> Result<(), BatchError> {
+    pub fn reset<'a>(&mut self, which: &[bool], keyframe: impl Into<KeyframeKey<'a>>) -> Result<(), BatchError> {
         check_size("which", which.len(), self.worlds())?;
-        let Some(Keyframe { time, q, v, ctrl, act, .. }) = self.model.keyframe(keyframe) else {
-            let known = self.model.keyframes.iter().map(|k| k.name.clone()).collect();
-            return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known }.into());
-        };
+        let Keyframe { time, q, v, ctrl, act, .. } = SimulationError::keyframe(&self.model, keyframe.into())?;
         for world in (0..self.worlds()).filter(|&world| which[world]) {
             self.reset_world_to(world, &q, &v);
             let reset = self.arrays.world_mut(world);

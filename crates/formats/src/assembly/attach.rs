@@ -31,6 +31,7 @@ impl Assembly {
     pub fn from_model(model: &Model, scene: &Scene) -> Self {
         let mut assembly = Self::new(&model.name);
         assembly.gravity = model.gravity;
+        assembly.parents_touch = scene.parents_touch;
         assembly.timestep = model.timestep;
         (assembly.magnetic_field, assembly.medium, assembly.view) = (model.magnetic_field, model.medium, model.view);
         // Without a prefix and a pose, into a world with nothing in it, there is nothing to collide with.

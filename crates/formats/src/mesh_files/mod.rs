@@ -12,6 +12,7 @@ mod collada;
 mod materials;
 mod msh;
 mod obj;
+mod polygon;
 mod stl;
 pub mod volume;
 

@@ -325,7 +325,9 @@ impl<'a> Reader<'_, 'a> {
                 let reference = tendon.length(&loaded.model, &loaded.model.q0);
                 let here = self.builder.tendons.len();
                 self.names.add(part.element, "tendon", &next.name, self.tendons.len())?;
-                let info = TendonInfo { element: part.element, index: here, reference, range: tendon.range };
+                let effort_limit = None;
+                let info =
+                    TendonInfo { element: part.element, index: here, reference, range: tendon.range, effort_limit };
                 self.tendons.push(info);
                 self.builder.tendons.push(next);
                 part.places.tendons.insert(index, here);

@@ -7,6 +7,7 @@ use super::Reader;
 use super::defaults::{Attributes, ClassId};
 use super::geom::{GeomMass, TYPES, Type, size_and_segment};
 use super::inertia;
+use super::replicas::Replicas;
 use crate::LoadError;
 use crate::limits::MAX_REPLICATED_ELEMENTS;
 use crate::xml::Element;
@@ -150,11 +151,10 @@ impl<'a> Reader<'_, 'a> {
     /// Copies the children of `<replicate>` with growing offsets and numbered names.
     fn replicate(&mut self, item: &Item<'a>, stack: &mut Vec<Item<'a>>) -> Result<(), LoadError> {
         let element = item.element;
-        let count = element.required("count")?.trim().parse::<usize>().ok().filter(|&n| n > 0);
-        let count = count.ok_or_else(|| element.error("count: expected an integer above 0"))?;
+        let replicas = Replicas::of(element)?;
+        let count = replicas.count;
         let offset: Vec3<f64> = element.array("offset")?.unwrap_or([0.0; 3]).into();
         let turn = self.compiler.angles.euler(element.array("euler")?.unwrap_or([0.0; 3]));
-        let separator = element.attribute("sep").unwrap_or("");
         let class = self.defaults.class(element, "childclass", item.class)?;
         // Copies of nothing are counted, too: they take time.
         self.replicated = self.replicated.saturating_add(count.saturating_mul(element.children().len().max(1)));
@@ -162,12 +162,11 @@ impl<'a> Reader<'_, 'a> {
             let expected = format!("expected at most {MAX_REPLICATED_ELEMENTS} copied elements in a model");
             return Err(element.error(format!("count=\"{count}\": {expected}")));
         }
-        let digits = (count - 1).to_string().len();
         let mut frame = Pose::IDENTITY;
         let mut copies = Vec::new();
         for i in 0..count {
             // Of nested replicas the inner suffix comes first.
-            let suffix = format!("{separator}{i:0digits$}{}", item.suffix);
+            let suffix = format!("{}{}", replicas.suffix(i), item.suffix);
             copies.push(Item { element, class, frame: item.frame * frame, suffix });
             frame = frame * Pose::new(offset, turn);
         }

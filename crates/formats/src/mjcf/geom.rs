@@ -1,6 +1,6 @@
 //! `<geom>`: shapes, their surfaces and their mass.
 
-use geometry::{Geom, MassModel, Shape};
+use geometry::{Geom, MassModel, Shape, SurfaceMotion};
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
 use super::Reader;
@@ -97,6 +97,7 @@ impl<'a> Reader<'_, 'a> {
             rgba: self.assets.rgba(attributes)?,
             group: group.max(0) as u32,
             look: self.assets.look(attributes),
+            surface_motion: surface_motion(attributes)?,
         });
         Ok(GeomMass { inertia, axes, group })
     }
@@ -172,13 +173,18 @@ impl<'a> Reader<'_, 'a> {
         if attributes.number("gap")?.is_some_and(|gap| gap != 0.0) {
             self.warnings.add_attribute(element, "gap", "contacts without force are not reported: ignored");
         }
-        for name in ["adhesion", "surfacevel"] {
-            if attributes.numbers(name)?.is_some_and(|v| v.iter().any(|&v| v != 0.0)) {
-                self.warnings.add_attribute(element, name, "not simulated: ignored");
-            }
+        if attributes.number("adhesion")?.is_some_and(|force| force != 0.0) {
+            self.warnings.add_attribute(element, "adhesion", "not simulated: ignored");
         }
         Ok(())
     }
+}
+
+/// Linear and angular velocity of the surface; numbers that are missing are 0.
+fn surface_motion(attributes: &Attributes<'_, '_>) -> Result<Option<SurfaceMotion>, LoadError> {
+    let [x, y, z, a, b, c] = attributes.leading("surfacevel", [0.0; 6])?;
+    let motion = SurfaceMotion { linear: Vec3::new(x, y, z), angular: Vec3::new(a, b, c) };
+    Ok(Some(motion).filter(|motion| motion.linear != Vec3::ZERO || motion.angular != Vec3::ZERO))
 }
 
 fn mass_model(attributes: &Attributes<'_, '_>) -> Result<MassModel, LoadError> {

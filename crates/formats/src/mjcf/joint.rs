@@ -120,18 +120,13 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// The limit on the sum of the actuator forces at a hinge or slide.
-    fn effort_limit(&mut self, attributes: &Attributes<'_, '_>, kind: Type) -> Result<Option<f64>, LoadError> {
+    /// The limits of the sum of the actuator forces at a hinge or slide.
+    fn effort_limit(&self, attributes: &Attributes<'_, '_>, kind: Type) -> Result<Option<(f64, f64)>, LoadError> {
         attributes.skip(&["actuatorfrcrange", "actuatorfrclimited"]);
         if !matches!(kind, Type::Hinge | Type::Slide) {
             return Ok(None);
         }
-        let range = self.range(attributes, "actuatorfrcrange", "actuatorfrclimited")?;
-        if range.is_some_and(|(low, high)| low != -high) {
-            let message = "a limit that is not the same in both directions is not simulated: ignored";
-            self.warnings.add_attribute(attributes.element(), "actuatorfrcrange", message);
-        }
-        Ok(range.filter(|&(low, high)| low == -high).map(|(_, high)| high))
+        self.range(attributes, "actuatorfrcrange", "actuatorfrclimited")
     }
 
     /// The linear part of a force law that may be a polynomial.

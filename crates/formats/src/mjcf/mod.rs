@@ -7,6 +7,7 @@ mod asset;
 mod asset_files;
 mod attach;
 mod body;
+mod builtin_mesh;
 mod camera;
 mod compiler;
 mod compliance;
@@ -27,6 +28,8 @@ mod mesh;
 mod names;
 mod option;
 mod orientation;
+mod overrides;
+mod replicas;
 mod sensor;
 mod surface;
 mod tendon;
@@ -60,6 +63,8 @@ fn read_part(
     ancestors: Vec<PathBuf>,
 ) -> Result<Loaded, LoadError> {
     include::expand(&mut document, root, base)?;
+    replicas::expand(&mut document, root)?;
+    overrides::apply(&mut document, root);
     let (document, root) = (&document, document.element(root));
     let defaults = defaults::Defaults::read(root)?;
     let mut reader = Reader::new(root, base, &defaults)?;
@@ -77,6 +82,7 @@ fn read_part(
     reader.equalities(root)?;
     reader.attach_equalities()?;
     reader.actuators(root)?;
+    reader.limit_tendon_efforts();
     reader.attach_actuators()?;
     reader.sensors(root)?;
     reader.attach_sensors()?;
@@ -147,7 +153,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             defaults,
             assets,
             builder,
-            scene: Scene { sky, ..Scene::default() },
+            scene: Scene { sky, parents_touch: !options.flags.filter_parent, ..Scene::default() },
             surfaces: surface::Surfaces::default(),
             names,
             warnings,

@@ -2,6 +2,7 @@
 
 mod actuators;
 mod bad_input;
+mod builtin;
 mod contacts;
 mod defaults;
 mod equalities;
@@ -13,6 +14,7 @@ mod lenient;
 mod limits;
 mod mutilated;
 mod orientation;
+mod replicas;
 mod scale;
 mod sensors;
 mod tendons;

@@ -92,6 +92,18 @@ fn actuators_pull_along_tendons() {
 }
 
 #[test]
+fn a_tendon_limits_the_force_of_its_actuator() {
+    let range = |motor: &str| {
+        let tendon = format!(r#"<fixed name="t" actuatorfrcrange="-20 5">{BOTH}</fixed>"#);
+        let actuator = format!(r#"<actuator><motor tendon="t" gear="3" {motor}/></actuator>"#);
+        load(&text("", &tendon, &actuator)).model.actuators[0].force_range
+    };
+    assert_eq!(range(""), Some((-20.0, 5.0)));
+    assert_eq!(range(r#"forcerange="-2 9""#), Some((-2.0, 5.0)));
+    assert_eq!(range(r#"forcerange="6 9""#), Some((5.0, 5.0)));
+}
+
+#[test]
 fn damping_ratio_counts_the_inertia_along_the_tendon() {
     // The hinge and the slide are along z through the centres: inertias 0.4 + 0.8 and mass 2. Along the tendon with
     // armature a: 1/I₀ = 4/1.2 + 9/2, I = I₀ + a, seen through a gear of 2 as I/4.

@@ -54,11 +54,11 @@ pub(crate) struct PlanDrive {
     pub v: usize,
     /// None of a degree of freedom of PD control.
     pub actuators: Vec<PlanActuator>,
-    /// Greatest force at the joint.
-    pub effort_limit: f64,
+    /// Least and greatest force at the joint.
+    pub effort_limit: (f64, f64),
 }
 
-const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+pub(crate) const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 impl PlanActuator {
     pub fn new(model: &Model, weights: &InverseWeights, ctrl: usize, gear: f64) -> Self {
@@ -123,12 +123,14 @@ impl PlanDrive {
                     (&model.joints[joint], gear)
                 }
                 Transmission::Unsupported | Transmission::Tendon { .. } => continue,
-                Transmission::Site { .. } => return Err(NotInLanes(format!("actuator {ctrl} acts on a site"))),
+                Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
+                    return Err(NotInLanes(format!("actuator {ctrl} acts on a site")));
+                }
                 _ => return Err(NotInLanes(format!("actuator {ctrl} acts on more than one degree of freedom"))),
             };
             let own = PlanActuator::new(model, weights, ctrl, gear);
-            let effort_limit = joint.effort_limit.unwrap_or(f64::INFINITY);
-            match drives.iter_mut().find(|drive| drive.v == joint.v && effort_limit.is_finite()) {
+            let effort_limit = joint.effort_limit.unwrap_or(FREE);
+            match drives.iter_mut().find(|drive| drive.v == joint.v && effort_limit != FREE) {
                 Some(drive) => drive.actuators.push(own),
                 None => drives.push(Self { q: joint.q, v: joint.v, actuators: vec![own], effort_limit }),
             }

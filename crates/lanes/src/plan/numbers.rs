@@ -240,7 +240,10 @@ impl ActuatorNumbers<f64> {
     fn new(model: &Model, weights: &InverseWeights, (ctrl, actuator): (usize, &multibody::Actuator), dt: f64) -> Self {
         let gear = match actuator.transmission {
             Transmission::Joint { gear, .. } | Transmission::Tendon { gear, .. } => gear,
-            Transmission::JointAxes { .. } | Transmission::Site { .. } | Transmission::Unsupported => 0.0,
+            Transmission::JointAxes { .. }
+            | Transmission::Site { .. }
+            | Transmission::SliderCrank { .. }
+            | Transmission::Unsupported => 0.0,
         };
         let [b0, b1, b2] = actuator.law.bias;
         // What would feed energy in stays explicit.

@@ -1,8 +1,6 @@
 use super::*;
 use crate::vector::dot;
-use crate::{
-    BoundedFrictionContact, BoxConstraint, ConeContact, Dense, Equality, Limit, SpinFriction, Workspace, solve,
-};
+use crate::{Criterion, Dense, Law, Workspace, solve};
 use support::SplitMix64;
 
 const ENERGY: f64 = 10.0;
@@ -44,9 +42,9 @@ fn what_settles_meets_coulombs_law() {
     for _ in 0..200 {
         let (mut space, free, _) = problem(13, 9, &mut random);
         let (mu, r, rolling, torsional) = (0.6, 1e-4, 0.02, 0.05);
-        let contact = || Constraint::from(BoundedFrictionContact::new(mu, r, r, 0.0, 0.3)).with_delassus(3.0);
-        let spin = Constraint::from(SpinFriction::new(r, rolling, torsional, 0.3)).with_delassus(3.0);
-        let limit = Constraint::from(Limit::new(r, 0.0)).with_delassus(3.0);
+        let contact = || Constraint::from(Law::bounded_friction(mu, r, r, 0.0, 0.3)).with_delassus(3.0);
+        let spin = Constraint::from(Law::spin_friction(r, rolling, torsional, 0.3)).with_delassus(3.0);
+        let limit = Constraint::from(Law::limit(r, 0.0)).with_delassus(3.0);
         let constraints = [contact(), spin, contact(), contact(), limit];
         let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &constraints, &free, FrictionLaw::Coulomb)
         else {
@@ -84,7 +82,7 @@ fn one_contact_is_alone() {
     let mut space = ContactSpace::default();
     space.start(3);
     (0..3).for_each(|k| space.set(k, k, 2.0));
-    let law = |mu| Constraint::from(BoundedFrictionContact::new(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0);
+    let law = |mu| Constraint::from(Law::bounded_friction(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0);
     let (report, lambda, v) =
         solve_in_contact_space(&mut space, &[law(0.8)], &[0.3, 0.0, -1.0], FrictionLaw::Coulomb).unwrap();
     assert_eq!(report.iterations, 0);
@@ -135,13 +133,13 @@ fn solve_beside_passes(nv: usize, laws: &[Constraint]) -> (usize, usize) {
 #[test]
 fn what_settles_is_what_passes_find() {
     let constraints: [Constraint; 7] = [
-        BoundedFrictionContact::new(0.3, 1e-3, 1e-3, 0.0, 0.3).with_surface_velocity([0.4, 0.1]).into(),
-        SpinFriction::new(1e-3, 0.0, 0.3, 0.3).into(),
-        BoundedFrictionContact::new(0.0, 1e-3, 1e-3, 0.1, 0.3).into(),
-        Limit::new(1e-3, 0.2).into(),
-        BoxConstraint::new(1e-3, 0.0, -0.01, 0.02).into(),
-        BoxConstraint::new(1e-3, 0.1, -5.0, 5.0).into(),
-        Equality::vector(1e-3, [0.1, -0.2, 0.3]).into(),
+        Law::bounded_friction(0.3, 1e-3, 1e-3, 0.0, 0.3).with_surface_velocity([0.4, 0.1]).into(),
+        Law::spin_friction(1e-3, 0.0, 0.3, 0.3).into(),
+        Law::bounded_friction(0.0, 1e-3, 1e-3, 0.1, 0.3).into(),
+        Law::limit(1e-3, 0.2).into(),
+        Law::bounded(1e-3, 0.0, -0.01, 0.02).into(),
+        Law::bounded(1e-3, 0.1, -5.0, 5.0).into(),
+        Law::equalities(1e-3, [0.1, -0.2, 0.3]).into(),
     ];
     let (settled, steps) = solve_beside_passes(24, &constraints);
     assert!(settled > 95 && steps < 4 * settled, "{settled} {steps}");
@@ -151,11 +149,11 @@ fn what_settles_is_what_passes_find() {
 #[test]
 fn cones_that_settle_are_what_passes_find() {
     let constraints: [Constraint; 5] = [
-        ConeContact::new(0.5, 1e-3, 1e-3, 0.1).with_surface_velocity([-0.2, 0.3]).into(),
-        SpinFriction::new(1e-3, 0.2, 0.3, 0.3).into(),
-        ConeContact::new(0.8, 1e-3, 1e-3, 0.3).into(),
-        SpinFriction::new(1e-3, 0.0, 0.3, 0.3).into(),
-        Limit::new(1e-3, 0.2).into(),
+        Law::cone(0.5, 1e-3, 1e-3, 0.1).with_surface_velocity([-0.2, 0.3]).into(),
+        Law::spin_friction(1e-3, 0.2, 0.3, 0.3).into(),
+        Law::cone(0.8, 1e-3, 1e-3, 0.3).into(),
+        Law::spin_friction(1e-3, 0.0, 0.3, 0.3).into(),
+        Law::limit(1e-3, 0.2).into(),
     ];
     let (settled, steps) = solve_beside_passes(24, &constraints);
     assert!(settled > 95 && steps < 5 * settled, "{settled} {steps}");
@@ -168,7 +166,7 @@ fn what_does_not_push_stays() {
     space.start(3);
     (0..3).for_each(|k| space.set(k, k, 1.0));
     space.set(2, 0, 0.9);
-    let law = Constraint::from(BoundedFrictionContact::new(1.5, 1e-3, 1e-3, 0.0, 0.0)).with_delassus(0.5);
+    let law = Constraint::from(Law::bounded_friction(1.5, 1e-3, 1e-3, 0.0, 0.0)).with_delassus(0.5);
     let law = law.with_free_velocity([3.0, 0.0, -0.3]);
     let (report, lambda, v) =
         solve_in_contact_space(&mut space, &[law], &[3.0, 0.0, 0.1], FrictionLaw::Coulomb).unwrap();
@@ -181,7 +179,7 @@ fn what_is_not_finite_is_no_solution() {
         let mut space = ContactSpace::default();
         space.start(1);
         space.set(0, 0, 1.0);
-        let law = Constraint::from(Limit::new(1e-3, 0.0)).with_delassus(1.0);
+        let law = Constraint::from(Law::limit(1e-3, 0.0)).with_delassus(1.0);
         let report = space.solve(&[law], &[free], energy, &Options::default());
         assert!(report.is_err(), "{free} {energy}: {report:?}");
     }
@@ -191,8 +189,8 @@ fn what_is_not_finite_is_no_solution() {
 fn what_it_cannot_solve_is_left() {
     let mut random = SplitMix64(5);
     let (mut space, free, _) = problem(6, 9, &mut random);
-    let cone = Constraint::from(ConeContact::new(0.5, 1e-4, 1e-4, 0.0)).with_delassus(3.0);
-    let unknown = Constraint::from(BoundedFrictionContact::new(0.5, 1e-4, 1e-4, 0.0, 0.3));
+    let cone = Constraint::from(Law::cone(0.5, 1e-4, 1e-4, 0.0)).with_delassus(3.0);
+    let unknown = Constraint::from(Law::bounded_friction(0.5, 1e-4, 1e-4, 0.0, 0.3));
     assert!(solve_in_contact_space(&mut space, &[unknown, unknown], &free, FrictionLaw::Coulomb).is_err());
     assert!(solve_in_contact_space(&mut space, &[cone, cone], &[f64::NAN; 6], FrictionLaw::Coulomb).is_err());
 }
@@ -206,7 +204,7 @@ fn the_proximal_point_method_solves_what_newtons_method_does_not() {
         let (mut space, free, _) = problem(rows, nv, &mut random);
         let contact = |k: usize| {
             let w = (0..3).map(|row| space.w[(3 * k + row) * (rows + 1)]).sum::<f64>() / 3.0;
-            Constraint::from(BoundedFrictionContact::new(0.8, 1e-5, 1e-3, 0.0, 0.0)).with_delassus(w)
+            Constraint::from(Law::bounded_friction(0.8, 1e-5, 1e-3, 0.0, 0.0)).with_delassus(w)
         };
         let constraints: Vec<Constraint> = (0..rows / 3).map(contact).collect();
         let options = Options { friction: FrictionLaw::Coulomb, ..Options::default() };

@@ -1,7 +1,8 @@
 //! The moves of the iteration: predictions and Newton steps.
 
+use crate::law::LawKind;
 use crate::vector::{axpy, dot, scaled_norm, sum};
-use crate::{Block, Constraint, Error, FactorError, Law, Options, Structure};
+use crate::{Block, Constraint, Error, FactorError, Options, Structure};
 
 use super::line_search::Line;
 use super::workspace::{ConvexWorkspace, set_free_velocities};
@@ -23,7 +24,7 @@ pub(crate) struct Iteration<'a, S> {
     /// Whether the last [`residual`](Self::residual) met the tolerance.
     pub is_solved: bool,
     /// Whether the last factor led to a whole step.
-    pub is_reusable: bool,
+    is_reusable: bool,
     /// Whether the workspace has `A v*`.
     has_a_v_star: bool,
     /// Whether there are friction cones: surfaces that are bent.
@@ -58,7 +59,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
             is_solved: false,
             is_reusable: false,
             has_a_v_star: false,
-            has_cones: constraints.iter().any(|c| matches!(&c.law, Law::Cone(contact) if contact.mu() > 0.0)),
+            has_cones: constraints.iter().any(|c| c.law.kind == LawKind::Cone && c.law.friction[0] > 0.0),
             retreat: None,
         }
     }
@@ -133,13 +134,27 @@ impl<'a, S: Structure> Iteration<'a, S> {
         factored.map_err(|source| self.factorization_error(source))
     }
 
+    /// Factors `A + Jᵀ(G + b eᵀ)J`.
+    pub fn factor_unsymmetric(
+        &mut self,
+        constraints: &[Constraint],
+        hessian: &[Block],
+        slopes: &[[f64; 3]],
+    ) -> Result<(), Error> {
+        self.check_interrupt()?;
+        self.iterations += 1;
+        self.is_reusable = false;
+        let factored = self.structure.factor_unsymmetric(constraints, hessian, slopes);
+        factored.map_err(|source| self.factorization_error(source))
+    }
+
     /// An error if the structure was told to stop.
-    pub fn check_interrupt(&self) -> Result<(), Error> {
+    fn check_interrupt(&self) -> Result<(), Error> {
         if self.structure.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Why the last factorisation failed.
-    pub fn factorization_error(&self, source: FactorError) -> Error {
+    fn factorization_error(&self, source: FactorError) -> Error {
         let iteration = self.iterations - 1;
         self.check_interrupt().err().unwrap_or(Error::Factorization { iteration, source })
     }

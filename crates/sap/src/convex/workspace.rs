@@ -120,11 +120,6 @@ pub(crate) struct ConvexWorkspace {
 }
 
 impl ConvexWorkspace {
-    /// Sets what each constraint would meet if it alone did not push, from the iterate.
-    pub fn set_free(&mut self, constraints: &[Constraint]) {
-        set_free_velocities(constraints, &self.current.v_c, &self.current.gamma, &mut self.free);
-    }
-
     /// Sets `v − v*`.
     pub fn set_difference(&mut self, v: &[f64], v_star: &[f64]) {
         for ((difference, v), v_star) in self.difference.iter_mut().zip(v).zip(v_star) {

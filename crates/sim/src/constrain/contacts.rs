@@ -4,7 +4,7 @@ use geometry::Contact as Detected;
 use lanes::RowWeight;
 use lanes::constants::SPRING_WITHIN;
 use multibody::{Compliance, Material, Resistance};
-use sap::{BoundedFrictionContact, ConeContact, Law, SpinFriction};
+use sap::Law;
 use spatial::{Mat3, Vec3};
 
 use super::regularization::{OneSided, Start};
@@ -60,8 +60,10 @@ struct BodyPair {
     spring_depth: f64,
     /// Of the bodies' centres of mass, and what the cone of friction makes of it.
     inverse_weight: f64,
-    /// The velocity of the second geom's surface on its body, less that of the first's.
+    /// The velocity of the second geom's surface on its body, less that of the first's, but for what turns.
     surface_velocity: Vec3<f64>,
+    /// Whether a surface turns.
+    has_turning: bool,
 }
 
 impl BodyPair {
@@ -88,6 +90,7 @@ impl BodyPair {
             surface,
             spring_depth: if is_within { SPRING_WITHIN * least } else { least },
             surface_velocity: cx.surface_velocity(contact.geoms),
+            has_turning: contact.geoms.iter().any(|geom| cx.scene.geoms[*geom].surface_motion.is_some()),
         }
     }
 
@@ -144,11 +147,12 @@ fn push_contact(
     Place { index, ordinal, report }: Place,
 ) -> f64 {
     let ends = by.0;
+    let turning = if pair.has_turning { cx.surface_turning(contact.geoms, contact.position) } else { Vec3::ZERO };
     let touching = Touching {
         surface: &pair.surface,
         spring_depth: pair.spring_depth,
         inverse_weight: pair.inverse_weight,
-        surface_velocity: pair.surface_velocity,
+        surface_velocity: pair.surface_velocity + turning,
         normal: contact.normal,
         gap: contact.gap,
         key: Key::contact(contact.geoms, ordinal),
@@ -157,7 +161,7 @@ fn push_contact(
     };
     push_touching(cx, set, &touching, by, || {
         let [start, led] = cx.velocities(&ends, Motion::Linear);
-        let reach = cx.rule.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
+        let reach = cx.rule.of_step.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
         cx.jacobian_drift.of_contact(contact, ordinal, start, reach, index)
     })
 }
@@ -184,23 +188,24 @@ pub(super) fn push_touching(
         one_sided.v_hat = one_sided.v_hat.min(cx.recovery_speed(&ends, normal));
     }
     let OneSided { r: r_n, is_rigid, is_midway, .. } = one_sided;
-    let r_t = cx.rule.sigma * stiff;
+    let r_t = cx.rule.of_step.sigma * stiff;
     let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
     let memory = set.recall(key, cx);
     let is_spinning = surface.resistance >= Resistance::Spinning;
     let remembered = memory.map(|m| m.normal);
-    let (vn_hat, recovery) = one_sided.split(remembered, cx.rule.recovery_speed);
-    let isolated = || {
-        BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, 0.0)
-            .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(normal))
-    };
+    let (vn_hat, recovery) = one_sided.split(remembered, cx.rule.of_step.recovery_speed);
+    let isolated = || ((vn_hat - cx.velocities(&ends, Motion::Linear)[1].dot(normal)) / (r_n + w)).max(0.0);
     let normal_impulse =
         if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { remembered.unwrap_or_else(isolated) };
     let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() { drift() } else { (Vec3::ZERO, 0.0) };
     let turned = |vn_hat: f64| if is_midway { vn_hat } else { vn_hat - normal_turning };
     let surface_velocity = surface_velocity + jacobian_drift;
-    let belt = (surface_velocity != Vec3::ZERO).then(|| [-t1.dot(surface_velocity), -t2.dot(surface_velocity)]);
-    let law = friction_law(cx.law, (mu, normal_impulse), [r_t, r_n], turned(vn_hat), belt);
+    let law = if cx.law == ContactLaw::Sap {
+        Law::cone(mu, r_t, r_n, turned(vn_hat))
+    } else {
+        Law::bounded_friction(mu, r_t, r_n, turned(vn_hat), normal_impulse)
+    };
+    let law = law.with_surface_velocity([-t1.dot(surface_velocity), -t2.dot(surface_velocity)]);
     let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
     set.push_recalled(law, w, ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear }, key, memory, report);
     set.set_rigid(is_rigid);
@@ -222,24 +227,6 @@ fn compliance(touching: &Touching<'_>) -> (Compliance, f64) {
     }
 }
 
-/// The law of a contact whose surfaces may move by themselves, as belts do.
-#[inline(always)]
-fn friction_law(
-    law: ContactLaw,
-    (mu, normal_impulse): (f64, f64),
-    [r_t, r_n]: [f64; 2],
-    vn_hat: f64,
-    belt: Option<[f64; 2]>,
-) -> Law {
-    if law == ContactLaw::Sap {
-        let law = ConeContact::new(mu, r_t, r_n, vn_hat);
-        Law::Cone(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
-    } else {
-        let law = BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, normal_impulse);
-        Law::BoundedFriction(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
-    }
-}
-
 /// Adds the rolling and torsional friction of the last contact. What cannot turn resists no spin.
 #[inline(always)]
 fn push_spin(
@@ -252,11 +239,11 @@ fn push_spin(
     let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
     if w > 0.0 {
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
-        let law = SpinFriction::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
+        let law = Law::spin_friction(cx.rule.of_step.sigma * w, rolling, surface.torsional_friction, normal_impulse);
         let memory = set.recall(spin_key, cx);
         let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
         let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
-        set.push_recalled(law.into(), w, jacobian, spin_key, memory, Report::None);
+        set.push_recalled(law, w, jacobian, spin_key, memory, Report::None);
         set.set_rigid(is_rigid);
     }
 }

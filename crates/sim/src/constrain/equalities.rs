@@ -3,7 +3,7 @@
 use lanes::RowWeight;
 use lanes::constants::MEAN;
 use multibody::{EqualityKind, Model};
-use sap::Equality;
+use sap::Law;
 use spatial::{Mat3, Pose, Vec3};
 
 use super::sums::Coupling;
@@ -115,8 +115,9 @@ impl Tie {
             Mat3::from_columns(t1, t2, normal)
         });
         let ends = [cx.end(frames[0].body, first.pos), cx.end(frames[1].body, second.pos)];
-        // The rows are about one point of space: the second body's.
-        let ends = [ends[0].map(|e| ConstraintEnd { arm: e.arm + span, ..e }), ends[1]];
+        // The rows are about one point of space: the second body's if it moves, else the first's.
+        let shift = if ends[1].is_some() { span } else { Vec3::ZERO };
+        let ends = [ends[0].map(|e| ConstraintEnd { arm: e.arm + shift, ..e }), ends[1]];
         Some(Placed { frames: [first, second], ends, basis, along: distance.map(|distance| span.norm() - distance) })
     }
 
@@ -169,11 +170,11 @@ impl Tie {
                 Some(violation) => {
                     let rates = || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z));
                     let v_hat = rule.scalar_bias(cx.rule.start(compliance, violation, rates));
-                    Equality::along_third(rule.of.r, v_hat - jacobian_drift[0].z * rule.turned())
+                    Law::along_third(rule.of.r, v_hat - jacobian_drift[0].z * rule.turned())
                 }
                 None => {
                     let start = cx.rule.start(compliance, span, || cx.velocities(&ends, Motion::Linear));
-                    Equality::vector(rule.of.r, (rule.bias(start) - jacobian_drift[0] * rule.turned()).to_array())
+                    Law::equalities(rule.of.r, (rule.bias(start) - jacobian_drift[0] * rule.turned()).to_array())
                 }
             };
             let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear };
@@ -184,7 +185,7 @@ impl Tie {
         if let Some((turn, _)) = turn.filter(|_| w > 0.0) {
             let rule = law_of(1, w);
             let start = cx.rule.start(compliance, turn, || cx.velocities(&ends, Motion::Angular));
-            let law = Equality::vector(rule.of.r, (rule.bias(start) - jacobian_drift[1] * rule.turned()).to_array());
+            let law = Law::equalities(rule.of.r, (rule.bias(start) - jacobian_drift[1] * rule.turned()).to_array());
             let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
             set.push(law, w, jacobian, Key::equality(self.index, 1), cx);
             set.set_rigid(rule.is_rigid());

@@ -1,6 +1,6 @@
 //! From compliance to regularisation.
 
-use lanes::constants::{FASTEST, LEFT_IN_VELOCITIES};
+use lanes::constants::LEFT_IN_VELOCITIES;
 use lanes::{RowLaw, RowWeight, Rule};
 use multibody::Compliance;
 use spatial::Vec3;
@@ -11,14 +11,11 @@ use crate::Theta;
 /// Parameters that turn compliance into regularisation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Regularization {
-    pub dt: f64,
     pub theta: Theta,
     /// Where in the step an implicit scheme takes compliant constraints that it resolves.
     pub constraint_theta: f64,
-    pub sigma: f64,
-    pub recovery_speed: f64,
     /// The laws where positions follow the velocity at the end of the step.
-    pub rule: Rule,
+    pub of_step: Rule,
     /// How much farther off than within reach of the step limits count, m or rad.
     pub margin: f64,
 }
@@ -50,14 +47,14 @@ impl Regularization {
             return Start { violation, rate: T::default(), led: T::default() };
         }
         let [rate, led] = rates();
-        Start { violation: violation - (led * vq + rate * (1.0 - vq)) * (self.dt * q), rate, led }
+        Start { violation: violation - (led * vq + rate * (1.0 - vq)) * (self.of_step.dt * q), rate, led }
     }
 
     /// (R_n, v̂_n) of a one-sided constraint.
     pub fn normal(&self, compliance: Compliance, start: Start<f64>, weight: RowWeight<f64>) -> OneSided {
         if self.is_plain() {
             let lanes::OneSided { r, v_hat, is_rigid } =
-                self.rule.one_sided(&compliance, weight, start.violation, || start.rate);
+                self.of_step.one_sided(&compliance, weight, start.violation, || start.rate);
             let is_rigid = is_rigid > 0.0;
             let touching = if is_rigid { 0.0 } else { f64::INFINITY };
             return OneSided { r, v_hat, touching, is_rigid, is_midway: false };
@@ -65,19 +62,26 @@ impl Regularization {
         let law = self.compliant(compliance, weight, start.violation.abs());
         let touching = if law.is_rigid() { law.of.per_rate * start.rate } else { f64::INFINITY };
         let (is_rigid, is_midway) = (law.is_rigid(), law.is_midway);
-        let reaches = start.violation < 0.0 || !matches!(compliance, Compliance::Reference(_));
-        let v_hat = if reaches { law.scalar(start).min(law.of.fastest) } else { -FASTEST };
+        let mut v_hat = law.scalar(start).min(law.of.fastest);
+        if start.violation >= 0.0 && matches!(compliance, Compliance::Reference(_)) {
+            v_hat = v_hat.min(-start.violation / self.of_step.dt);
+        }
         let whole = OneSided { r: law.of.r, v_hat, touching, is_rigid, is_midway };
         let time = -1.0 / law.of.per_violation;
-        if law.is_midway { self.passing(whole, time, start, weight.w * self.rule.near_rigid) } else { whole }
+        let is_spring = matches!(compliance, Compliance::Physical { .. });
+        if law.is_midway && is_spring {
+            self.passing(whole, time, start, weight.w * self.of_step.near_rigid)
+        } else {
+            whole
+        }
     }
 
     /// The law of a constraint that is taken in the middle of the step. Where it pushes during a part of the step only, the law is the
     /// tangent of its mean force at the rate that the step is expected to lead to: R = max(R_whole `time`/slope, `least`). A constraint
     /// that the step does not reach does not push.
     fn passing(&self, whole: OneSided, time: f64, start: Start<f64>, least: f64) -> OneSided {
-        let relaxation = 2.0 * time - 0.5 * self.dt;
-        let step_average = Passage::new(self.dt, relaxation, start.violation, [start.rate, start.led]);
+        let relaxation = 2.0 * time - 0.5 * self.of_step.dt;
+        let step_average = Passage::new(self.of_step.dt, relaxation, start.violation, [start.rate, start.led]);
         if step_average.is_apart() {
             return OneSided { v_hat: whole.v_hat.min(step_average.closing_rate()), ..whole };
         }
@@ -103,16 +107,16 @@ impl Regularization {
     #[inline]
     pub fn compliant(&self, compliance: Compliance, weight: RowWeight<f64>, size: f64) -> Compliant {
         if self.is_plain() {
-            return Compliant { of: self.rule.law(&compliance, weight, size), is_midway: false };
+            return Compliant { of: self.of_step.law(&compliance, weight, size), is_midway: false };
         }
-        let (dt, w) = (self.dt, weight.w);
+        let (dt, w) = (self.of_step.dt, weight.w);
         let unseen = dt * (1.0 - self.theta.vq);
         let mut at_end = compliance;
         if let Compliance::Physical { stiffness, relaxation } = compliance {
             let a = self.evaluation(stiffness * w, relaxation);
             let time = a * (a * dt + relaxation);
             let r = 1.0 / (dt * stiffness * time);
-            if r > w * self.rule.near_rigid {
+            if r > w * self.of_step.near_rigid {
                 let lag = (1.0 - a) * (a * dt + relaxation) + (2.0 * a - 1.0) * unseen;
                 let (per_violation, per_rate) = (-1.0 / time, -lag / time);
                 let of = RowLaw { r, per_violation, per_rate, fastest: f64::INFINITY, is_rigid: 0.0 };
@@ -120,8 +124,10 @@ impl Regularization {
             }
             at_end = Compliance::NearRigid;
         }
-        let of = self.rule.law(&at_end, weight, size);
-        Compliant { of: RowLaw { per_rate: of.per_violation.mul_add(unseen, of.per_rate), ..of }, is_midway: false }
+        let of = self.of_step.law(&at_end, weight, size);
+        // The acceleration of a reference is J v̇, without what rows turn by.
+        let is_midway = matches!(at_end, Compliance::Reference(_));
+        Compliant { of: RowLaw { per_rate: of.per_violation.mul_add(unseen, of.per_rate), ..of }, is_midway }
     }
 
     /// Where in the step a constraint is taken whose oscillation has the rate ω = `squared_rate`^½.
@@ -129,7 +135,7 @@ impl Regularization {
         if self.constraint_theta >= 1.0 {
             return self.constraint_theta;
         }
-        let angle = self.dt * squared_rate.sqrt().max(squared_rate * relaxation);
+        let angle = self.of_step.dt * squared_rate.sqrt().max(squared_rate * relaxation);
         self.constraint_theta.max(1.0 - 0.5 / angle)
     }
 }
@@ -167,7 +173,7 @@ impl OneSided {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Compliant {
     pub of: RowLaw<f64>,
-    /// Whether it is taken in the middle of the step, which resolves it.
+    /// Whether it is taken in the middle of the step, which resolves it, or as if it were.
     pub is_midway: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use geometry::{SoftContact, SoftPartner};
 use multibody::{Compliance, Material, Resistance};
-use sap::Equality;
+use sap::Law;
 use spatial::{Mat3, Vec3};
 
 use super::contacts::{Touching, push_touching};
@@ -29,7 +29,7 @@ pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut Constrain
         let w = MEAN * ends.iter().flatten().map(|end| cx.mobility(end)).sum::<f64>();
         let rule = cx.rule.compliant(Compliance::NearRigid, RowWeight { w, inverse: 0.0 }, 0.0);
         let start = cx.rule.start(Compliance::NearRigid, position - point, || cx.velocities(&ends, Motion::Linear));
-        let law = Equality::vector(rule.of.r, rule.bias(start).to_array());
+        let law = Law::equalities(rule.of.r, rule.bias(start).to_array());
         let jacobian = ConstraintJacobian::Ends { ends, basis: Mat3::IDENTITY, motion: Motion::Linear };
         set.push(law, w, jacobian, Key::hold(k), cx);
         set.set_rigid(true);
@@ -63,7 +63,7 @@ fn push_contact(
     let first = cx.soft_end(point);
     let (surface, second) = match contact.partner {
         SoftPartner::Geom(geom) => {
-            surface_velocity = cx.surface_velocity_of(geom);
+            surface_velocity = cx.surface_velocity_of(geom) + cx.surface_turning_of(geom, cx.origin(&first));
             let geom = &cx.scene.geoms[geom];
             let material = &cx.model.materials[geom.material];
             let compliance = match material.compliance {

@@ -2,7 +2,7 @@
 
 use lanes::RowWeight;
 use multibody::{Compliance, InverseWeights, Model, Tendon, TendonLook, TendonPath, TendonRow, Transmission};
-use sap::BoxConstraint;
+use sap::Law;
 
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
@@ -52,8 +52,8 @@ impl TendonForces {
             evaluation: 1.0,
         };
         let on_site = |(ctrl, actuator): (usize, &multibody::Actuator)| {
-            let is_on_site = matches!(actuator.transmission, Transmission::Site { .. });
-            is_on_site.then(|| Self {
+            let is_on_sites = actuator.transmission.sites().next().is_some();
+            is_on_sites.then(|| Self {
                 sum: Sum::of_site(ctrl),
                 tendon: nothing(),
                 // The row has the gear in it.
@@ -218,7 +218,7 @@ impl TendonForces {
             return;
         }
         self.push_limits(index, cx, set);
-        let (tendon, dt) = (&self.tendon, cx.rule.dt);
+        let (tendon, dt) = (&self.tendon, cx.rule.of_step.dt);
         let Start { violation: length, rate, .. } = self.sum.start(cx);
         let step = self.own_step(cx.step);
         let forces = self.forces(cx.state.inputs(), (length, rate), &step);
@@ -230,10 +230,10 @@ impl TendonForces {
             let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set) else { continue };
             let law = if is_constant {
                 let impulse = force.impulse.max(force.low).min(force.high);
-                BoxConstraint::new(cx.rule.sigma * w, rate, impulse, impulse)
+                Law::bounded(cx.rule.of_step.sigma * w, rate, impulse, impulse)
             } else {
                 let v_hat = rate + force.impulse / force.impedance;
-                BoxConstraint::new(1.0 / force.impedance, v_hat, force.low, force.high)
+                Law::bounded(1.0 / force.impedance, v_hat, force.low, force.high)
             };
             set.push(law, w, jacobian, Key::tendon(index, part), cx);
         }
@@ -241,7 +241,7 @@ impl TendonForces {
         if friction > 0.0
             && let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
         {
-            let law = BoxConstraint::new(cx.rule.sigma * w, 0.0, -friction, friction);
+            let law = Law::bounded(cx.rule.of_step.sigma * w, 0.0, -friction, friction);
             set.push(law, w, jacobian, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
         }
     }
@@ -251,7 +251,7 @@ impl TendonForces {
         let Some((low, high)) = self.tendon.range else { return };
         let (length, free_rate) = (self.sum.value(cx.q), self.sum.free_rate(cx));
         let rate = self.sum.rate(cx.v);
-        let reach = 2.0 * cx.rule.dt * (rate.abs() + free_rate.abs()) + cx.rule.margin;
+        let reach = 2.0 * cx.rule.of_step.dt * (rate.abs() + free_rate.abs()) + cx.rule.margin;
         for (side, (gap, sign)) in [(length - low, 1.0), (high - length, -1.0)].into_iter().enumerate() {
             if gap <= reach
                 && let Some((jacobian, w)) = push_terms(&[(&self.sum, sign)], cx, set)

@@ -211,11 +211,11 @@ impl StepTrace {
             }
         }
         for joint in model.joints.iter().filter(|joint| joint.kind.nv() == 1) {
-            let Some(most) = joint.effort_limit else { continue };
+            let Some((least, most)) = joint.effort_limit else { continue };
             let ForceOfStep { impulse, impedance, low, high } = drives[joint.v].unwrap_or(none);
             let change = ends.v_solved[joint.v] - ends.v[joint.v];
             let force = (impulse - impedance * change).max(low).min(high) / step.dt;
-            actuation[joint.v] += force.max(-most).min(most);
+            actuation[joint.v] += force.max(least).min(most);
         }
     }
 }

@@ -141,8 +141,24 @@ impl Simulation {
     /// When they are of another structure; the simulation is then as it was.
     pub fn set_model(&mut self, model: Arc<Model>, scene: Arc<Scene>) -> Result<(), SimulationError> {
         self.state.check_sizes(&model, &scene)?;
-        let options = Options { threads: 1, ..self.options.clone() };
-        let mut next = Self::new(model, scene, options)?;
+        self.go_on_with(Self::new(model, scene, Options { threads: 1, ..self.options.clone() })?);
+        Ok(())
+    }
+
+    /// Goes on with another time step, s. It costs what a new simulation does, unless it is the present one.
+    ///
+    /// # Errors
+    /// When it is outside its domain; the simulation is then as it was.
+    pub fn set_timestep(&mut self, timestep: f64) -> Result<(), SimulationError> {
+        if timestep != self.timestep() {
+            let options = Options { timestep: Some(timestep), threads: 1, ..self.options.clone() };
+            self.go_on_with(Self::new(self.model.clone(), self.scene.clone(), options)?);
+        }
+        Ok(())
+    }
+
+    /// Goes on as another simulation of the same structure.
+    fn go_on_with(&mut self, mut next: Self) {
         next.options.threads = self.options.threads;
         next.pool = std::mem::take(&mut self.pool);
         next.state = std::mem::take(&mut self.state);
@@ -152,7 +168,6 @@ impl Simulation {
         next.last_step.forget_workspaces();
         next.set_interrupt(self.interrupt.clone());
         *self = next;
-        Ok(())
     }
 }
 

@@ -97,8 +97,9 @@ impl TreeWorkspace {
             let ends = last.v0[self.dofs.clone()].iter().zip(&last.v[self.dofs.clone()]);
             self.change.iter_mut().zip(ends).for_each(|(at, (v0, v))| *at = v0 + theta * (v - v0));
             self.rhs.fill(0.0);
+            let q = &last.q[self.qs.clone()];
             for drive in &self.axis_drives {
-                drive.add_impulse(Inputs::resolved(&last.inputs), &self.change, step, &mut self.rhs);
+                drive.add_impulse(Inputs::resolved(&last.inputs), (q, &self.change), step, &mut self.rhs);
             }
             for (force, impulse) in out.actuation[self.dofs.clone()].iter_mut().zip(&self.rhs) {
                 *force += impulse * per_second;

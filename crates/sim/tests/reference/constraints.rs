@@ -209,8 +209,9 @@ impl Assembly<'_> {
             let nodes = ends.map(|(_, node)| node);
             let [first, second] = ends.map(|(pose, _)| pose);
             let span = second.pos - first.pos;
-            let columns = self.relative(nodes, second.pos);
-            let w = MEAN * nodes.map(|node| self.mobility_at(node, second.pos)).iter().sum::<f64>();
+            let point = if nodes[1].is_some() { second.pos } else { first.pos };
+            let columns = self.relative(nodes, point);
+            let w = MEAN * nodes.map(|node| self.mobility_at(node, point)).iter().sum::<f64>();
             let quat = (first.rot.conjugate() * second.rot).unit();
             let sines = weld.map_or(0.0, |scale| scale * quat.vector().norm());
             let size = distance.map_or(span.norm(), |distance| (span.norm() - distance).abs()).hypot(sines);

@@ -161,10 +161,10 @@ impl Forces {
                 self.drives.push(Drive { key: Key::Servo(ctrl), dof: joint.v, force, is_apart: false });
             }
         }
-        let effort_limits = model.effort_limits();
         for Drive { dof, force, .. } in &mut self.drives {
-            let most = dt * effort_limits[*dof];
-            (force.low, force.high) = (force.low.max(-most).min(most), force.high.min(most).max(-most));
+            let limit = model.joints.iter().find(|joint| joint.v == *dof).and_then(|joint| joint.effort_limit);
+            let (least, most) = limit.map_or((f64::NEG_INFINITY, f64::INFINITY), |(low, high)| (dt * low, dt * high));
+            (force.low, force.high) = (force.low.max(least).min(most), force.high.min(most).max(least));
         }
     }
 

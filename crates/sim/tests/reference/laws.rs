@@ -97,8 +97,11 @@ impl Compliant {
 
 pub fn one_sided(options: &Options, dt: f64, compliance: Compliance, row: Row, gap: f64, rate: f64) -> OneSided {
     let law = compliant(options, dt, compliance, row, gap.abs());
-    let is_reached = gap < 0.0 || !matches!(compliance, Compliance::Reference(_));
-    let v_hat = if is_reached { law.v_hat(gap, rate).min(law.fastest) } else { -1e10 };
+    let mut v_hat = law.v_hat(gap, rate).min(law.fastest);
+    if gap >= 0.0 && matches!(compliance, Compliance::Reference(_)) {
+        // What is not there yet is not stopped before it is.
+        v_hat = v_hat.min(-gap / dt);
+    }
     OneSided { r: law.r, v_hat, is_rigid: law.fastest.is_finite() }
 }
 

@@ -100,7 +100,11 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
         option.push(("actuatorgroupdisable", actuators::DISABLED_GROUP.to_string()));
     }
     option.extend(cone(model));
-    xml.empty("option", &option);
+    xml.open("option", &option);
+    if scene.parents_touch {
+        xml.empty("flag", &[("filterparent", "disable".into())]);
+    }
+    xml.close("option");
     looks::view(&mut xml, &model.view);
     let files = assets.write(&mut xml, meshes, stem);
     let soft = writer.soft_below()?;
@@ -206,7 +210,9 @@ impl<'m> Writer<'m> {
                     give_name(&mut self.joints, joint, "joint");
                 }
                 Transmission::Tendon { tendon, .. } => give_name(&mut self.tendons, tendon, "tendon"),
-                Transmission::Site { site, .. } => give_name(&mut self.sites, site, "site"),
+                Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
+                    actuator.transmission.sites().for_each(|site| give_name(&mut self.sites, site, "site"));
+                }
                 Transmission::Unsupported => {
                     if let Some(joint) = model.joints.iter().position(|j| j.kind != JointKind::Weld) {
                         give_name(&mut self.joints, joint, "joint");

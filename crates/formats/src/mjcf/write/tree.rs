@@ -1,6 +1,6 @@
 //! Bodies with their joints, geoms and sites.
 
-use geometry::{Geom, Shape};
+use geometry::{Geom, Shape, SurfaceMotion};
 use multibody::{Body, Joint, JointKind, JointSpec, Material, Resistance};
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
@@ -198,17 +198,15 @@ impl Writer<'_> {
             attributes.extend([("range", self.interval(low, high, kind == "ball", label)), ("limited", "true".into())]);
         }
         attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], label));
-        match spec.effort_limit {
-            Some(limit) if limit.is_finite() && matches!(kind, "hinge" | "slide") => {
-                // A limit of 0 is an empty interval, which MJCF does not take.
-                let limit = limit.max(1e-12);
-                attributes.push(("actuatorfrcrange", list(&[-limit, limit])));
+        match spec.effort_limit.filter(|(low, high)| low.is_finite() || high.is_finite()) {
+            Some((low, high)) if matches!(kind, "hinge" | "slide") => {
+                // MJCF takes neither an empty interval nor infinite numbers.
+                let (low, high) = if low == high { (low - 1e-12, high + 1e-12) } else { (low, high) };
+                attributes.push(("actuatorfrcrange", list(&[low.max(-f64::MAX), high.min(f64::MAX)])));
                 attributes.push(("actuatorfrclimited", "true".into()));
             }
-            Some(limit) if limit.is_finite() => {
-                self.note(label, "MJCF limits the effort of hinges and slides only: left out")
-            }
-            _ => {}
+            Some(_) => self.note(label, "MJCF limits the effort of hinges and slides only: left out"),
+            None => {}
         }
         attributes
     }
@@ -274,6 +272,9 @@ impl Writer<'_> {
         }
         if geom.margin != 0.0 {
             attributes.push(("margin", number(geom.margin)));
+        }
+        if let Some(SurfaceMotion { linear, angular }) = geom.surface_motion {
+            attributes.push(("surfacevel", list(&[linear.to_array(), angular.to_array()].concat())));
         }
         let [r, g, b, a] = geom.rgba;
         attributes.push(("rgba", format!("{r} {g} {b} {a}")));
