@@ -44,6 +44,7 @@ __all__ = [
     "Batch",
     "BodyView",
     "Episodes",
+    "EqualityView",
     "GeomView",
     "ImitationEpisodes",
     "JointView",
@@ -676,6 +677,27 @@ class Simulation:
 
     @surface_velocity.setter
     def surface_velocity(self, value: ArrayLike) -> None: ...
+    @property
+    def equality_active(self) -> NDArray[np.float64]:
+        """Which equality constraints are in force, 1 or 0, (neq,), a live view. ``equality(name).active`` is one of them."""
+
+    @equality_active.setter
+    def equality_active(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_positions(self) -> NDArray[np.float64]:
+        """Positions of the bodies that are moved from outside (MJCF ``mocap``), (nmocap, 3), m, a live view.
+
+        A step meets such a body where it is, without speed; welds and connects pull others after it.
+        """
+
+    @mocap_positions.setter
+    def mocap_positions(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_quaternions(self) -> NDArray[np.float64]:
+        """Their orientations, (nmocap, 4), w x y z, a live view."""
+
+    @mocap_quaternions.setter
+    def mocap_quaternions(self, value: ArrayLike) -> None: ...
     def soft_body(self, soft_body: str | int) -> SoftBodyView:
         """A soft body by name or index, as a view: it shows this simulation's present state.
 
@@ -1090,6 +1112,18 @@ class Simulation:
     def sensors(self) -> Views[SensorView]:
         """All sensors, by name or index; in IPython names complete with Tab."""
 
+    def equality(self, equality: str | int | EqualityView) -> EqualityView:
+        """An equality constraint by name or index, as a view: ``sim.equality("grasp").active = True``.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def equalities(self) -> Views[EqualityView]:
+        """All equality constraints, by name or index; in IPython names complete with Tab."""
+
     @property
     def options(self) -> dict[str, Any]:
         """The options as the constructor takes them, a copy: ``Simulation(model, **sim.options)``."""
@@ -1228,6 +1262,9 @@ class Views(Generic[_View]):
 
     def __len__(self) -> int: ...
     def __getitem__(self, key: str | int, /) -> _View: ...
+    def __setitem__(self, key: str | int, value: bool, /) -> None:
+        """Switch an equality constraint on or off: ``sim.equalities["grasp"] = True``."""
+
     def __contains__(self, key: object, /) -> bool: ...
     def __iter__(self) -> Iterator[_View]: ...
     def keys(self) -> list[str]:
@@ -1251,11 +1288,19 @@ class BodyView:
     def __hash__(self) -> int: ...
     @property
     def position(self) -> NDArray[np.float64]:
-        """Position of the origin, (3,), m."""
+        """Position of the origin, (3,), m. Of a body that is moved from outside it can be set."""
 
+    @position.setter
+    def position(self, value: ArrayLike) -> None: ...
     @property
     def quaternion(self) -> NDArray[np.float64]:
-        """Orientation, (4,), w x y z."""
+        """Orientation, (4,), w x y z. Of a body that is moved from outside it can be set."""
+
+    @quaternion.setter
+    def quaternion(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap(self) -> bool:
+        """Whether it is moved from outside (MJCF ``mocap``)."""
 
     @property
     def rotation(self) -> NDArray[np.float64]:
@@ -1763,6 +1808,30 @@ class TendonView:
         """Limits of the length; None without."""
 
 @final
+class EqualityView:
+    """An equality constraint of a simulation."""
+
+    @property
+    def name(self) -> str:
+        """Name; empty when the file gives none."""
+
+    @property
+    def index(self) -> int:
+        """Index in the model."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def active(self) -> bool:
+        """Whether it is in force; it can be set, and counts from the next step on."""
+
+    @active.setter
+    def active(self, value: bool) -> None: ...
+    @property
+    def kind(self) -> str:
+        """What it holds: ``connect``, ``weld``, ``distance`` or ``coupling``."""
+
+@final
 class SensorView:
     """A sensor of a simulation.
 
@@ -2022,6 +2091,27 @@ class Batch:
 
     @act.setter
     def act(self, value: ArrayLike) -> None: ...
+    @property
+    def equality_active(self) -> NDArray[np.float64]:
+        """Which equality constraints are in force, 1 or 0, (n, neq), a live view."""
+
+    @equality_active.setter
+    def equality_active(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_positions(self) -> NDArray[np.float64]:
+        """Positions of the bodies that are moved from outside (MJCF ``mocap``), (n, nmocap, 3), m, a live view.
+
+        A step meets such a body where it is, without speed; welds and connects pull others after it.
+        """
+
+    @mocap_positions.setter
+    def mocap_positions(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_quaternions(self) -> NDArray[np.float64]:
+        """Their orientations, (n, nmocap, 4), w x y z, a live view."""
+
+    @mocap_quaternions.setter
+    def mocap_quaternions(self, value: ArrayLike) -> None: ...
     @property
     def time(self) -> NDArray[np.float64]:
         """Times, (n,), s, a live view; motion does not depend on them."""

@@ -218,6 +218,26 @@ impl Batch {
         &mut self.arrays.act
     }
 
+    /// Which equality constraints are in force, 1 or 0, (worlds, neq).
+    pub fn equality_active(&self) -> &[f64] {
+        &self.arrays.equality_active
+    }
+
+    /// Which equality constraints are in force, 1 or 0, (worlds, neq), to be changed between steps.
+    pub fn equality_active_mut(&mut self) -> &mut [f64] {
+        &mut self.arrays.equality_active
+    }
+
+    /// Where bodies are that are moved from outside, (worlds, nmocap, 7): position, m, then the quaternion w x y z.
+    pub fn mocap(&self) -> &[f64] {
+        &self.arrays.mocap
+    }
+
+    /// Where bodies are that are moved from outside, to be changed between steps.
+    pub fn mocap_mut(&mut self) -> &mut [f64] {
+        &mut self.arrays.mocap
+    }
+
     /// Times, (worlds), s.
     pub fn time(&self) -> &[f64] {
         &self.arrays.time

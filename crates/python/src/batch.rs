@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::arguments::{array, per_dof, rows, sequences, vector, whole, whole_or_none, word};
 use crate::errors::batch_error;
 use crate::first_words::{no_arguments, steps};
-use crate::live::LiveArray;
+use crate::live::{LiveArray, columns};
 use crate::model::{Model, a_model};
 use crate::names::keyframe_key;
 use crate::options::{OPTIONS, OptionArguments, SchemeArgument, threads as checked_threads};
@@ -39,6 +39,8 @@ pub struct Batch {
     v: LiveArray,
     ctrl: LiveArray,
     act: LiveArray,
+    equality_active: LiveArray,
+    mocap: LiveArray,
     time: LiveArray,
     /// From the first call of `pd` on.
     pd_target: OnceLock<LiveArray>,
@@ -132,6 +134,8 @@ impl Batch {
             v: LiveArray::new(py, "v", &[worlds, of_model.nv()])?,
             ctrl: LiveArray::new(py, "ctrl", &[worlds, of_model.nu()])?,
             act: LiveArray::new(py, "act", &[worlds, of_model.na()])?,
+            equality_active: LiveArray::new(py, "equality_active", &[worlds, of_model.equalities.len()])?,
+            mocap: LiveArray::new(py, "mocap", &[worlds, of_model.mocap_bodies().count(), 7])?,
             time: LiveArray::new(py, "time", &[worlds])?,
             pd_target: OnceLock::new(),
             applied_force: OnceLock::new(),
@@ -234,6 +238,39 @@ impl Batch {
     #[setter]
     fn set_act(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.assign(&self.act, value)
+    }
+
+    /// Which equality constraints are in force, 1 or 0, (n, neq), a live view.
+    #[getter]
+    fn equality_active<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.equality_active.view(py)
+    }
+
+    #[setter]
+    fn set_equality_active(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.equality_active, value)
+    }
+
+    /// Positions of the bodies that are moved from outside, (n, nmocap, 3), m, a live view.
+    #[getter]
+    fn mocap_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        columns(&self.mocap.view(py)?, 0, 3)
+    }
+
+    #[setter]
+    fn set_mocap_positions(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        columns(&self.mocap.view(py)?, 0, 3)?.set_item(py.Ellipsis(), value)
+    }
+
+    /// Their orientations, (n, nmocap, 4), w x y z, a live view.
+    #[getter]
+    fn mocap_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        columns(&self.mocap.view(py)?, 3, 7)
+    }
+
+    #[setter]
+    fn set_mocap_quaternions(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        columns(&self.mocap.view(py)?, 3, 7)?.set_item(py.Ellipsis(), value)
     }
 
     /// Times, (n,), s, a live view.

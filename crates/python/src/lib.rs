@@ -85,6 +85,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<views::ActuatorView>()?;
     module.add_class::<views::TendonView>()?;
     module.add_class::<views::SensorView>()?;
+    module.add_class::<views::EqualityView>()?;
     module.add_class::<views::Views>()?;
     module.add_class::<soft::SoftBodyView>()?;
     module.add_class::<soft_body::SoftBody>()?;

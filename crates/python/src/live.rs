@@ -14,6 +14,7 @@ use numpy::PyArrayDyn;
 use numpy::ndarray::{ArrayViewD, IxDyn};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PySlice;
 use sim::State;
 
 /// The vectors of a state, as arrays that never move.
@@ -104,6 +105,12 @@ impl LiveState {
             self.surface_velocity.write(py, &state.surface_velocity)
         }
     }
+}
+
+/// Some columns of an array, a view of the same numbers.
+pub fn columns<'py>(array: &Bound<'py, PyAny>, first: isize, end: isize) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    array.get_item((py.Ellipsis(), PySlice::new(py, first, end, 1)))
 }
 
 /// The memory of one array: the owner (`base`) of every view that Python gets, with nothing in it that Python can reach. A

@@ -7,6 +7,7 @@ mod sensor;
 
 pub use container::Views;
 use multibody::JointKind;
+use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 use sim::Frame;
@@ -183,6 +184,19 @@ impl BodyView {
     fn body(&self) -> &multibody::Body {
         &self.model().inner().bodies[self.index]
     }
+
+    /// Sets some of the seven numbers of a body that is moved from outside, from the `first` of them on.
+    fn move_to(&self, py: Python<'_>, first: usize, values: &[f64]) -> PyResult<()> {
+        let place = self.model().inner().mocap_bodies().position(|body| body == self.index).ok_or_else(|| {
+            let title = title(Kind::Body, self.model(), self.index);
+            PyAttributeError::new_err(format!(
+                "body {title} moves by its joints, or is fixed: set `sim.q`, or give it mocap=\"true\" in the model"
+            ))
+        })?;
+        let _idle = self.simulation().lock()?;
+        let start = 7 * place + first;
+        self.simulation().live().mocap.write_range(py, start..start + values.len(), values)
+    }
 }
 
 #[stubdoc::documented]
@@ -212,6 +226,29 @@ impl BodyView {
     #[getter]
     fn parent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         view(self.simulation.bind(py), Kind::Body, self.body().parent)
+    }
+
+    /// Moves a body that is moved from outside.
+    #[setter]
+    fn set_position(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let values = crate::arguments::vector("position", value, 3)?;
+        self.move_to(value.py(), 0, &values)
+    }
+
+    /// Turns a body that is moved from outside.
+    #[setter]
+    fn set_quaternion(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let values = crate::arguments::vector("quaternion", value, 4)?;
+        if values.iter().all(|x| *x == 0.0) {
+            return Err(PyValueError::new_err("quaternion: all four numbers are 0: expected a rotation, w x y z"));
+        }
+        self.move_to(value.py(), 3, &values)
+    }
+
+    /// Whether it is moved from outside.
+    #[getter]
+    fn mocap(&self) -> bool {
+        self.body().is_mocap
     }
 
     /// Torque and force at the centre of mass in world axes, (6,), a live view of `sim.applied_wrench`.

@@ -301,7 +301,8 @@ impl State {
     /// trees and warm start.
     fn byte_len(&self) -> usize {
         let rigid = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench, &self.act];
-        let others = [&self.soft_positions, &self.soft_velocities, &self.soft_forces, &self.equality_active, &self.mocap];
+        let others =
+            [&self.soft_positions, &self.soft_velocities, &self.soft_forces, &self.equality_active, &self.mocap];
         let lengths = rigid.into_iter().chain(others).map(Vec::len);
         96 + 8 * lengths.sum::<usize>()
     }
