@@ -58,7 +58,9 @@ use contact_space::ContactSpace;
 use drives::Drive;
 pub use lone::{Summary, WarmStartEntry};
 use one_by_one::Solver;
-pub use plan::{ChangingGains, ConstraintName, NotInLanes, Numbers, PdGains, Plan, Setup, keeps_momentum};
+pub use plan::{
+    ChangingGains, ConstraintName, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table, keeps_momentum,
+};
 pub use reports::{LaneLoad, LaneTie};
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
