@@ -50,7 +50,7 @@ FN Here at_world(const Arguments& of, int w, int lane, unsigned mask) {
 #ifdef __CUDACC__
 extern "C" __global__ void __launch_bounds__(WORLDS_A_BLOCK* LANES, LEAST_BLOCKS) steps(Arguments of) {
   extern __shared__ __align__(16) char shared[];
-  const int group = threadIdx.x / LANES, w = blockIdx.x * WORLDS_A_BLOCK + group;
+  const int group = threadIdx.x / LANES, w = blockIdx.x * (blockDim.x / LANES) + group;
   const unsigned mask = LANES == 32 ? ~0u : ((1u << (LANES & 31)) - 1) << (threadIdx.x % 32 / LANES * LANES);
   World& W = ((World*)shared)[group];
   const bool is_there = w < of.worlds;

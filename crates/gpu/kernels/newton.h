@@ -254,3 +254,83 @@ PHASE bool solve_contacts(World& W, const Here& here, real energy) {
     newton_step(W, here, before, scaling);
   }
 }
+
+// The proximal point method, for what Newton's method does not solve: a step solves laws with R + τ w in place of R, and velocities v_c − τ w λₖ,
+// from the impulses λₖ of the step before. The fixed point, for any τ, is the solution.
+#define FIRST_SOFTNESS R(0.1)
+#define LEAST_SOFTNESS R(1e-7)
+#define MAX_PROXIMAL_STEPS 100
+
+// Scratch behind the equations: R, J v* and z, λₖ of the last accepted step, and the impulses that lead to the present velocities.
+#define BEHIND(column) (W.scratch + STRIDE * ROWS + ROWS * (column))
+
+// How far the impulses are from others, relative to the greater of both, weighted by each row's own share of W.
+FN real distance_to(const World& W, const Here& here, const real* other) {
+  real apart = 0, size = 0, other_size = 0;
+  EACH(row, 3 * W.blocks) {
+    const real w = W.w[row], own = W.impulses[row], of = other[row];
+    apart += w * (own - of) * (own - of), size += w * own * own, other_size += w * of * of;
+  }
+  apart = sum_of(here, apart), size = sum_of(here, size), other_size = sum_of(here, other_size);
+  return apart > 0 ? sqrt_(apart / max_(size, other_size)) : apart;
+}
+
+// Solves the problem as `solve_contacts` takes it; whether it was solved.
+PHASE bool solve_hard(World& W, const Here& here, real energy) {
+  const real scaling = R(SOLVER_SCALING);
+  real *r = BEHIND(0), *v_free = BEHIND(1), *z = BEHIND(2), *last = BEHIND(3), *balancing = BEHIND(4);
+  localise(W, here, 1);
+  EACH(row, 3 * W.blocks) {
+    W.z[row] -= W.impulses[row] * W.w[row] * (scaling - 1);
+    r[row] = W.r[row], v_free[row] = W.v_free[row], z[row] = W.z[row], last[row] = balancing[row] = W.impulses[row];
+  }
+  SYNC;
+  real tau = FIRST_SOFTNESS, last_change = R(0.5);
+  int spent = 0;
+  bool is_found = false;
+  ONCE while (spent < MAX_PROXIMAL_STEPS && !is_found) {
+    EACH(row, 3 * W.blocks) {
+      const real shift = tau * W.w[row] * last[row];
+      W.r[row] = r[row] + tau * W.w[row], W.v_free[row] = v_free[row] - shift, W.z[row] = z[row] - shift;
+    }
+    SYNC;
+    localise(W, here, scaling);
+    real error = INFINITE, change = INFINITE;
+    int made = 0;
+    bool is_solved = false;
+    ONCE while (made < 3 && !is_solved && is_number(error)) {
+      set_velocities(W, here);
+      newton_step(W, here, scaling, scaling);
+      EACH(row, 3 * W.blocks) balancing[row] = W.impulses[row];
+      SYNC;
+      localise(W, here, scaling);
+      error = distance_to(W, here, balancing), change = distance_to(W, here, last);
+      is_solved = error <= R(0.5) * min_(change, last_change);
+      made++;
+    }
+    spent += made;
+    if (!is_number(error + change)) break;
+    if (is_solved && (tau >= 1 || change < 2 * last_change)) {
+      EACH(row, 3 * W.blocks) {
+        const real shift = tau * W.w[row] * last[row], found = W.impulses[row];
+        W.r[row] = r[row], W.v_free[row] = v_free[row], W.impulses[row] = balancing[row];
+        W.v_c[row] += shift, W.z[row] += shift;
+        z[row] = W.z[row], last[row] = found;
+      }
+      SYNC;
+      if (change < R(0.03)) {
+        real momentum, gap = imbalance(W, here, energy > 0 ? energy : R(1), momentum);
+        is_found = gap < momentum * AT_START * AT_START;
+      }
+      last_change = max_(change, R(1e-3));
+      if (made == 1) tau = max_(R(0.6) * tau, LEAST_SOFTNESS);
+      else if (made == 3) tau *= 2;
+    } else {
+      tau = min_(10 * tau, R(1));
+    }
+  }
+  EACH(row, 3 * W.blocks) W.r[row] = r[row], W.v_free[row] = v_free[row];
+  LEAD W.iterations += spent;
+  SYNC;
+  return is_found;
+}

@@ -150,6 +150,10 @@ PHASE void resolve(World& W, const Here& here, const Met* met) {
     if (is_open) prepare(W, here);
     set_rows(W, here, is_recovery);
     bool is_solved = solve_contacts(W, here, energy);
+    if (!is_solved) {
+      set_rows(W, here, is_recovery);
+      is_solved = solve_hard(W, here, energy);
+    }
     LEAD W.is_unsettled |= !is_solved;
     if (!is_recovery) note_solution(W, here);
     set_response(W, here);

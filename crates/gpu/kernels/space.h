@@ -4,6 +4,13 @@
 #define CARRIED(row) (W.scratch + (NV | 1) * (row))
 #define PASSED(row) ((unsigned*)(W.scratch + (NV | 1) * ROWS) + WORDS * (row))
 
+// The degrees of freedom from a node to its root, a bit each.
+#if NV > 32
+#define PATH(word, node) ((unsigned)node_path(word, node))
+#else
+#define PATH(word, node) ((unsigned)node_path(node))
+#endif
+
 FN int lower(int row, int column) { return row * (row + 1) / 2 + column; }
 FN real delassus(const World& W, int i, int j) { return W.delassus[i > j ? lower(i, j) : lower(j, i)]; }
 
@@ -109,7 +116,7 @@ PHASE void carry(World& W, const Here& here) {
       const int start = c.flags & IS_THREE ? 0 : OF(1, c.id), end = c.flags & IS_THREE ? 2 : OF(2, c.id);
       for (int k = start; k < end; k++) {
         const int node = c.flags & IS_THREE ? end_of(here, c, k) : term_of(2, k);
-        for (int word = 0; word < WORDS && node >= 0; word++) passed[word] |= (unsigned)node_path(word, node);
+        for (int word = 0; word < WORDS && node >= 0; word++) passed[word] |= PATH(word, node);
       }
       for (int word = 0; word < WORDS; word++)
         for (unsigned left = passed[word]; left; left &= left - 1) to[32 * word + lowest_bit(left)] = 0;

@@ -4,10 +4,18 @@
 //! that a handful of threads run for each world. They are compiled for the *shape* of a model, by NVRTC when the first batch of such a model is
 //! made; numbers are data. The host's C++ compiler compiles the same text, which is how everything but the GPU itself is tested.
 
+mod batch;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod device;
 mod host;
+mod nvrtc;
 mod source;
 
+pub use batch::{Array, GpuBatch, GpuOptions, Status, View};
+pub use device::Place;
 pub use host::{HostKernels, Order};
+pub use nvrtc::Nvrtc;
 pub use source::{Layout, Source};
 
 /// The numbers that worlds are computed with.
@@ -27,6 +35,12 @@ pub enum GpuError {
     /// What the model has and kernels do not simulate.
     #[error("{}: the GPU does not simulate this, device=\"cpu\" does", .0.join("; "))]
     Missing(Vec<String>),
+    /// An option or an argument that is not one.
+    #[error("{0}")]
+    Option(String),
+    /// There is no device, or it refuses.
+    #[error("{0}")]
+    Device(String),
     /// The kernels could not be compiled.
     #[error("kernels: {0}")]
     Compiler(String),

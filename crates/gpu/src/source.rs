@@ -137,7 +137,7 @@ fn scratch(description: &Description, layout: &Layout) -> usize {
     let size = |name: &str| size_of(description, name);
     let (nodes, nv, rows) = (size("NODES"), size("NV"), 3 * layout.blocks);
     let carried = ((nv | 1) + nv.div_ceil(32)) * rows;
-    [36 * nodes, 5 * nodes + 13 * size("GEOMS") + size("SLOTS"), carried, (rows | 1) * rows].into_iter().fold(0, usize::max)
+    [36 * nodes, 5 * nodes + 13 * size("GEOMS") + size("SLOTS"), carried, (rows | 1) * rows + 5 * rows].into_iter().fold(0, usize::max)
 }
 
 /// A number as C has it.
