@@ -38,7 +38,18 @@ from sapwood._results import (
     StepGradients,
     StepJacobians,
 )
-from sapwood._sapwood import Batch, Model, Renderer, Replay, Simulation, SoftBody, __version__, load
+from sapwood._sapwood import (
+    Batch,
+    DeviceArray,
+    DeviceBatch,
+    Model,
+    Renderer,
+    Replay,
+    Simulation,
+    SoftBody,
+    __version__,
+    load,
+)
 from sapwood.builder import ModelBuilder
 
 if TYPE_CHECKING:
@@ -65,6 +76,8 @@ __all__ = [
     "BatchStats",
     "Camera",
     "ContactForce",
+    "DeviceArray",
+    "DeviceBatch",
     "Distance",
     "Energy",
     "Joint",

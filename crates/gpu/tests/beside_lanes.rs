@@ -1,5 +1,7 @@
 //! Worlds of the kernels beside worlds in lanes. The kernels are compiled for the host; without a C++ compiler there is nothing to test.
 
+mod models;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -48,7 +50,7 @@ fn run(mjcf: &str, steps: usize, gpu_options: GpuOptions) -> Run {
     let v: Vec<f64> = (0..WORLDS * nv).map(|k| 0.3 * noise(k)).collect();
     batch.v_mut().copy_from_slice(&v);
     gpu.write(Array::V, &v).unwrap();
-    let mut worst = Vec::new();
+    let (mut worst, mut left_before, nq) = (Vec::new(), 0, model.nq());
     for k in 0..steps {
         if k % 10 == 0 {
             let ctrl: Vec<f64> = (0..WORLDS * nu).map(|j| 0.4 * noise(7777 + 1000 * k + j)).collect();
@@ -58,36 +60,59 @@ fn run(mjcf: &str, steps: usize, gpu_options: GpuOptions) -> Run {
         batch.step(1).unwrap();
         gpu.step(1, 0).unwrap();
         let q = gpu.read(Array::Q).unwrap();
-        if std::env::var("TRACE").is_ok() {
-            let nq = model.nq();
-            for (w, (a, b)) in q.chunks(nq).zip(batch.q().chunks(nq)).enumerate() {
-                let e = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-                if e > 1e-9 {
-                    println!("step {k} world {w}: {e:.1e} {:?} left {}", gpu.status().unwrap()[w], batch.stats().left);
-                }
+        // Steps that lanes leave to a simulation of one world are made otherwise there: these worlds go on from where that led.
+        let left = batch.stats().left;
+        let mut most = 0.0_f64;
+        let mut apart = Vec::new();
+        for (world, (own, other)) in q.chunks(nq).zip(batch.q().chunks(nq)).enumerate() {
+            let error = own.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            if left > left_before && error > 1e-8 {
+                apart.push(world);
+                println!("step {k} world {world}: left, {error:.1e}, {:?}", gpu.status().unwrap()[world]);
+            } else {
+                most = most.max(error);
             }
         }
-        worst.push(q.iter().zip(batch.q()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max));
+        assert!(apart.len() as u64 <= left - left_before, "worlds {apart:?}, left {}", left - left_before);
+        left_before = left;
+        if !apart.is_empty() {
+            gpu.write(Array::Q, batch.q()).unwrap();
+            gpu.write(Array::V, batch.v()).unwrap();
+            let mut status = gpu.read(Array::Status).unwrap();
+            apart.iter().for_each(|world| status[8 * world] = 0.0);
+            gpu.write(Array::Status, &status).unwrap();
+        }
+        worst.push(most);
     }
     let stats = batch.stats();
     println!("lanes: steps {} left {} iterations {}", stats.steps, stats.left, stats.iterations);
     let status = gpu.status().unwrap();
-    println!("gpu: {:?}", status[0]);
+    let sum = |of: fn(&sapwood_gpu::Status) -> i32| status.iter().map(of).sum::<i32>();
+    println!("gpu: iterations {} unsettled {} overflow {} coarse {}", sum(|s| s.iterations), sum(|s| s.unsettled), sum(|s| s.overflow), sum(|s| s.coarse));
     println!("differences: {:.1e} {:.1e} {:.1e} {:.1e}", worst[0], worst[9.min(steps - 1)], worst[steps / 2], worst[steps - 1]);
     Run { q: gpu.read(Array::Q).unwrap(), expected: batch.q().to_vec(), status, worst }
 }
 
-fn check(name: &str, mjcf: &str, tolerance: f64) {
+/// As far as worlds agree in steps that both sides make in one piece.
+fn check(name: &str, mjcf: &str, options: GpuOptions, tolerance: f64) {
     println!("{name}");
-    let run = run(mjcf, 100, options(Order::Forwards, Precision::F64));
-    assert!(run.worst.iter().all(|error| *error < tolerance), "{name}: {:.1e}", run.worst.iter().fold(0.0_f64, |a, b| a.max(*b)));
-    let _ = (run.q, run.expected, run.status);
+    let run = run(mjcf, 100, options);
+    let worst = run.worst.iter().fold(0.0_f64, |a, b| a.max(*b));
+    assert!(worst < tolerance, "{name}: {worst:.1e}");
 }
 
 #[test]
-fn scratchpad() {
+fn every_model_moves_as_in_lanes() {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for (name, mjcf) in models::ALL.into_iter().filter(|(name, _)| name.contains(&only)) {
+        check(name, mjcf, options(Order::Forwards, Precision::F64), 1e-10);
+    }
+}
+
+#[test]
+fn a_file() {
     let path = std::env::var("MODEL").unwrap_or_default();
     if !path.is_empty() {
-        check(&path, &path, 1e-8);
+        check(&path, &path, options(Order::Forwards, Precision::F64), 1e-8);
     }
 }
