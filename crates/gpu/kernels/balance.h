@@ -4,14 +4,15 @@
 #if IS_BALANCED
 struct Sums { real kinetic; Spatial momentum; V3 moment; };
 
-FN V3 sum3(const Here& here, V3 v) { return v3(sum_of(here, v.x), sum_of(here, v.y), sum_of(here, v.z)); }
+FN V3 sum3(const Here here, V3 v) { return v3(sum_of(here, v.x), sum_of(here, v.y), sum_of(here, v.z)); }
 
 // What forces and constraints lead to in the step from v₀ to v, with inertia at its beginning: ½ vᵀM v + dt ½ (v₀ + v)·c and Σ Jᵀ (I J v + dt c).
-PHASE void note_due(World& W, const Here& here) {
+PHASE void note_due(const Here here) {
+  WORLD;
   bool any = false;
   EACH(t, TREES) any |= W.turns[t] != 0;
   if (!any_of(here, any)) return;
-  set_motions(W, here, W.v, W.change);
+  set_motions(here, CHANGES);
   ONCE for (int t = 0; t < TREES; t++) {
     if (!W.turns[t]) continue;
     real kinetic = 0;
@@ -50,11 +51,12 @@ FN Rigid as_one(const real* inverse, V3 ang, V3 lin, V3 moment, real per_mass) {
 }
 
 // Corrects velocities where nodes are placed at the end of the step; steps that err by too much are counted.
-PHASE void balance(World& W, const Here& here) {
+PHASE void balance(const Here here) {
+  WORLD;
   bool any = false;
   EACH(t, TREES) any |= W.turns[t] != 0;
   if (!any_of(here, any)) return;
-  set_motions(W, here, W.v, W.change);
+  set_motions(here, CHANGES);
   ONCE for (int t = 0; t < TREES; t++) {
     if (!W.turns[t]) continue;
     const int root = tree_root(t), first = tree_dofs(0, t), last = tree_dofs(1, t);

@@ -4,11 +4,16 @@
 // phase may come in any order; the host runs them backwards (REVERSE) or shuffled (SHUFFLE) to prove it.
 #ifdef __CUDACC__
 #define FN __device__ __forceinline__
+// A phase is a function of its own, once in the code: what several worlds run at different times must fit into the cache of instructions. It
+// finds its world in shared memory by itself, since a reference would be an address of any memory.
 #define PHASE __device__ __noinline__
+#define WORLD World& W = *(World*)(shared_memory + here.at)
+extern __shared__ char shared_memory[];
 #define CONSTANT __constant__
 #define EACH(i, n) _Pragma("unroll 1") for (int i = here.lane; i < (n); i += LANES)
 #define SYNC __syncwarp(here.mask)
 #define LEAD if (here.lane == 0)
+// A loop that is not unrolled.
 #define ONCE _Pragma("unroll 1")
 #else
 #include <cmath>
@@ -16,6 +21,8 @@
 #define LANES 1
 #define FN static inline
 #define PHASE static
+#define WORLD World& W = *here.world
+struct World;
 #define CONSTANT static const
 #if defined(REVERSE)
 #define EACH(i, n) for (int i = (n) - 1; i >= 0; i--)
@@ -43,17 +50,18 @@ typedef float real;
 // Arrays of nothing have room for one.
 #define ROOM(n) ((n) > 0 ? (n) : 1)
 
-// A lane of a world, and where the numbers of its model and its world are.
+// A lane of a world, where its world is, and the tables of its model: of the plan, and of the numbers that a world may have of its own.
 struct Here {
   int lane;
   unsigned mask;
-  const int* __restrict__ whole;   // tables of the plan: indices
-  const real* __restrict__ reals;  // and numbers
-  const real* __restrict__ own;    // tables of numbers that a world may have of its own
-  const real* __restrict__ ctrl;
-  const real* __restrict__ pd_target;
-  const real* __restrict__ force;   // on degrees of freedom, or null
-  const real* __restrict__ wrench;  // at centres of mass, or null
+#ifdef __CUDACC__
+  unsigned at;
+#else
+  World* world;
+#endif
+  const int* whole;
+  const real* reals;
+  const real* own;
 };
 
 FN real max_(real a, real b) { return a > b ? a : b; }
@@ -87,32 +95,32 @@ FN void sin_cos(real x, real& s, real& c) {
 
 // Reductions over the lanes of a world; every lane gets the result.
 #ifdef __CUDACC__
-FN real sum_of(const Here& here, real x) {
+FN real sum_of(const Here here, real x) {
 #pragma unroll
   for (int o = LANES / 2; o; o /= 2) x += __shfl_xor_sync(here.mask, x, o, LANES);
   return x;
 }
-FN real max_of(const Here& here, real x) {
+FN real max_of(const Here here, real x) {
 #pragma unroll
   for (int o = LANES / 2; o; o /= 2) x = max_(x, __shfl_xor_sync(here.mask, x, o, LANES));
   return x;
 }
 // A bit for each lane, the first one lowest.
-FN unsigned votes(const Here& here, bool x) {
+FN unsigned votes(const Here here, bool x) {
   return (__ballot_sync(here.mask, x) & here.mask) >> (threadIdx.x % 32 / LANES * LANES);
 }
 FN int count_bits(unsigned x) { return __popc(x); }
 FN int lowest_bit(unsigned x) { return __ffs(x) - 1; }
 #else
-FN real sum_of(const Here&, real x) { return x; }
-FN real max_of(const Here&, real x) { return x; }
-FN unsigned votes(const Here&, bool x) { return x; }
+FN real sum_of(const Here, real x) { return x; }
+FN real max_of(const Here, real x) { return x; }
+FN unsigned votes(const Here, bool x) { return x; }
 FN int count_bits(unsigned x) { return __builtin_popcount(x); }
 FN int lowest_bit(unsigned x) { return __builtin_ctz(x); }
 #endif
-FN bool any_of(const Here& here, bool x) { return votes(here, x) != 0; }
+FN bool any_of(const Here here, bool x) { return votes(here, x) != 0; }
 // The place of this lane among those that vote yes.
-FN int place_of(const Here& here, unsigned yes) { return count_bits(yes & ((1u << here.lane) - 1)); }
+FN int place_of(const Here here, unsigned yes) { return count_bits(yes & ((1u << here.lane) - 1)); }
 
 struct V3 { real x, y, z; };
 FN V3 v3(real x, real y, real z) { return V3{x, y, z}; }

@@ -8,13 +8,13 @@ FN Spatial motion_of(const World& W, int node, bool is_found) {
   Spatial motion = get6(W.twist[node]) + get6(W.change[node]);
   return is_found ? motion + get6(W.load[node]) : motion;
 }
-FN int end_of(const Here& here, const Candidate& c, int end) {
+FN int end_of(const Here here, const Candidate& c, int end) {
   return c.flags & IS_CONTACT ? slot_of(2 + end, c.id) : OF(1 + end, c.id);
 }
 // The velocity of the second body relative to the first: of points, or of rotation.
-FN V3 relative(const World& W, const Here& here, const Candidate& c, bool is_found) {
+FN V3 relative(const World& W, const Here here, const Candidate& c, bool is_found) {
   V3 velocity = v3(0, 0, 0);
-  for (int end = 0; end < 2; end++) {
+  ONCE for (int end = 0; end < 2; end++) {
     const int node = end_of(here, c, end);
     if (node < 0) continue;
     Spatial motion = motion_of(W, node, is_found);
@@ -24,16 +24,16 @@ FN V3 relative(const World& W, const Here& here, const Candidate& c, bool is_fou
   return velocity;
 }
 // The rate of a row of joints.
-FN real row_velocity(const World& W, const Here& here, const Candidate& c, bool is_found) {
+FN real row_velocity(const World& W, const Here here, const Candidate& c, bool is_found) {
   real sum = 0;
-  for (int t = OF(1, c.id); t < OF(2, c.id); t++) {
+  ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) {
     const int dof = term_of(1, t);
     sum += (is_found ? W.v_star[dof] + W.x[dof] : W.v_star[dof]) * W.coefficient[t];
   }
   return sum;
 }
 // The velocity below whose v̂ a contact pushes. A cone pushes what slides before it comes near.
-FN real closing_rate(const Here& here, const Candidate& c, V3 velocity) {
+FN real closing_rate(const Here here, const Candidate& c, V3 velocity) {
   V3 n = get3(c.normal);
   real along = dot(velocity, n);
   if (FRICTION != SAP) return along;
@@ -51,7 +51,8 @@ FN bool choose(World& W, Candidate& c, int& stuck) {
 }
 
 // Chooses what pushes in free motion or is expected to push; whether there is any.
-PHASE bool choose_first(World& W, const Here& here) {
+PHASE bool choose_first(const Here here) {
+  WORLD;
   bool news = false;
   int stuck = 0;
   EACH(e, W.count) {
@@ -90,7 +91,8 @@ PHASE bool choose_first(World& W, const Here& here) {
 }
 
 // Chooses what pushes at the velocities found as well; whether there is any.
-PHASE bool choose_more(World& W, const Here& here, bool is_recovery) {
+PHASE bool choose_more(const Here here, bool is_recovery) {
+  WORLD;
   bool news = false;
   int stuck = 0;
   real error = 0, size = 0;

@@ -16,7 +16,7 @@
 
 struct Point { V3 position, normal; real distance; };
 
-FN void place_geoms(World& W, const Here& here) {
+FN void place_geoms(World& W, const Here here) {
   EACH(i, NODES) {
     Spatial now = get6(W.twist[i]), change = get6(W.change[i]);
     V3 p = get3(W.pos[i]), lin_change = velocity_at(change, p);
@@ -36,13 +36,13 @@ FN void place_geoms(World& W, const Here& here) {
 }
 
 // How far apart the surfaces of a pair may be for its points to be of interest.
-FN real limit_of(const World& W, const Here& here, int pair) {
+FN real limit_of(const World& W, const Here here, int pair) {
   const int a = geom_kind(0, pair_kind(1, pair)), b = geom_kind(0, pair_kind(2, pair));
   if (pair_kind(0, pair) == 0) return SWEEP(b)[4] + pair_margin(pair);
   return norm(get3(SWEEP(a)) - get3(SWEEP(b))) + SWEEP(a)[3] + SWEEP(b)[3] + pair_margin(pair);
 }
 
-FN bool is_near(const World& W, const Here& here, int pair) {
+FN bool is_near(const World& W, const Here here, int pair) {
   const int a = pair_kind(1, pair), b = pair_kind(2, pair);
   if (pair_kind(0, pair) == 0)
     return dot(AT3(pair_plane, pair), get3(GEOM(b))) - pair_plane(3, pair) < limit_of(W, here, pair) + geom_radius(b);
@@ -81,7 +81,7 @@ FN V3 lowest_corner(const real* at, V3 half, V3 n, int which) {
   return falls[0] < falls[1] + falls[2] ? low - edges[1] - edges[2] : p - edges[0] + edges[1] + edges[2];
 }
 
-FN Point on_plane(const World& W, const Here& here, int pair, int ordinal) {
+FN Point on_plane(const World& W, const Here here, int pair, int ordinal) {
   const int g = pair_kind(2, pair), shape = geom_kind(1, g);
   const real* at = GEOM(g);
   V3 n = AT3(pair_plane, pair), point = get3(at);
@@ -102,7 +102,7 @@ FN Point of_balls(V3 p, real r, V3 q, real s, V3 way) {
 
 // The contact of this ordinal of two spheres or capsules; those of nearly parallel capsules are the ends of their overlap. False if there is
 // none.
-FN bool between(const World& W, const Here& here, int pair, int ordinal, real limit, Point& found) {
+FN bool between(const World& W, const Here here, int pair, int ordinal, real limit, Point& found) {
   const int a = pair_kind(1, pair), b = pair_kind(2, pair);
   const real *at = GEOM(a), *bt = GEOM(b);
   real r = geom_size(0, a), h = geom_size(1, a), s = geom_size(0, b), k = geom_size(1, b);
@@ -147,7 +147,8 @@ FN bool between(const World& W, const Here& here, int pair, int ordinal, real li
 }
 
 // Adds the contact points that the step can reach to the candidates, in the order of the slots.
-PHASE void collide(World& W, const Here& here) {
+PHASE void collide(const Here here) {
+  WORLD;
   W.near = 0;
 #if SLOTS
   place_geoms(W, here);

@@ -4,19 +4,19 @@
 #define OF(column, k) constraint_of(column, (k) - FIRST_LIMIT)
 #define LAW(column, k) constraint_law(column, (k) - FIRST_LIMIT)
 
-FN real rate(const World& W, const Here& here, int k, const real* v) {
+FN real rate(const World& W, const Here here, int k, const real* v) {
   real sum = 0;
-  for (int t = OF(1, k); t < OF(2, k); t++) sum += v[term_of(1, t)] * W.coefficient[t];
+  ONCE for (int t = OF(1, k); t < OF(2, k); t++) sum += v[term_of(1, t)] * W.coefficient[t];
   return sum;
 }
-FN real length(const World& W, const Here& here, int k) {
+FN real length(const World& W, const Here here, int k) {
   real sum = 0;
-  for (int t = OF(1, k); t < OF(2, k); t++) sum += W.q[term_of(0, t)] * W.coefficient[t];
+  ONCE for (int t = OF(1, k); t < OF(2, k); t++) sum += W.q[term_of(0, t)] * W.coefficient[t];
   return sum;
 }
 
 // The mean of the diagonal of (Sᵀ Iᴬ S + Λ)⁻¹ of a joint.
-FN real inverse_diagonal(const World& W, const Here& here, int node) {
+FN real inverse_diagonal(const World& W, const Here here, int node) {
   const int v = node_v(node), nv = node_nv(node);
   if (nv == 1) return W.d_inv[v];
   // Of a ball, or of the rotation of a free joint. The last degree of freedom is eliminated first.
@@ -26,16 +26,16 @@ FN real inverse_diagonal(const World& W, const Here& here, int node) {
   real sum = W.d_inv[a] + W.d_inv[b] + ab * ab * W.d_inv[a] + W.d_inv[c] + bc * bc * W.d_inv[b] + last * last * W.d_inv[a];
   return sum * R(1.0 / 3);
 }
-FN real sum_mobility(const World& W, const Here& here, int k) {
+FN real sum_mobility(const World& W, const Here here, int k) {
   real sum = 0;
-  for (int t = OF(1, k); t < OF(2, k); t++) sum += inverse_diagonal(W, here, term_of(2, t)) * term_coefficient(t) * term_coefficient(t);
+  ONCE for (int t = OF(1, k); t < OF(2, k); t++) sum += inverse_diagonal(W, here, term_of(2, t)) * term_coefficient(t) * term_coefficient(t);
   return sum;
 }
 
 FN void set_bounds(Candidate& c, real low, real high) { c.extra[0] = low, c.extra[1] = high; }
 
 // The law of a force `impulse − impedance (v − v₀)` within bounds; whether there is any.
-FN bool set_force(World& W, const Here& here, Candidate& c, real impulse, real impedance, real low, real high) {
+FN bool set_force(World& W, const Here here, Candidate& c, real impulse, real impedance, real low, real high) {
   if (!(impedance > 0)) return false;
   c.w = sum_mobility(W, here, c.id);
   c.r_n = recip(impedance);
@@ -47,7 +47,7 @@ FN void set_friction(Candidate& c, real w, real bound) {
   c.w = w, c.r_n = w * R(SIGMA), c.v_hat = c.v_hat_recovery = 0;
   set_bounds(c, -bound, bound);
 }
-FN void set_limit(Candidate& c, int k, const Here& here, real gap, real w) {
+FN void set_limit(Candidate& c, int k, const Here here, real gap, real w) {
   const int spring = OF(4, k);
   real stiffness = spring == 0 ? R(-1) : spring == 1 ? LAW(4, k) : LAW(4, k) / w;
   set_law(c, one_sided(gap, w, stiffness, LAW(5, k)), w);
@@ -56,7 +56,7 @@ FN void set_limit(Candidate& c, int k, const Here& here, real gap, real w) {
 
 #if TIES
 // Position and axes of a frame in the world.
-FN V3 place_frame(const World& W, const real* of, int node, const Here& here, real* rot) {
+FN V3 place_frame(const World& W, const real* of, int node, const Here here, real* rot) {
   if (node < 0) {
     for (int k = 0; k < 9; k++) rot[k] = of[3 + k];
     return get3(of);
@@ -76,7 +76,7 @@ FN V3 bounded(V3 v, real most) {
   real speed = norm(v);
   return most < speed ? (most / speed) * v : v;
 }
-FN bool constrain_tie(World& W, const Here& here, Candidate& c, int kind) {
+FN bool constrain_tie(World& W, const Here here, Candidate& c, int kind) {
   const int k = c.id, tie = OF(3, k), nodes[2] = {OF(1, k), OF(2, k)};
   real of[12], first_rot[9], rot[9];
   for (int j = 0; j < 12; j++) of[j] = tie_frame_a(j, tie);
@@ -85,7 +85,7 @@ FN bool constrain_tie(World& W, const Here& here, Candidate& c, int kind) {
   V3 second = place_frame(W, of, nodes[1], here, rot), span = second - first;
   // Rows are about one point of space, the second body's.
   real w = 0;
-  for (int end = 0; end < 2; end++) {
+  ONCE for (int end = 0; end < 2; end++) {
     const int node = nodes[end];
     if (node < 0) continue;
     if (kind == TIE_TURN) w += mobility_lin(2, node);
@@ -115,16 +115,16 @@ FN bool constrain_tie(World& W, const Here& here, Candidate& c, int kind) {
 #endif
 
 #if COUPLINGS
-FN bool constrain_coupling(World& W, const Here& here, Candidate& c) {
+FN bool constrain_coupling(World& W, const Here here, Candidate& c) {
   const int k = c.id, coupling = OF(3, k);
   real y = -coupling_law(0, coupling), x = -coupling_law(1, coupling), p = 0, slope = 0, w = 0;
-  for (int e = coupling_parts(0, coupling); e < coupling_parts(1, coupling); e++)
+  ONCE for (int e = coupling_parts(0, coupling); e < coupling_parts(1, coupling); e++)
     (part_of(1, e) ? x : y) += W.q[term_of(0, part_of(0, e))] * part_coefficient(e);
-  for (int j = 4; j >= 0; j--) slope = slope * x + p, p = p * x + coupling_law(2 + j, coupling);
-  for (int t = OF(1, k); t < OF(2, k); t++) W.coefficient[t] = 0;
-  for (int e = coupling_parts(0, coupling); e < coupling_parts(1, coupling); e++)
+  ONCE for (int j = 4; j >= 0; j--) slope = slope * x + p, p = p * x + coupling_law(2 + j, coupling);
+  ONCE for (int t = OF(1, k); t < OF(2, k); t++) W.coefficient[t] = 0;
+  ONCE for (int e = coupling_parts(0, coupling); e < coupling_parts(1, coupling); e++)
     W.coefficient[part_of(0, e)] += (part_of(1, e) ? -slope : R(1)) * part_coefficient(e);
-  for (int t = OF(1, k); t < OF(2, k); t++) w += W.coefficient[t] * W.coefficient[t] * W.d_inv[term_of(1, t)];
+  ONCE for (int t = OF(1, k); t < OF(2, k); t++) w += W.coefficient[t] * W.coefficient[t] * W.d_inv[term_of(1, t)];
   TwoSided law = two_sided(OF(4, k), LAW(4, k), LAW(5, k), w);
   c.w = w, c.r_n = law.r;
   c.v_hat = c.v_hat_recovery = clamp_((y - p) * law.per_time, -law.fastest, law.fastest);
@@ -134,7 +134,7 @@ FN bool constrain_coupling(World& W, const Here& here, Candidate& c) {
 #endif
 
 // Sets the law of a constraint beside contacts; whether it is there.
-FN bool constrain_one(World& W, const Here& here, Candidate& c) {
+FN bool constrain_one(World& W, const Here here, Candidate& c) {
   const int k = c.id, kind = OF(0, k);
   const real ahead = R(2 * DT);
   if (kind == LIMIT) {
@@ -197,7 +197,8 @@ FN bool constrain_one(World& W, const Here& here, Candidate& c) {
 }
 
 // Adds the constraints beside contacts that the step can reach to the candidates, behind the contacts.
-PHASE void constrain(World& W, const Here& here, const Met* met) {
+PHASE void constrain(const Here here) {
+  WORLD;
   int count = W.near, lost = 0;
   ONCE for (int base = FIRST_LIMIT; base < CONSTRAINTS; base += LANES) {
     const int k = base + here.lane;
@@ -210,7 +211,7 @@ PHASE void constrain(World& W, const Here& here, const Met* met) {
               : kind == LIMIT || kind == BALL_LIMIT || kind == TENDON_LIMIT ? IS_LIMIT : 0;
       put3(c.position, v3(0, 0, 0));
       put3(c.normal, v3(0, 0, 1));
-      recall(W, c, met);
+      recall(W, c);
       is_there = constrain_one(W, here, c);
     }
     unsigned yes = votes(here, is_there);

@@ -1,7 +1,8 @@
 // The articulated-body algorithm about one point, degree of freedom by degree of freedom.
 
 // Factors M + Λ. Articulated inertias stand in scratch by rows; a lane has a row of a node.
-PHASE void factor(World& W, const Here& here) {
+PHASE void factor(const Here here) {
+  WORLD;
   real(*A)[6][6] = (real(*)[6][6])W.scratch;
   EACH(i, NODES) {
     V3 h = get3(W.moment[i]);
@@ -20,7 +21,7 @@ PHASE void factor(World& W, const Here& here) {
       int i = first + (e >> 3), r = e & 7;
       if (r < 6) {
         const int start = node_children(0, i), end = start + node_children(1, i);
-        for (int child = start; child < end; child++)
+        ONCE for (int child = start; child < end; child++)
           for (int c = 0; c < 6; c++) A[i][r][c] += A[child][r][c];
       }
     }
@@ -51,14 +52,15 @@ PHASE void factor(World& W, const Here& here) {
 }
 
 // The first half of a solve: from right-hand sides in x to x less what children bear.
-PHASE void bear(World& W, const Here& here) {
+PHASE void bear(const Here here) {
+  WORLD;
   ONCE for (int l = LEVELS - 1; l >= 0; l--) {
     LEVEL(l, first, n);
     EACH(e, n) {
       int i = first + e, start = node_children(0, i), end = start + node_children(1, i), v = node_v(i);
       Spatial load = get6(W.load[i]);
-      for (int child = start; child < end; child++) load = load + get6(W.load[child]);
-      for (int k = v + node_nv(i) - 1; k >= v; k--) {
+      ONCE for (int child = start; child < end; child++) load = load + get6(W.load[child]);
+      ONCE for (int k = v + node_nv(i) - 1; k >= v; k--) {
         real x = W.x[k] - dot(get6(W.axis[k]), load);
         W.x[k] = x;
         load = load + (W.d_inv[k] * x) * get6(W.u[k]);
@@ -70,13 +72,14 @@ PHASE void bear(World& W, const Here& here) {
 }
 
 // The second half: to x, and to the motions of nodes in place of their loads.
-PHASE void respond(World& W, const Here& here) {
+PHASE void respond(const Here here) {
+  WORLD;
   ONCE for (int l = 0; l < LEVELS; l++) {
     LEVEL(l, first, n);
     EACH(e, n) {
       int i = first + e, v = node_v(i);
       Spatial motion = of_parent(W, here, W.load, i);
-      for (int k = v; k < v + node_nv(i); k++) {
+      ONCE for (int k = v; k < v + node_nv(i); k++) {
         real x = W.d_inv[k] * (W.x[k] - dot(motion, get6(W.u[k])));
         W.x[k] = x;
         motion = motion + x * get6(W.axis[k]);
@@ -88,17 +91,19 @@ PHASE void respond(World& W, const Here& here) {
 }
 
 // Solves (M + Λ) x = r − Σ Jᵀ force with r in x; the motions of nodes are their `change`.
-FN void solve_free_motion(World& W, const Here& here) {
+PHASE void solve_free_motion(const Here here) {
+  WORLD;
   EACH(i, NODES) for (int k = 0; k < 6; k++) W.load[i][k] = W.force[i][k];
   SYNC;
-  bear(W, here);
-  respond(W, here);
+  bear(here);
+  respond(here);
   EACH(i, NODES) for (int k = 0; k < 6; k++) W.change[i][k] = W.load[i][k];
   SYNC;
 }
 
 // v*ᵀ (M + Λ) v*
-FN real energy_of_free_motion(World& W, const Here& here) {
+PHASE real energy_of_free_motion(const Here here) {
+  WORLD;
   real sum = 0;
   EACH(i, NODES) {
     Spatial motion = get6(W.twist[i]) + get6(W.change[i]);
@@ -109,13 +114,14 @@ FN real energy_of_free_motion(World& W, const Here& here) {
 }
 
 // Positions after dt.
-FN void advance(World& W, const Here& here) {
+PHASE void advance(const Here here) {
+  WORLD;
   EACH(i, NODES) {
     const int q = node_q(i), v = node_v(i), joint = node_joint(i);
     const real dt = R(DT);
     if (joint == BALL || joint == FREE) {
       const int offset = joint == FREE ? 3 : 0;
-      for (int k = 0; k < offset; k++) W.q[q + k] += dt * W.v_of_q[v + k];
+      ONCE for (int k = 0; k < offset; k++) W.q[q + k] += dt * W.v_of_q[v + k];
       real* of = W.q + q + offset;
       Quat turned = unit(quat(of) * rotation(dt * get3(W.v_of_q + v + offset)));
       of[0] = turned.w;

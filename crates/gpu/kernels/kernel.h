@@ -13,12 +13,17 @@ struct Arguments {
   int worlds, steps;
 };
 
-FN void load(World& W, const Here& here, const Arguments& of, int w) {
+FN void load(World& W, const Here here, const Arguments& of, int w) {
   EACH(k, NQ) W.q[k] = of.q[(size_t)w * NQ + k];
   EACH(k, NV) W.v[k] = of.v[(size_t)w * NV + k];
   EACH(k, ACTIVATIONS) W.act[k] = of.act[(size_t)w * ACTIVATIONS + k];
   EACH(k, TERMS) W.coefficient[k] = term_coefficient(k);
   LEAD {
+    W.ctrl = of.ctrl + (size_t)w * CONTROLS;
+    W.pd_target = of.pd_target ? of.pd_target + (size_t)w * NQ : 0;
+    W.applied_force = of.force ? of.force + (size_t)w * NV : 0;
+    W.applied_wrench = of.wrench ? of.wrench + (size_t)w * BODIES * 6 : 0;
+    W.met = of.met + (size_t)w * ROWS;
     W.remembered = of.status[w].remembered;
     W.is_placed = W.iterations = W.unsettled = W.overflow = W.coarse = W.failed = W.pushing = 0;
     W.near = W.count = W.blocks = W.threes = 0;
@@ -26,7 +31,7 @@ FN void load(World& W, const Here& here, const Arguments& of, int w) {
   SYNC;
 }
 
-FN void save(const World& W, const Here& here, const Arguments& of, int w, int steps) {
+FN void save(const World& W, const Here here, const Arguments& of, int w, int steps) {
   EACH(k, NQ) of.q[(size_t)w * NQ + k] = W.q[k];
   EACH(k, NV) of.v[(size_t)w * NV + k] = W.v[k];
   EACH(k, ACTIVATIONS) of.act[(size_t)w * ACTIVATIONS + k] = W.act[k];
@@ -38,31 +43,22 @@ FN void save(const World& W, const Here& here, const Arguments& of, int w, int s
   }
 }
 
-FN Here at_world(const Arguments& of, int w, int lane, unsigned mask) {
-  Here here{lane, mask, of.whole, of.reals, of.own, of.ctrl + (size_t)w * CONTROLS, 0, 0, 0};
-  if (of.own_of) here.own += (size_t)of.own_of[w] * OWN_SIZE;
-  if (of.pd_target) here.pd_target = of.pd_target + (size_t)w * NQ;
-  if (of.force) here.force = of.force + (size_t)w * NV;
-  if (of.wrench) here.wrench = of.wrench + (size_t)w * BODIES * 6;
-  return here;
-}
+FN const real* own_of(const Arguments& of, int w) { return of.own_of ? of.own + (size_t)of.own_of[w] * OWN_SIZE : of.own; }
 
 #ifdef __CUDACC__
 extern "C" __global__ void __launch_bounds__(WORLDS_A_BLOCK* LANES, LEAST_BLOCKS) steps(Arguments of) {
-  extern __shared__ __align__(16) char shared[];
   const int group = threadIdx.x / LANES, w = blockIdx.x * (blockDim.x / LANES) + group;
   const unsigned mask = LANES == 32 ? ~0u : ((1u << (LANES & 31)) - 1) << (threadIdx.x % 32 / LANES * LANES);
-  World& W = ((World*)shared)[group];
   const bool is_there = w < of.worlds;
-  const Here here = at_world(of, is_there ? w : 0, threadIdx.x % LANES, mask);
-  Met* met = of.met + (size_t)(is_there ? w : 0) * ROWS;
+  const Here here{(int)threadIdx.x % LANES, mask, group * (unsigned)sizeof(World), of.whole, of.reals, own_of(of, is_there ? w : 0)};
+  WORLD;
   if (is_there) load(W, here, of, w);
   int made = 0;
-  for (int k = 0; k < of.steps; k++) {
+  ONCE for (int k = 0; k < of.steps; k++) {
     // The worlds of a block fetch the same instructions at about the same time.
     __syncthreads();
     if (is_there && !W.failed) {
-      step(W, here, met);
+      step(W, here);
       made += !W.failed;
     }
   }
@@ -73,13 +69,12 @@ extern "C" __global__ void world_size(int* to) { *to = sizeof(World); }
 extern "C" int world_size() { return sizeof(World); }
 extern "C" void steps(const Arguments* of) {
   static World W;
-  for (int w = 0; w < of->worlds; w++) {
-    const Here here = at_world(*of, w, 0, 1);
-    Met* met = of->met + (size_t)w * ROWS;
+  ONCE for (int w = 0; w < of->worlds; w++) {
+    const Here here{0, 1, &W, of->whole, of->reals, own_of(*of, w)};
     load(W, here, *of, w);
     int made = 0;
-    for (int k = 0; k < of->steps && !W.failed; k++) {
-      step(W, here, met);
+    ONCE for (int k = 0; k < of->steps && !W.failed; k++) {
+      step(W, here);
       made += !W.failed;
     }
     save(W, here, *of, w, made);

@@ -5,7 +5,7 @@
 #define LEVEL(l, first, n) const int first = level_start(l), n = level_start((l) + 1) - first
 
 // The placement of a node in its parent's frame: rotation by columns, then position.
-FN void place_in_parent(const World& W, const Here& here, int i, real* own) {
+FN void place_in_parent(const World& W, const Here here, int i, real* own) {
   const int joint = node_joint(i), q = node_q(i);
   for (int k = 0; k < 9; k++) own[k] = node_rot(k, i);
   put3(own + 9, node_parent(i) < 0 ? v3(0, 0, 0) : AT3(node_pos, i));
@@ -30,7 +30,8 @@ FN void place_in_parent(const World& W, const Here& here, int i, real* own) {
 }
 
 // Places nodes, the axes of their joints and their inertias at q.
-PHASE void place(World& W, const Here& here) {
+PHASE void place(const Here here) {
+  WORLD;
   real* local = W.scratch;  // 13 numbers a node: lanes meet different banks
   EACH(t, TREES) {
     int root = tree_root(t);
@@ -87,8 +88,12 @@ PHASE void place(World& W, const Here& here) {
   SYNC;
 }
 
-// The motions of all nodes at joint velocities `v`.
-PHASE void set_motions(World& W, const Here& here, const real* v, real (*to)[6]) {
+// The motions of all nodes: twists at v, changes at v, or loads at x.
+enum Motions { TWISTS, CHANGES, LOADS };
+PHASE void set_motions(const Here here, Motions which) {
+  WORLD;
+  const real* v = which == LOADS ? W.x : W.v;
+  real(*to)[6] = which == TWISTS ? W.twist : which == CHANGES ? W.change : W.load;
   ONCE for (int l = 0; l < LEVELS; l++) {
     LEVEL(l, first, n);
     EACH(e, 8 * n) {
@@ -96,7 +101,7 @@ PHASE void set_motions(World& W, const Here& here, const real* v, real (*to)[6])
       if (r < 6) {
         int parent = node_parent(i);
         real sum = parent < 0 ? R(0) : to[parent][r];
-        for (int k = node_v(i); k < node_v(i) + node_nv(i); k++) sum += v[k] * W.axis[k][r];
+        ONCE for (int k = node_v(i); k < node_v(i) + node_nv(i); k++) sum += v[k] * W.axis[k][r];
         to[i][r] = sum;
       }
     }
@@ -104,27 +109,29 @@ PHASE void set_motions(World& W, const Here& here, const real* v, real (*to)[6])
   }
 }
 
-// Sums what stands in `to` from the roots to the leaves.
-FN void sum_down(World& W, const Here& here, real (*to)[6]) {
+// Sums loads from the roots to the leaves.
+PHASE void sum_down(const Here here) {
+  WORLD;
   ONCE for (int l = 1; l < LEVELS; l++) {
     LEVEL(l, first, n);
     EACH(e, 8 * n) {
       int i = first + (e >> 3), r = e & 7;
-      if (r < 6) to[i][r] += to[node_parent(i)][r];
+      if (r < 6) W.load[i][r] += W.load[node_parent(i)][r];
     }
     SYNC;
   }
 }
 
-FN Spatial of_parent(const World& W, const Here& here, const real (*of)[6], int i) {
+FN Spatial of_parent(const World& W, const Here here, const real (*of)[6], int i) {
   int parent = node_parent(i);
   return parent < 0 ? Spatial{v3(0, 0, 0), v3(0, 0, 0)} : get6(of[parent]);
 }
 
 // Twists at v₀, Coriolis forces there, and dt (c − weight). Accelerations at zero joint accelerations stand where loads will be.
-PHASE void move_nodes(World& W, const Here& here) {
+PHASE void move_nodes(const Here here) {
+  WORLD;
   EACH(t, TREES) W.turns[t] = 0;
-  set_motions(W, here, W.v, W.twist);
+  set_motions(here, TWISTS);
   real(*acceleration)[6] = W.load;
   EACH(i, NODES) {
     Spatial swing = of_parent(W, here, W.twist, i), own = get6(W.twist[i]) - swing;
@@ -133,7 +140,7 @@ PHASE void move_nodes(World& W, const Here& here) {
     else put6(acceleration[i], cross_twist(swing, own));
   }
   SYNC;
-  sum_down(W, here, acceleration);
+  sum_down(here);
   const V3 g = AT3(gravity, 0);
   const real least = R(MIN_TURN / DT);
   EACH(i, NODES) {
@@ -146,10 +153,10 @@ PHASE void move_nodes(World& W, const Here& here) {
     if (least * least < dot(twist.ang, twist.ang)) W.turns[node_tree(i)] = 1;
   }
   SYNC;
-  if (here.wrench) {
+  if (W.applied_wrench) {
     // Several bodies may be fixed in one node.
-    EACH(i, NODES) for (int k = 0; k < BODIES; k++) if (body_node(k) == i) {
-      const real* of = here.wrench + 6 * k;
+    EACH(i, NODES) ONCE for (int k = 0; k < BODIES; k++) if (body_node(k) == i) {
+      const real* of = W.applied_wrench + 6 * k;
       V3 ang = R(DT) * get3(of), lin = R(DT) * get3(of + 3), com = get3(W.pos[i]) + turn(W.rot[i], AT3(body_com, k));
       put6(W.force[i], get6(W.force[i]) - Spatial{ang + cross(com, lin), lin});
     }
@@ -158,7 +165,8 @@ PHASE void move_nodes(World& W, const Here& here) {
 }
 
 // Adds to the Coriolis forces what they become between v₀ and v₀ + x, the polar form c(v₀, x), x the last solution.
-FN void add_polar_coriolis(World& W, const Here& here) {
+PHASE void add_polar_coriolis(const Here here) {
+  WORLD;
   EACH(i, NODES) {
     Spatial swing = of_parent(W, here, W.twist, i), swing_change = of_parent(W, here, W.change, i);
     Spatial own = get6(W.twist[i]) - swing, change = get6(W.change[i]) - swing_change, both;
@@ -167,7 +175,7 @@ FN void add_polar_coriolis(World& W, const Here& here) {
     put6(W.load[i], R(0.5) * both);
   }
   SYNC;
-  sum_down(W, here, W.load);
+  sum_down(here);
   EACH(i, NODES) if (W.turns[node_tree(i)]) {
     Spatial twist = get6(W.twist[i]), change = get6(W.change[i]);
     Spatial spun = cross_wrench(twist, momentum(W, here, i, change)) + cross_wrench(change, momentum(W, here, i, twist));

@@ -32,7 +32,7 @@ FN void set_law(Candidate& c, OneSided law, real w) {
 }
 
 // How easily the point at `arm` from a node's origin is moved.
-FN real mobility(const World& W, const Here& here, int node, V3 arm) {
+FN real mobility(const World& W, const Here here, int node, V3 arm) {
   V3 r = turn_back(W.rot[node], arm);
   real ang[6];
   for (int k = 0; k < 6; k++) ang[k] = mobility_ang(k, node);
@@ -41,7 +41,7 @@ FN real mobility(const World& W, const Here& here, int node, V3 arm) {
 }
 
 // The same along n alone, without what other bodies resist.
-FN real bare_mobility(const World& W, const Here& here, int node, V3 arm, V3 n) {
+FN real bare_mobility(const World& W, const Here here, int node, V3 arm, V3 n) {
   V3 ang = turn_back(W.rot[node], cross(arm, n)), lin = turn_back(W.rot[node], n);
   real a[6], b[9], c[6];
   for (int k = 0; k < 6; k++) a[k] = bare_a(k, node), c[k] = bare_c(k, node);
@@ -50,12 +50,12 @@ FN real bare_mobility(const World& W, const Here& here, int node, V3 arm, V3 n) 
 }
 
 // The law of a contact.
-FN void regularise_contact(World& W, const Here& here, Candidate& c) {
+FN void regularise_contact(World& W, const Here here, Candidate& c) {
   const int slot = c.id, pair = slot_of(0, slot), spring = pair_spring(pair);
   V3 p = get3(c.position), n = get3(c.normal);
   real gap = c.extra[0], w = 0, bare = 0, leverage = 0;
   int tree = 0;
-  for (int end = 0; end < 2; end++) {
+  ONCE for (int end = 0; end < 2; end++) {
     const int node = slot_of(2 + end, slot);
     if (node < 0) continue;
     tree = node_tree(node);
@@ -82,15 +82,18 @@ FN void regularise_contact(World& W, const Here& here, Candidate& c) {
   c.extra[3] = 0;
 }
 
-// Lets every tree have what `combine` makes of the numbers of all trees in its island; trees are joined by what the step can reach.
-FN void combine_islands(World& W, const Here& here, real* of_trees, bool greatest) {
+// Lets every tree have the greatest of the numbers of all trees in its island, of mobilities the least; trees are joined by what the step can reach.
+enum OfTrees { HEAVIEST, FASTEST_OF, RECOVERS };
+PHASE void combine_islands(const Here here, OfTrees which) {
+  WORLD;
+  real* of_trees = which == HEAVIEST ? W.heaviest : which == FASTEST_OF ? W.fastest : W.recovers;
   if (TREES == 1) return;
   SYNC;
   LEAD {
     int* root = W.island;
 #if TREES > 1
-    for (int t = 0; t < TREES; t++) root[t] = t;
-    for (int e = 0; e < JOINED + W.near; e++) {
+    ONCE for (int t = 0; t < TREES; t++) root[t] = t;
+    ONCE for (int e = 0; e < JOINED + W.near; e++) {
       int a, b;
       if (e < JOINED) a = joined_trees(0, e), b = joined_trees(1, e);
       else {
@@ -102,12 +105,12 @@ FN void combine_islands(World& W, const Here& here, real* of_trees, bool greates
       while (root[b] != b) b = root[b];
       root[a > b ? a : b] = a < b ? a : b;
     }
-    for (int t = 0; t < TREES; t++) {
+    ONCE for (int t = 0; t < TREES; t++) {
       int r = t;
       while (root[r] != r) r = root[r];
-      of_trees[r] = greatest ? max_(of_trees[r], of_trees[t]) : min_(of_trees[r], of_trees[t]);
+      of_trees[r] = which != HEAVIEST ? max_(of_trees[r], of_trees[t]) : min_(of_trees[r], of_trees[t]);
     }
-    for (int t = 0; t < TREES; t++) {
+    ONCE for (int t = 0; t < TREES; t++) {
       int r = t;
       while (root[r] != r) r = root[r];
       of_trees[t] = of_trees[r];
@@ -118,10 +121,11 @@ FN void combine_islands(World& W, const Here& here, real* of_trees, bool greates
 }
 
 // What a constraint met in the step before, if it was there.
-FN void recall(World& W, Candidate& c, const Met* met) {
+FN void recall(World& W, Candidate& c) {
+  const Met* met = W.met;
   c.flags &= ~REMEMBERED;
   c.impulse = c.free_velocity[0] = c.free_velocity[1] = c.free_velocity[2] = 0;
-  for (int m = 0; m < W.remembered; m++)
+  ONCE for (int m = 0; m < W.remembered; m++)
     if (met[m].id == c.id) {
       c.flags |= REMEMBERED;
       for (int k = 0; k < 3; k++) c.free_velocity[k] = met[m].free_velocity[k];

@@ -48,7 +48,8 @@ FN Projection on_cone(const World& W, int b, const real* v, real k_t, real k_n) 
 }
 
 // λ = γ̄(z) and T.
-FN void localise(World& W, const Here& here, real scaling) {
+PHASE void localise(const Here here, real scaling) {
+  WORLD;
   EACH(b, W.blocks) {
     const int first = 3 * b;
     real *t = W.t[b], *impulse = W.impulses + first;
@@ -100,7 +101,7 @@ FN void impulse_at_velocity(const World& W, int b, real* gamma) {
 }
 
 // Lists the blocks that a step changes; how many there are.
-FN int find_active(World& W, const Here& here) {
+FN int find_active(World& W, const Here here) {
   int active = 0;
   ONCE for (int base = 0; base < W.blocks; base += LANES) {
     const int b = base + here.lane;
@@ -121,24 +122,26 @@ FN int find_active(World& W, const Here& here) {
 FN real row_times(const World& W, int row, const real* x) {
   real sum = 0;
   const real* own = W.delassus + lower(row, 0);
-  for (int c = 0; c <= row; c++) sum += own[c] * x[c];
-  for (int c = row + 1, at = lower(row + 1, row); c < 3 * W.blocks; at += ++c) sum += W.delassus[at] * x[c];
+  ONCE for (int c = 0; c <= row; c++) sum += own[c] * x[c];
+  ONCE for (int c = row + 1, at = lower(row + 1, row); c < 3 * W.blocks; at += ++c) sum += W.delassus[at] * x[c];
   return sum;
 }
 
 // v_c = J v* + W λ
-FN void set_velocities(World& W, const Here& here) {
+PHASE void set_velocities(const Here here) {
+  WORLD;
   EACH(row, 3 * W.blocks) W.v_c[row] = W.v_free[row] + row_times(W, row, W.impulses);
   SYNC;
 }
 
 // 1 + T (W − w) and −T F of the active blocks.
-FN void assemble(World& W, const Here& here, int active, real scaling) {
+PHASE void assemble(const Here here, int active, real scaling) {
+  WORLD;
   EACH(e, 3 * active) {
     const int b = W.active[e / 3], k = e % 3;
     const real t0 = W.t[b][3 * k], t1 = W.t[b][3 * k + 1], t2 = W.t[b][3 * k + 2];
     real* to = SYSTEM(e);
-    for (int j = 0; j < active; j++) {
+    ONCE for (int j = 0; j < active; j++) {
       const int c = W.active[j];
 #pragma unroll
       for (int i = 0; i < 3; i++)
@@ -153,7 +156,8 @@ FN void assemble(World& W, const Here& here, int active, real scaling) {
 }
 
 // Solves the system by blocks of three rows; the solution is `step` afterwards.
-PHASE void eliminate(World& W, const Here& here, int active) {
+PHASE void eliminate(const Here here, int active) {
+  WORLD;
   const int n = 3 * active;
   ONCE for (int p = 0; p < n; p += 3) {
     // The pivot's inverse by cofactors: it is near the identity, or far from singular.
@@ -173,7 +177,7 @@ PHASE void eliminate(World& W, const Here& here, int active) {
     EACH(k, n - p - 3) {
       real* row = SYSTEM(p + 3 + k);
       const real f0 = row[p], f1 = row[p + 1], f2 = row[p + 2];
-      for (int j = p + 3; j < n; j++) row[j] -= f0 * SYSTEM(p)[j] + f1 * SYSTEM(p + 1)[j] + f2 * SYSTEM(p + 2)[j];
+      ONCE for (int j = p + 3; j < n; j++) row[j] -= f0 * SYSTEM(p)[j] + f1 * SYSTEM(p + 1)[j] + f2 * SYSTEM(p + 2)[j];
       W.step[p + 3 + k] -= f0 * W.step[p] + f1 * W.step[p + 1] + f2 * W.step[p + 2];
     }
     SYNC;
@@ -187,8 +191,10 @@ PHASE void eliminate(World& W, const Here& here, int active) {
   }
 }
 
-// ‖λ − γ(v_c)‖²_W, and in `momentum` the square of the momentum.
-FN real imbalance(World& W, const Here& here, real energy, real& momentum) {
+// ‖λ − γ(v_c)‖²_W, and the square of the momentum.
+struct Imbalance { real error, momentum; };
+PHASE Imbalance imbalance(const Here here, real energy) {
+  WORLD;
   EACH(b, W.blocks) {
     real gamma[3];
     impulse_at_velocity(W, b, gamma);
@@ -200,33 +206,35 @@ FN real imbalance(World& W, const Here& here, real energy, real& momentum) {
     error += W.step[row] * row_times(W, row, W.step);
     work += W.impulses[row] * (W.v_c[row] - W.v_free[row]);
   }
-  momentum = energy + sum_of(here, work);
+  work = sum_of(here, work);
   error = sum_of(here, error);
   SYNC;
-  return error;
+  return Imbalance{error, energy + work};
 }
 
 // One step of the method: from λ, T, v_c and z to the next λ and z.
-FN void newton_step(World& W, const Here& here, real scaling, real next_scaling) {
+PHASE void newton_step(const Here here, real scaling, real next_scaling) {
+  WORLD;
   const int active = find_active(W, here);
-  assemble(W, here, active, scaling);
-  eliminate(W, here, active);
+  assemble(here, active, scaling);
+  eliminate(here, active);
   EACH(e, 3 * active) W.impulses[3 * W.active[e / 3] + e % 3] += W.step[e];
   SYNC;
-  set_velocities(W, here);
+  set_velocities(here);
   EACH(row, 3 * W.blocks) W.z[row] = W.v_c[row] - W.impulses[row] * W.w[row] * next_scaling;
   SYNC;
 }
 
 // Solves the problem; whether it was solved. z is the velocity that each row would meet with its own share of W for w.
-PHASE bool solve_contacts(World& W, const Here& here, real energy) {
+PHASE bool solve_contacts(const Here here, real energy) {
+  WORLD;
   real scaling = R(SOLVER_SCALING);
-  localise(W, here, 1);
+  localise(here, 1);
   EACH(row, 3 * W.blocks) W.z[row] -= W.impulses[row] * W.w[row] * (scaling - 1);
   SYNC;
   ONCE for (int iteration = 0;; iteration++) {
-    localise(W, here, scaling);
-    set_velocities(W, here);
+    localise(here, scaling);
+    set_velocities(here);
     real excess = 0, size = 0;
     EACH(row, 3 * W.blocks) {
       real f = EXCESS_OF(row, scaling), per_w = recip(W.w[row]), free = W.v_free[row];
@@ -239,9 +247,9 @@ PHASE bool solve_contacts(World& W, const Here& here, real energy) {
     bool is_solved = excess < size * most * most + round_off;
     bool is_looked_at = !is_solved && (iteration == 0 || iteration >= SOLVER_LATE_STEP) && excess < energy * evaluation * evaluation;
     if (is_looked_at || (IS_CHECKED && is_solved)) {
-      real momentum, error = imbalance(W, here, energy, momentum);
+      const Imbalance of = imbalance(here, energy);
       const real tolerance = iteration == 0 ? AT_START : LATE;
-      bool meets = error < momentum * tolerance * tolerance;
+      bool meets = of.error < of.momentum * tolerance * tolerance;
       is_solved = is_looked_at ? meets : meets || excess < round_off;
     }
     if (is_solved || iteration == SOLVER_STEPS) {
@@ -251,7 +259,7 @@ PHASE bool solve_contacts(World& W, const Here& here, real energy) {
     }
     const real before = scaling;
     if ((iteration + 1) % (int)SOLVER_CYCLE == 0) scaling *= R(SOLVER_SCALING_GROWTH);
-    newton_step(W, here, before, scaling);
+    newton_step(here, before, scaling);
   }
 }
 
@@ -265,7 +273,7 @@ PHASE bool solve_contacts(World& W, const Here& here, real energy) {
 #define BEHIND(column) (W.scratch + STRIDE * ROWS + ROWS * (column))
 
 // How far the impulses are from others, relative to the greater of both, weighted by each row's own share of W.
-FN real distance_to(const World& W, const Here& here, const real* other) {
+FN real distance_to(const World& W, const Here here, const real* other) {
   real apart = 0, size = 0, other_size = 0;
   EACH(row, 3 * W.blocks) {
     const real w = W.w[row], own = W.impulses[row], of = other[row];
@@ -276,10 +284,11 @@ FN real distance_to(const World& W, const Here& here, const real* other) {
 }
 
 // Solves the problem as `solve_contacts` takes it; whether it was solved.
-PHASE bool solve_hard(World& W, const Here& here, real energy) {
+PHASE bool solve_hard(const Here here, real energy) {
+  WORLD;
   const real scaling = R(SOLVER_SCALING);
   real *r = BEHIND(0), *v_free = BEHIND(1), *z = BEHIND(2), *last = BEHIND(3), *balancing = BEHIND(4);
-  localise(W, here, 1);
+  localise(here, 1);
   EACH(row, 3 * W.blocks) {
     W.z[row] -= W.impulses[row] * W.w[row] * (scaling - 1);
     r[row] = W.r[row], v_free[row] = W.v_free[row], z[row] = W.z[row], last[row] = balancing[row] = W.impulses[row];
@@ -294,16 +303,16 @@ PHASE bool solve_hard(World& W, const Here& here, real energy) {
       W.r[row] = r[row] + tau * W.w[row], W.v_free[row] = v_free[row] - shift, W.z[row] = z[row] - shift;
     }
     SYNC;
-    localise(W, here, scaling);
+    localise(here, scaling);
     real error = INFINITE, change = INFINITE;
     int made = 0;
     bool is_solved = false;
     ONCE while (made < 3 && !is_solved && is_number(error)) {
-      set_velocities(W, here);
-      newton_step(W, here, scaling, scaling);
+      set_velocities(here);
+      newton_step(here, scaling, scaling);
       EACH(row, 3 * W.blocks) balancing[row] = W.impulses[row];
       SYNC;
-      localise(W, here, scaling);
+      localise(here, scaling);
       error = distance_to(W, here, balancing), change = distance_to(W, here, last);
       is_solved = error <= R(0.5) * min_(change, last_change);
       made++;
@@ -319,8 +328,8 @@ PHASE bool solve_hard(World& W, const Here& here, real energy) {
       }
       SYNC;
       if (change < R(0.03)) {
-        real momentum, gap = imbalance(W, here, energy > 0 ? energy : R(1), momentum);
-        is_found = gap < momentum * AT_START * AT_START;
+        const Imbalance of = imbalance(here, energy > 0 ? energy : R(1));
+        is_found = of.error < of.momentum * AT_START * AT_START;
       }
       last_change = max_(change, R(1e-3));
       if (made == 1) tau = max_(R(0.6) * tau, LEAST_SOFTNESS);

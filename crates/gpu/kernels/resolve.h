@@ -5,7 +5,8 @@
 
 // Gathers the laws of the chosen constraints and what is remembered of them; `is_recovery`: for the velocities that move positions, with friction
 // bounded by estimates of normal impulses.
-FN void set_rows(World& W, const Here& here, bool is_recovery) {
+PHASE void set_rows(const Here here, bool is_recovery) {
+  WORLD;
   EACH(b, W.blocks) {
     for (int k = 0; k < 3; k++) {
       const int row = 3 * b + k, e = W.of_row[row];
@@ -43,7 +44,8 @@ FN void set_rows(World& W, const Here& here, bool is_recovery) {
 }
 
 // Notes what the constraints met.
-FN void note_solution(World& W, const Here& here) {
+PHASE void note_solution(const Here here) {
+  WORLD;
   EACH(b, W.blocks) {
     if (b < W.threes) {
       Candidate& c = W.candidates[W.of_row[3 * b]];
@@ -56,7 +58,7 @@ FN void note_solution(World& W, const Here& here) {
       if (c.flags & IS_CONTACT) c.extra[3] = impulse.z > 0;
       c.flags |= REMEMBERED;
     } else {
-      for (int row = 3 * b; row < 3 * b + 3; row++)
+      ONCE for (int row = 3 * b; row < 3 * b + 3; row++)
         if (W.of_row[row] >= 0) {
           Candidate& c = W.candidates[W.of_row[row]];
           c.free_velocity[0] = W.v_c[row] - W.w[row] * W.impulses[row];
@@ -71,7 +73,8 @@ FN void note_solution(World& W, const Here& here) {
 FN bool is_recovering(const Candidate& c) { return c.v_hat < c.v_hat_recovery; }
 
 // The trees of islands where anything recovers; whether there are any.
-FN bool find_recovering(World& W, const Here& here) {
+PHASE bool find_recovering(const Here here) {
+  WORLD;
   bool any = false;
   EACH(e, W.count) any |= is_recovering(W.candidates[e]);
   if (!any_of(here, any)) return false;
@@ -81,24 +84,25 @@ FN bool find_recovering(World& W, const Here& here) {
     const Candidate& c = W.candidates[e];
     const bool is_sum = !(c.flags & (IS_CONTACT | IS_THREE));
     const int start = is_sum ? OF(1, c.id) : 0, end = is_sum ? OF(2, c.id) : 2;
-    for (int k = start; k < end; k++) {
+    ONCE for (int k = start; k < end; k++) {
       const int node = is_sum ? term_of(2, k) : end_of(here, c, k);
       if (node >= 0) W.recovers[node_tree(node)] = 1;
     }
   }
   SYNC;
-  combine_islands(W, here, W.recovers, true);
+  combine_islands(here, RECOVERS);
   return true;
 }
 
 // Sets the velocities that move positions where constraints recover. No point of a body is moved faster by recovery than at its speed, and its
 // island is slowed with it.
-PHASE void take_recovery(World& W, const Here& here) {
+PHASE void take_recovery(const Here here) {
+  WORLD;
   real* speed = W.scratch;
   // What recovery adds to the velocities.
   EACH(k, NV) W.x[k] += W.v_star[k] - W.v[k];
   SYNC;
-  set_motions(W, here, W.x, W.load);
+  set_motions(here, LOADS);
   EACH(i, NODES) {
     Spatial motion = get6(W.load[i]);
     speed[i] = norm(velocity_at(motion, get3(W.pos[i]))) + norm(motion.ang) * node_extent(i);
@@ -106,11 +110,11 @@ PHASE void take_recovery(World& W, const Here& here) {
   SYNC;
   EACH(t, TREES) {
     W.fastest[t] = 0;
-    for (int i = 0; i < NODES; i++)
+    ONCE for (int i = 0; i < NODES; i++)
       if (node_tree(i) == t) W.fastest[t] = max_(W.fastest[t], speed[i]);
   }
   SYNC;
-  combine_islands(W, here, W.fastest, true);
+  combine_islands(here, FASTEST_OF);
   EACH(k, NV) {
     const int t = dof_tree(k);
     real share = R(RECOVERY_SPEED) < W.fastest[t] ? R(RECOVERY_SPEED) / W.fastest[t] : R(1);
@@ -120,60 +124,61 @@ PHASE void take_recovery(World& W, const Here& here) {
 }
 
 // Sets the problem of the constraints that are chosen.
-FN void prepare(World& W, const Here& here) {
-  number_rows(W, here);
-  set_free_velocities(W, here);
-  carry(W, here);
-  multiply(W, here);
+FN void prepare(World& W, const Here here) {
+  number_rows(here);
+  set_free_velocities(here);
+  carry(here);
+  multiply(here);
 }
 
-PHASE void resolve(World& W, const Here& here, const Met* met) {
+PHASE void resolve(const Here here) {
+  WORLD;
   EACH(k, NV) W.v[k] = W.v_of_q[k] = W.v_star[k];
   // Contacts stay from the first round of drives on; what they met in the step before counts again.
   EACH(e, W.near) {
     W.candidates[e].flags = IS_CONTACT | IS_THREE;
-    recall(W, W.candidates[e], met);
+    recall(W, W.candidates[e]);
   }
   if (is_uneven(0) > 0) EACH(t, TREES) W.heaviest[t] = tree_mass(0, t);
   SYNC;
-  if (is_uneven(0) > 0) combine_islands(W, here, W.heaviest, false);
+  if (is_uneven(0) > 0) combine_islands(here, HEAVIEST);
   EACH(e, W.near) regularise_contact(W, here, W.candidates[e]);
-  if (CONSTRAINTS > FIRST_LIMIT) constrain(W, here, met);
+  if (CONSTRAINTS > FIRST_LIMIT) constrain(here);
   else LEAD W.count = W.near;
   SYNC;
   if (W.count == 0) return;
-  if (!choose_first(W, here)) return;
-  const real energy = energy_of_free_motion(W, here);
+  if (!choose_first(here)) return;
+  const real energy = energy_of_free_motion(here);
   // First for velocities, then once more for those that move positions, where anything recovers.
   bool is_recovery = false, is_open = true;
   ONCE for (int round = 0; round < MAX_ROUNDS; round++) {
     if (is_open) prepare(W, here);
-    set_rows(W, here, is_recovery);
-    bool is_solved = solve_contacts(W, here, energy);
+    set_rows(here, is_recovery);
+    bool is_solved = solve_contacts(here, energy);
     if (!is_solved) {
-      set_rows(W, here, is_recovery);
-      is_solved = solve_hard(W, here, energy);
+      set_rows(here, is_recovery);
+      is_solved = solve_hard(here, energy);
     }
     LEAD W.is_unsettled |= !is_solved;
-    if (!is_recovery) note_solution(W, here);
-    set_response(W, here);
+    if (!is_recovery) note_solution(here);
+    set_response(here);
     if (!is_recovery) {
       EACH(k, NV) W.v[k] = W.v_of_q[k] = W.v_star[k] + W.x[k];
       SYNC;
     }
-    is_open = choose_more(W, here, is_recovery);
+    is_open = choose_more(here, is_recovery);
     if (!is_open && is_recovery) {
-      take_recovery(W, here);
+      take_recovery(here);
       return;
     }
     if (!is_open) {
-      if (!find_recovering(W, here)) return;
+      if (!find_recovering(here)) return;
       is_recovery = true;
       round = -1;
     }
   }
   // More and more constraints push: what was found last stands.
   LEAD W.is_unsettled = 1;
-  if (is_recovery) take_recovery(W, here);
+  if (is_recovery) take_recovery(here);
   SYNC;
 }

@@ -15,7 +15,8 @@ FN int lower(int row, int column) { return row * (row + 1) / 2 + column; }
 FN real delassus(const World& W, int i, int j) { return W.delassus[i > j ? lower(i, j) : lower(j, i)]; }
 
 // Numbers the rows of what is chosen: constraints of three rows first, then those of one, three to a block. What has no room is not chosen.
-FN void number_rows(World& W, const Here& here) {
+PHASE void number_rows(const Here here) {
+  WORLD;
   EACH(k, ROWS) W.of_row[k] = -1;
   SYNC;
   int blocks = 0, lost = 0;
@@ -56,7 +57,8 @@ FN void number_rows(World& W, const Here& here) {
 }
 
 // Lets the constraints at a bound push: the loads of nodes are then the motions that they add to free motion.
-FN void push_bounded(World& W, const Here& here) {
+PHASE void push_bounded(const Here here) {
+  WORLD;
   bool any = false;
   EACH(e, W.count) any |= (W.candidates[e].flags & BOUNDED) != 0;
   any = any_of(here, any);
@@ -64,19 +66,20 @@ FN void push_bounded(World& W, const Here& here) {
   EACH(k, NV) W.x[k] = 0;
   SYNC;
   if (!any) return;
-  LEAD for (int e = 0; e < W.count; e++) {
+  LEAD ONCE for (int e = 0; e < W.count; e++) {
     const Candidate& c = W.candidates[e];
     if (c.flags & BOUNDED)
-      for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += W.coefficient[t] * c.extra[2];
+      ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += W.coefficient[t] * c.extra[2];
   }
   SYNC;
-  bear(W, here);
-  respond(W, here);
+  bear(here);
+  respond(here);
 }
 
 // J v* of all rows, what is at a bound included.
-FN void set_free_velocities(World& W, const Here& here) {
-  push_bounded(W, here);
+PHASE void set_free_velocities(const Here here) {
+  WORLD;
+  push_bounded(here);
   EACH(b, W.blocks) {
     if (b < W.threes) {
       const Candidate& c = W.candidates[W.of_row[3 * b]];
@@ -84,7 +87,7 @@ FN void set_free_velocities(World& W, const Here& here) {
       frame_of(get3(c.normal), frame);
       put3(W.v_free + 3 * b, turn_back(frame, relative(W, here, c, true)));
     } else {
-      for (int row = 3 * b; row < 3 * b + 3; row++)
+      ONCE for (int row = 3 * b; row < 3 * b + 3; row++)
         W.v_free[row] = W.of_row[row] < 0 ? R(0) : row_velocity(W, here, W.candidates[W.of_row[row]], true);
     }
   }
@@ -92,9 +95,9 @@ FN void set_free_velocities(World& W, const Here& here) {
 }
 
 // Adds what a unit load at a node, or at one of its degrees of freedom, leaves at the degrees of freedom on its way to the root.
-FN void carry_up(const World& W, const Here& here, int node, int first, Spatial load, real own, real* to) {
-  for (; node >= 0; node = node_parent(node)) {
-    for (int k = first < 0 ? node_v(node) + node_nv(node) - 1 : first; k >= node_v(node); k--) {
+FN void carry_up(const World& W, const Here here, int node, int first, Spatial load, real own, real* to) {
+  ONCE for (; node >= 0; node = node_parent(node)) {
+    ONCE for (int k = first < 0 ? node_v(node) + node_nv(node) - 1 : first; k >= node_v(node); k--) {
       real u = dot(get6(W.axis[k]), load) + own;
       own = 0;
       to[k] += u;
@@ -105,21 +108,22 @@ FN void carry_up(const World& W, const Here& here, int node, int first, Spatial 
 }
 
 // Sends a unit load along every row to the roots.
-PHASE void carry(World& W, const Here& here) {
+PHASE void carry(const Here here) {
+  WORLD;
   EACH(row, 3 * W.blocks) {
     real* to = CARRIED(row);
     unsigned passed[WORDS];
-    for (int word = 0; word < WORDS; word++) passed[word] = 0;
+    ONCE for (int word = 0; word < WORDS; word++) passed[word] = 0;
     const int e = W.of_row[row];
     if (e >= 0) {
       const Candidate& c = W.candidates[e];
       const int start = c.flags & IS_THREE ? 0 : OF(1, c.id), end = c.flags & IS_THREE ? 2 : OF(2, c.id);
-      for (int k = start; k < end; k++) {
+      ONCE for (int k = start; k < end; k++) {
         const int node = c.flags & IS_THREE ? end_of(here, c, k) : term_of(2, k);
-        for (int word = 0; word < WORDS && node >= 0; word++) passed[word] |= PATH(word, node);
+        ONCE for (int word = 0; word < WORDS && node >= 0; word++) passed[word] |= PATH(word, node);
       }
-      for (int word = 0; word < WORDS; word++)
-        for (unsigned left = passed[word]; left; left &= left - 1) to[32 * word + lowest_bit(left)] = 0;
+      ONCE for (int word = 0; word < WORDS; word++)
+        ONCE for (unsigned left = passed[word]; left; left &= left - 1) to[32 * word + lowest_bit(left)] = 0;
       real frame[9];
       V3 axis = v3(0, 0, 0);
       if (c.flags & IS_THREE) {
@@ -127,7 +131,7 @@ PHASE void carry(World& W, const Here& here) {
         const int column = row % 3;
         axis = column == 0 ? get3(frame) : column == 1 ? get3(frame + 3) : get3(frame + 6);
       }
-      for (int k = start; k < end; k++) {
+      ONCE for (int k = start; k < end; k++) {
         if (c.flags & IS_THREE) {
           const int node = end_of(here, c, k);
           if (node < 0) continue;
@@ -139,24 +143,25 @@ PHASE void carry(World& W, const Here& here) {
           carry_up(W, here, term_of(2, k), term_of(1, k), Spatial{v3(0, 0, 0), v3(0, 0, 0)}, W.coefficient[k], to);
         }
       }
-      for (int word = 0; word < WORDS; word++)
-        for (unsigned left = passed[word]; left; left &= left - 1) {
+      ONCE for (int word = 0; word < WORDS; word++)
+        ONCE for (unsigned left = passed[word]; left; left &= left - 1) {
           const int k = 32 * word + lowest_bit(left);
           to[k] *= sqrt_(W.d_inv[k]);
         }
     }
-    for (int word = 0; word < WORDS; word++) PASSED(row)[word] = passed[word];
+    ONCE for (int word = 0; word < WORDS; word++) PASSED(row)[word] = passed[word];
   }
   SYNC;
 }
 
 // W from what was carried.
-PHASE void multiply(World& W, const Here& here) {
+PHASE void multiply(const Here here) {
+  WORLD;
   ONCE for (int row = 0; row < 3 * W.blocks; row++)
     EACH(column, row + 1) {
       real sum = 0;
-      for (int word = 0; word < WORDS; word++)
-        for (unsigned left = PASSED(row)[word] & PASSED(column)[word]; left; left &= left - 1) {
+      ONCE for (int word = 0; word < WORDS; word++)
+        ONCE for (unsigned left = PASSED(row)[word] & PASSED(column)[word]; left; left &= left - 1) {
           const int k = 32 * word + lowest_bit(left);
           sum += CARRIED(row)[k] * CARRIED(column)[k];
         }
@@ -166,7 +171,8 @@ PHASE void multiply(World& W, const Here& here) {
 }
 
 // What the impulses found add to free motion: x of the degrees of freedom, and the motions of nodes in place of their loads.
-PHASE void set_response(World& W, const Here& here) {
+PHASE void set_response(const Here here) {
+  WORLD;
   real* wrench = W.scratch;  // of each block of three rows
   EACH(b, W.threes) {
     real frame[9];
@@ -177,10 +183,10 @@ PHASE void set_response(World& W, const Here& here) {
   SYNC;
   EACH(i, NODES) {
     Spatial load{v3(0, 0, 0), v3(0, 0, 0)};
-    for (int b = 0; b < W.threes; b++) {
+    ONCE for (int b = 0; b < W.threes; b++) {
       const Candidate& c = W.candidates[W.of_row[3 * b]];
       V3 impulse = get3(wrench + 3 * b);
-      for (int end = 0; end < 2; end++)
+      ONCE for (int end = 0; end < 2; end++)
         if (end_of(here, c, end) == i) {
           V3 push = end ? -impulse : impulse;
           V3 arm = get3(c.position) - get3(W.origin[node_tree(i)]);
@@ -190,19 +196,19 @@ PHASE void set_response(World& W, const Here& here) {
     put6(W.load[i], load);
   }
   LEAD {
-    for (int row = 3 * W.threes; row < 3 * W.blocks; row++) {
+    ONCE for (int row = 3 * W.threes; row < 3 * W.blocks; row++) {
       if (W.of_row[row] < 0) continue;
       const Candidate& c = W.candidates[W.of_row[row]];
-      for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += W.coefficient[t] * W.impulses[row];
+      ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += W.coefficient[t] * W.impulses[row];
     }
     if (CONSTRAINTS > FIRST_OTHER)
-      for (int e = W.near; e < W.count; e++) {
+      ONCE for (int e = W.near; e < W.count; e++) {
         const Candidate& c = W.candidates[e];
         if (c.flags & BOUNDED)
-          for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += W.coefficient[t] * c.extra[2];
+          ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += W.coefficient[t] * c.extra[2];
       }
   }
   SYNC;
-  bear(W, here);
-  respond(W, here);
+  bear(here);
+  respond(here);
 }

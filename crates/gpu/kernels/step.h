@@ -6,7 +6,7 @@
 #define LARGEST_TURN 3.0
 
 // Whether velocities are of any motion that a step resolves.
-FN bool are_fine(const World& W, const Here& here) {
+FN bool are_fine(const World& W, const Here here) {
   bool is_fine = true;
   EACH(k, NV) is_fine &= abs_(W.v[k]) < R(FASTEST);
   EACH(i, NODES) if (node_joint(i) >= BALL) {
@@ -17,7 +17,8 @@ FN bool are_fine(const World& W, const Here& here) {
 }
 
 // Keeps what was chosen in this step, and nothing else.
-FN void remember(World& W, const Here& here, Met* met) {
+PHASE void remember(const Here here) {
+  WORLD;
   int count = 0, pushing = 0;
   ONCE for (int base = 0; base < W.count; base += LANES) {
     const int e = base + here.lane;
@@ -26,7 +27,7 @@ FN void remember(World& W, const Here& here, Met* met) {
     unsigned yes = votes(here, is_kept);
     if (is_kept) {
       const Candidate& c = W.candidates[e];
-      Met& to = met[count + place_of(here, yes)];
+      Met& to = W.met[count + place_of(here, yes)];
       to.id = c.id, to.impulse = c.impulse;
       for (int k = 0; k < 3; k++) to.free_velocity[k] = c.free_velocity[k];
       pushing += c.impulse > 0;
@@ -42,38 +43,38 @@ FN void remember(World& W, const Here& here, Met* met) {
   SYNC;
 }
 
-FN void step(World& W, const Here& here, Met* met) {
+FN void step(World& W, const Here here) {
   EACH(k, NQ) W.q_start[k] = W.q[k];
   EACH(k, NV) W.v_start[k] = W.v[k];
   LEAD W.is_unsettled = 0;
-  if (!W.is_placed) place(W, here);
-  move_nodes(W, here);
+  if (!W.is_placed) place(here);
+  move_nodes(here);
   advance_activations(W, here);
-  gather_impulses(W, here, met);
-  add_impedances(W, here, false);
-  factor(W, here);
+  gather_impulses(here);
+  add_impedances(here, false);
+  factor(here);
 #if IS_BALANCED
   // Coriolis forces are taken between v₀ and the end of free motion as it would be without: they are forces like all others from there on.
   bool turns = false;
   EACH(t, TREES) turns |= W.turns[t] != 0;
   if (any_of(here, turns)) {
-    set_impulses(W, here, false);
-    solve_free_motion(W, here);
-    add_polar_coriolis(W, here);
+    set_impulses(here, false);
+    solve_free_motion(here);
+    add_polar_coriolis(here);
   }
 #endif
   ONCE for (int round = 0; round < MAX_DRIVE_ROUNDS; round++) {
     if (DRIVES && has_parted_drives(W, here)) {
-      add_impedances(W, here, true);
-      factor(W, here);
+      add_impedances(here, true);
+      factor(here);
     }
-    set_impulses(W, here, true);
-    solve_free_motion(W, here);
+    set_impulses(here, true);
+    solve_free_motion(here);
     EACH(k, NV) W.v_star[k] = W.v_start[k] + W.x[k];
     SYNC;
     // Which points the step can reach does not depend on drives that turn out to be at their limits.
-    if (round == 0) collide(W, here);
-    resolve(W, here, met);
+    if (round == 0) collide(here);
+    resolve(here);
     if (!DRIVES || !set_drives_apart(W, here)) break;
     if (round == MAX_DRIVE_ROUNDS - 1) LEAD W.is_unsettled = 1;
   }
@@ -87,14 +88,14 @@ FN void step(World& W, const Here& here, Met* met) {
     SYNC;
     return;
   }
-  remember(W, here, met);
+  remember(here);
 #if IS_BALANCED
-  note_due(W, here);
+  note_due(here);
 #endif
-  advance(W, here);
-  place(W, here);
+  advance(here);
+  place(here);
 #if IS_BALANCED
-  balance(W, here);
+  balance(here);
 #endif
   LEAD {
     W.is_placed = 1;

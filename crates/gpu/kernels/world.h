@@ -43,6 +43,9 @@ struct Status {
 };
 
 struct World {
+  // What the host gives; forces and targets may be null.
+  const real *ctrl, *pd_target, *applied_force, *applied_wrench;
+  Met* met;
   real q[ROOM(NQ)], q_start[ROOM(NQ)], act[ROOM(ACTIVATIONS)], act_start[ROOM(ACTIVATIONS)], input[ROOM(CONTROLS)];
   // Velocities: of the state, v₀, v*, those that move positions.
   real v[NV], v_start[NV], v_star[NV], v_of_q[NV];
@@ -79,7 +82,7 @@ struct World {
 FN V3 local3(const real* table, int items, int i) { return v3(table[i], table[items + i], table[2 * items + i]); }
 
 // The momentum of a node that moves so.
-FN Spatial momentum(const World& W, const Here& here, int i, Spatial v) {
+FN Spatial momentum(const World& W, const Here here, int i, Spatial v) {
   V3 h = get3(W.moment[i]);
   return Spatial{times(W.rotational[i], v.ang) + cross(h, v.lin), node_mass(i) * v.lin + cross(v.ang, h)};
 }

@@ -57,7 +57,14 @@ impl Layout {
         let contacts = slots.min(2 * blocks);
         let candidates = (contacts + threes + ones + limits.min(3 * blocks)).max(1);
         let lanes = if size("NODES") > 24 || blocks > 16 { 32 } else { 16 };
-        Self { lanes, worlds_a_block: 4, blocks, contacts, candidates }
+        let tune = |name: &str, x: usize| std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(x);
+        Self {
+            lanes: tune("LANES", lanes),
+            worlds_a_block: tune("WPB", 4),
+            blocks,
+            contacts: tune("CONTACTS", contacts),
+            candidates: tune("CANDIDATES", candidates),
+        }
     }
 }
 
@@ -108,7 +115,7 @@ impl Source {
         for (name, value) in [
             ("LANES", layout.lanes),
             ("WORLDS_A_BLOCK", layout.worlds_a_block),
-            ("LEAST_BLOCKS", 1),
+            ("LEAST_BLOCKS", std::env::var("MINB").ok().and_then(|x| x.parse().ok()).unwrap_or(1)),
             ("BLOCKS", layout.blocks),
             ("CONTACTS", layout.contacts),
             ("CANDIDATES", layout.candidates),

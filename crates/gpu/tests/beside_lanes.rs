@@ -51,6 +51,7 @@ fn run(mjcf: &str, steps: usize, gpu_options: GpuOptions) -> Run {
     batch.v_mut().copy_from_slice(&v);
     gpu.write(Array::V, &v).unwrap();
     let (mut worst, mut left_before, nq) = (Vec::new(), 0, model.nq());
+    let mut unsettled_before = vec![0; WORLDS];
     for k in 0..steps {
         if k % 10 == 0 {
             let ctrl: Vec<f64> = (0..WORLDS * nu).map(|j| 0.4 * noise(7777 + 1000 * k + j)).collect();
@@ -79,9 +80,12 @@ fn run(mjcf: &str, steps: usize, gpu_options: GpuOptions) -> Run {
             gpu.write(Array::Q, batch.q()).unwrap();
             gpu.write(Array::V, batch.v()).unwrap();
             let mut status = gpu.read(Array::Status).unwrap();
-            apart.iter().for_each(|world| status[8 * world] = 0.0);
+            // What was not solved is forgotten there, what is made in halves is not.
+            let unsettled: Vec<i32> = gpu.status().unwrap().iter().map(|status| status.unsettled).collect();
+            apart.iter().filter(|world| unsettled[**world] > unsettled_before[**world]).for_each(|world| status[8 * world] = 0.0);
             gpu.write(Array::Status, &status).unwrap();
         }
+        unsettled_before = gpu.status().unwrap().iter().map(|status| status.unsettled).collect();
         worst.push(most);
     }
     let stats = batch.stats();
