@@ -2,9 +2,18 @@
 // in the step.
 
 #if IS_BALANCED
-struct Sums { real kinetic; Spatial momentum; V3 moment; };
-
-FN V3 sum3(const Here here, V3 v) { return v3(sum_of(here, v.x), sum_of(here, v.y), sum_of(here, v.z)); }
+// Sums of a tree stand in rows of scratch, a row a node, before they are summed by columns.
+#define TERM(i) (W.scratch + 17 * (i))
+FN void sum_columns(World& W, const Here here, int tree, int columns, real* to) {
+  SYNC;
+  EACH(k, columns) {
+    real sum = 0;
+    ONCE for (int i = 0; i < NODES; i++)
+      if (TREES == 1 || node_tree(i) == tree) sum += TERM(i)[k];
+    to[k] = sum;
+  }
+  SYNC;
+}
 
 // What forces and constraints lead to in the step from v₀ to v, with inertia at its beginning: ½ vᵀM v + dt ½ (v₀ + v)·c and Σ Jᵀ (I J v + dt c).
 PHASE void note_due(const Here here) {
@@ -15,23 +24,16 @@ PHASE void note_due(const Here here) {
   set_motions(here, CHANGES);
   ONCE for (int t = 0; t < TREES; t++) {
     if (!W.turns[t]) continue;
-    real kinetic = 0;
-    V3 none = v3(0, 0, 0), ang = none, lin = none, moment = none, impulse = none, drift = none;
-    EACH(i, NODES) if (node_tree(i) == t) {
+    EACH(i, NODES) {
       Spatial motion = get6(W.change[i]), start = get6(W.twist[i]), force = R(DT) * get6(W.coriolis[i]), p = momentum(W, here, i, motion);
-      kinetic += R(0.5) * (dot(motion, p) + dot(start + motion, force));
-      ang = ang + p.ang + force.ang, lin = lin + p.lin + force.lin;
-      moment = moment + get3(W.moment[i]);
-      drift = drift + force.lin;
-      impulse = impulse + momentum(W, here, i, motion - start).lin + force.lin;
+      real* to = TERM(i);
+      to[0] = R(0.5) * (dot(motion, p) + dot(start + motion, force));
+      put6(to + 1, p + force);
+      put3(to + 7, get3(W.moment[i]));
+      put3(to + 10, momentum(W, here, i, motion - start).lin + force.lin);
+      put3(to + 13, force.lin);
     }
-    kinetic = sum_of(here, kinetic);
-    ang = sum3(here, ang), lin = sum3(here, lin), moment = sum3(here, moment), impulse = sum3(here, impulse), drift = sum3(here, drift);
-    LEAD {
-      real* to = W.due[t];
-      to[0] = kinetic;
-      put3(to + 1, ang), put3(to + 4, lin), put3(to + 7, moment), put3(to + 10, impulse), put3(to + 13, drift);
-    }
+    sum_columns(W, here, t, 16, W.due[t]);
   }
   SYNC;
 }
@@ -60,18 +62,21 @@ PHASE void balance(const Here here) {
   ONCE for (int t = 0; t < TREES; t++) {
     if (!W.turns[t]) continue;
     const int root = tree_root(t), first = tree_dofs(0, t), last = tree_dofs(1, t);
-    real kinetic = 0, geared = 0, inertia[6] = {0, 0, 0, 0, 0, 0};
-    V3 none = v3(0, 0, 0), ang = none, lin = none, moment = none;
-    EACH(i, NODES) if (node_tree(i) == t) {
+    EACH(i, NODES) {
       Spatial motion = get6(W.change[i]), p = momentum(W, here, i, motion);
-      kinetic += R(0.5) * dot(motion, p);
-      ang = ang + p.ang, lin = lin + p.lin, moment = moment + get3(W.moment[i]);
-      for (int k = 0; k < 6; k++) inertia[k] += W.rotational[i][k];
+      real* to = TERM(i);
+      to[0] = R(0.5) * dot(motion, p);
+      put6(to + 1, p);
+      put3(to + 7, get3(W.moment[i]));
+      for (int k = 0; k < 6; k++) to[10 + k] = W.rotational[i][k];
     }
+    const real* sums = W.scratch + 17 * NODES;
+    sum_columns(W, here, t, 16, W.scratch + 17 * NODES);
+    real geared = 0;
     EACH(k, NV) if (first <= k && k < last) geared += W.v[k] * W.v[k] * dof_half_armature(k);
-    kinetic = sum_of(here, kinetic), geared = sum_of(here, geared);
-    ang = sum3(here, ang), lin = sum3(here, lin), moment = sum3(here, moment);
-    for (int k = 0; k < 6; k++) inertia[k] = sum_of(here, inertia[k]);
+    geared = sum_of(here, geared);
+    const real kinetic = sums[0], *inertia = sums + 10;
+    const V3 ang = get3(sums + 1), lin = get3(sums + 4), moment = get3(sums + 7), none = v3(0, 0, 0);
     const real *due = W.due[t], half_mass = tree_mass(1, t), mass = tree_mass(2, t), per_mass = tree_mass(3, t), due_kinetic = due[0];
     const bool floats = tree_floats(t) && tree_has_mass(t);
     V3 shift = floats ? per_mass * lin : none;
@@ -83,7 +88,8 @@ PHASE void balance(const Here here) {
     if (tree_keeps_momentum(t)) {
       // The root takes the momentum that is due, and the motion within, which has none, is scaled to the rest of the energy.
       V3 centre = per_mass * moment;
-      real d = mass * dot(centre, centre), about[6], inverse[6];
+      const real d = mass * dot(centre, centre);
+      real about[6], inverse[6];
       about[0] = inertia[0] - d + mass * centre.x * centre.x, about[1] = inertia[1] + mass * centre.x * centre.y;
       about[2] = inertia[2] + mass * centre.x * centre.z, about[3] = inertia[3] - d + mass * centre.y * centre.y;
       about[4] = inertia[4] + mass * centre.y * centre.z, about[5] = inertia[5] - d + mass * centre.z * centre.z;

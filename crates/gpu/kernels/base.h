@@ -76,7 +76,11 @@ FN real atan2_(real y, real x) { return atan2(y, x); }
 FN bool is_number(real x) { return x - x == 0; }
 #else
 FN real sqrt_(real x) { return sqrtf(x); }
+#ifdef __CUDACC__
+FN real recip(real x) { return __fdividef(1.0f, x); }
+#else
 FN real recip(real x) { return 1.0f / x; }
+#endif
 FN real atan2_(real y, real x) { return atan2f(y, x); }
 FN bool is_number(real x) { return x - x == 0; }
 // Without the slow path for arguments that no joint has: quarter turns off in two parts, then polynomials.

@@ -145,7 +145,7 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
     set_limit(c, k, here, gap, W.d_inv[v]);
     return true;
   }
-  if (kind == JOINT_FRICTION) {
+  if (DRY_JOINTS && kind == JOINT_FRICTION) {
     const int t = OF(1, k);
     set_friction(c, inverse_diagonal(W, here, term_of(2, t)), dof_dry_friction(term_of(1, t)));
     return true;
@@ -156,6 +156,7 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
     return of[4] > 0 && set_force(W, here, c, of[0], of[1], of[2], of[3]);
   }
 #endif
+#if BALL_LIMITS
   if (kind == BALL_LIMIT) {
     const int t = OF(1, k), node = term_of(2, t), v = node_v(node);
     V3 turn = rotation_vector(quat(W.q + node_q(node)));
@@ -165,12 +166,14 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
     set_limit(c, k, here, gap, inverse_diagonal(W, here, node));
     return !(reach < gap);
   }
+#endif
 #if COUPLINGS
   if (kind == COUPLING) return constrain_coupling(W, here, c);
 #endif
 #if TIES
   if (kind == TIE_POINT || kind == TIE_TURN || kind == TIE_DISTANCE) return constrain_tie(W, here, c, kind);
 #endif
+#if TENDON_PARTS
   if (kind == TENDON_LIMIT) {
     // Terms have the sign of the side, the bound has not.
     real gap = length(W, here, k) - LAW(0, k) * LAW(1, k);
@@ -193,6 +196,7 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
     Impulse of = actuate(W, here, FIRST_IN_CONSTRAINTS + OF(3, k), length(W, here, k), rate(W, here, k, W.v_start));
     return set_force(W, here, c, of.impulse, of.impedance, of.low, of.high);
   }
+#endif
   return false;
 }
 

@@ -25,7 +25,7 @@ PHASE void factor(const Here here) {
           for (int c = 0; c < 6; c++) A[i][r][c] += A[child][r][c];
       }
     }
-    ONCE for (int k = level_dofs(l) - 1; k >= 0; k--) {
+    ONCE for (int k = LEVEL_DOFS[l] - 1; k >= 0; k--) {
       EACH(e, 8 * n) {
         int i = first + (e >> 3), r = e & 7, dof = node_v(i) + k;
         if (r < 6 && k < node_nv(i)) {
@@ -119,7 +119,7 @@ PHASE void advance(const Here here) {
   EACH(i, NODES) {
     const int q = node_q(i), v = node_v(i), joint = node_joint(i);
     const real dt = R(DT);
-    if (joint == BALL || joint == FREE) {
+    if ((BALLS && joint == BALL) || (FREES && joint == FREE)) {
       const int offset = joint == FREE ? 3 : 0;
       ONCE for (int k = 0; k < offset; k++) W.q[q + k] += dt * W.v_of_q[v + k];
       real* of = W.q + q + offset;

@@ -34,7 +34,7 @@ FN Impulse actuate(const World& W, const Here here, int actuator, real length, r
 
 // q ⊞ `ahead` ⊟ `reference` of a joint, in the frame of the velocity; of rotations the shorter arc.
 FN void difference(int joint, const real* reference, const real* q, const real* ahead, real* to) {
-  if (joint == BALL || joint == FREE) {
+  if ((BALLS && joint == BALL) || (FREES && joint == FREE)) {
     const int offset = joint == FREE ? 3 : 0;
     ONCE for (int k = 0; k < offset; k++) to[k] = q[k] + ahead[k] - reference[k];
     Quat turn = conjugate(quat(reference + offset)) * quat(q + offset);

@@ -56,11 +56,13 @@ extern "C" __global__ void __launch_bounds__(WORLDS_A_BLOCK* LANES, LEAST_BLOCKS
   int made = 0;
   ONCE for (int k = 0; k < of.steps; k++) {
     // The worlds of a block fetch the same instructions at about the same time.
+    const bool goes = is_there && !W.failed;
     __syncthreads();
-    if (is_there && !W.failed) {
-      step(W, here);
-      made += !W.failed;
-    }
+    if (goes) begin_step(here);
+    __syncthreads();
+    if (goes) find_velocities(here);
+    __syncthreads();
+    if (goes) end_step(here), made += !W.failed;
   }
   if (is_there) save(W, here, of, w, made);
 }
@@ -74,7 +76,9 @@ extern "C" void steps(const Arguments* of) {
     load(W, here, *of, w);
     int made = 0;
     ONCE for (int k = 0; k < of->steps && !W.failed; k++) {
-      step(W, here);
+      begin_step(here);
+      find_velocities(here);
+      end_step(here);
       made += !W.failed;
     }
     save(W, here, *of, w, made);

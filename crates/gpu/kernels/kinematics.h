@@ -2,7 +2,7 @@
 
 #define AT3(table, i) v3(table(0, i), table(1, i), table(2, i))
 // The nodes of a level, one after the other.
-#define LEVEL(l, first, n) const int first = level_start(l), n = level_start((l) + 1) - first
+#define LEVEL(l, first, n) const int first = LEVEL_START[l], n = LEVEL_START[(l) + 1] - first
 
 // The placement of a node in its parent's frame: rotation by columns, then position.
 FN void place_in_parent(const World& W, const Here here, int i, real* own) {
@@ -16,17 +16,17 @@ FN void place_in_parent(const World& W, const Here here, int i, real* own) {
     put3(own, c * x + s * y);
     put3(own + 3, c * y - s * x);
   }
-  if (joint == PRISMATIC || joint == SCREW) {
+  if ((SLIDES && joint == PRISMATIC) || (SCREWS && joint == SCREW)) {
     real along = (W.q[q] - node_q_ref(i)) * (joint == SCREW ? node_pitch(i) : R(1));
     put3(own + 9, get3(own + 9) + along * get3(own + 6));
   }
-  if (joint == BALL) {
+  if (BALLS && joint == BALL) {
     real m[9], base[9];
     to_matrix(quat(W.q + q), m);
     for (int k = 0; k < 9; k++) base[k] = own[k];
     for (int k = 0; k < 3; k++) put3(own + 3 * k, turn(base, get3(m + 3 * k)));
   }
-  if (joint == FREE) to_matrix(quat(W.q + q + 3), own);
+  if (FREES && joint == FREE) to_matrix(quat(W.q + q + 3), own);
 }
 
 // Places nodes, the axes of their joints and their inertias at q.
@@ -60,11 +60,11 @@ PHASE void place(const Here here) {
     const real* rot = W.rot[i];
     V3 p = get3(W.pos[i]), z = get3(rot + 6), none = v3(0, 0, 0);
     if (joint == REVOLUTE) put6(W.axis[v], Spatial{z, cross(p, z)});
-    if (joint == PRISMATIC) put6(W.axis[v], Spatial{none, z});
-    if (joint == SCREW) put6(W.axis[v], Spatial{z, cross(p, z) + node_pitch(i) * z});
-    if (joint == BALL)
+    if (SLIDES && joint == PRISMATIC) put6(W.axis[v], Spatial{none, z});
+    if (SCREWS && joint == SCREW) put6(W.axis[v], Spatial{z, cross(p, z) + node_pitch(i) * z});
+    if (BALLS && joint == BALL)
       for (int k = 0; k < 3; k++) put6(W.axis[v + k], Spatial{get3(rot + 3 * k), cross(p, get3(rot + 3 * k))});
-    if (joint == FREE)
+    if (FREES && joint == FREE)
       for (int k = 0; k < 3; k++) {
         put6(W.axis[v + k], Spatial{none, v3(k == 0, k == 1, k == 2)});
         put6(W.axis[v + 3 + k], Spatial{get3(rot + 3 * k), none});
@@ -136,7 +136,7 @@ PHASE void move_nodes(const Here here) {
   EACH(i, NODES) {
     Spatial swing = of_parent(W, here, W.twist, i), own = get6(W.twist[i]) - swing;
     // A free root's origin moves evenly at zero joint accelerations, not the point of the body that passes there.
-    if (node_joint(i) == FREE) put6(acceleration[i], Spatial{v3(0, 0, 0), -cross(own.ang, own.lin)});
+    if (FREES && node_joint(i) == FREE) put6(acceleration[i], Spatial{v3(0, 0, 0), -cross(own.ang, own.lin)});
     else put6(acceleration[i], cross_twist(swing, own));
   }
   SYNC;
@@ -170,7 +170,7 @@ PHASE void add_polar_coriolis(const Here here) {
   EACH(i, NODES) {
     Spatial swing = of_parent(W, here, W.twist, i), swing_change = of_parent(W, here, W.change, i);
     Spatial own = get6(W.twist[i]) - swing, change = get6(W.change[i]) - swing_change, both;
-    if (node_joint(i) == FREE) both = Spatial{v3(0, 0, 0), -(cross(own.ang, change.lin) + cross(change.ang, own.lin))};
+    if (FREES && node_joint(i) == FREE) both = Spatial{v3(0, 0, 0), -(cross(own.ang, change.lin) + cross(change.ang, own.lin))};
     else both = cross_twist(swing, change) + cross_twist(swing_change, own);
     put6(W.load[i], R(0.5) * both);
   }

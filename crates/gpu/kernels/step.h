@@ -9,7 +9,7 @@
 FN bool are_fine(const World& W, const Here here) {
   bool is_fine = true;
   EACH(k, NV) is_fine &= abs_(W.v[k]) < R(FASTEST);
-  EACH(i, NODES) if (node_joint(i) >= BALL) {
+  EACH(i, NODES) if (BALLS + FREES && node_joint(i) >= BALL) {
     V3 turn = get3(W.v + node_v(i) + (node_joint(i) == FREE ? 3 : 0));
     is_fine &= dot(turn, turn) < R((LARGEST_TURN / DT) * (LARGEST_TURN / DT));
   }
@@ -43,7 +43,9 @@ PHASE void remember(const Here here) {
   SYNC;
 }
 
-FN void step(World& W, const Here here) {
+// Free motion as it would be without contacts, up to v*.
+PHASE void begin_step(const Here here) {
+  WORLD;
   EACH(k, NQ) W.q_start[k] = W.q[k];
   EACH(k, NV) W.v_start[k] = W.v[k];
   LEAD W.is_unsettled = 0;
@@ -63,22 +65,40 @@ FN void step(World& W, const Here here) {
     add_polar_coriolis(here);
   }
 #endif
-  ONCE for (int round = 0; round < MAX_DRIVE_ROUNDS; round++) {
-    if (DRIVES && has_parted_drives(W, here)) {
-      add_impedances(here, true);
-      factor(here);
-    }
-    set_impulses(here, true);
-    solve_free_motion(here);
-    EACH(k, NV) W.v_star[k] = W.v_start[k] + W.x[k];
-    SYNC;
-    // Which points the step can reach does not depend on drives that turn out to be at their limits.
-    if (round == 0) collide(here);
+}
+
+// v*, with the drives that are no constraints.
+FN void move_freely(World& W, const Here here) {
+  if (DRIVES && has_parted_drives(W, here)) {
+    add_impedances(here, true);
+    factor(here);
+  }
+  set_impulses(here, true);
+  solve_free_motion(here);
+  EACH(k, NV) W.v_star[k] = W.v_start[k] + W.x[k];
+  SYNC;
+}
+
+// Contacts, and velocities at the end of the step.
+PHASE void find_velocities(const Here here) {
+  WORLD;
+  // Which points the step can reach does not depend on drives that turn out to be at their limits.
+  move_freely(W, here);
+  collide(here);
+  ONCE for (int round = 1;; round++) {
     resolve(here);
     if (!DRIVES || !set_drives_apart(W, here)) break;
-    if (round == MAX_DRIVE_ROUNDS - 1) LEAD W.is_unsettled = 1;
+    if (round == MAX_DRIVE_ROUNDS) {
+      LEAD W.is_unsettled = 1;
+      break;
+    }
+    move_freely(W, here);
   }
   SYNC;
+}
+
+PHASE void end_step(const Here here) {
+  WORLD;
   if (!are_fine(W, here)) {
     // The world stays as it was.
     EACH(k, NQ) W.q[k] = W.q_start[k];

@@ -124,12 +124,20 @@ impl Source {
         ] {
             define(name, value.to_string());
         }
-        let (mut whole, mut reals, mut of_world) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut whole, mut reals, mut of_world, mut levels) = (Vec::new(), Vec::new(), Vec::new(), String::new());
+        // Levels of the tree are read by all lanes at once.
+        for (name, of) in [("LEVEL_START", "level_start"), ("LEVEL_DOFS", "level_dofs")] {
+            let table = description.whole.iter().find(|table| table.name == of);
+            let values: Vec<String> = table.iter().flat_map(|table| &table.values).map(ToString::to_string).collect();
+            levels += &format!("CONSTANT int {name}[] = {{{}}};\n", values.join(", "));
+        }
         add_tables(&mut text, "whole", &description.whole, &mut whole);
         add_tables(&mut text, "reals", &description.real, &mut reals);
         add_tables(&mut text, "own", &own, &mut of_world);
         // Sizes and the precision come before everything else.
-        text.push_str(&FILES.concat());
+        text.push_str(FILES[0]);
+        text.push_str(&levels);
+        text.push_str(&FILES[1..].concat());
         Ok(Self { text, whole, reals, own: of_world, layout })
     }
 
@@ -144,7 +152,7 @@ fn scratch(description: &Description, layout: &Layout) -> usize {
     let size = |name: &str| size_of(description, name);
     let (nodes, nv, rows) = (size("NODES"), size("NV"), 3 * layout.blocks);
     let carried = ((nv | 1) + nv.div_ceil(32)) * rows;
-    [36 * nodes, 5 * nodes + 13 * size("GEOMS") + size("SLOTS"), carried, (rows | 1) * rows + 5 * rows].into_iter().fold(0, usize::max)
+    [36 * nodes, 17 * nodes + 17, 5 * nodes + 13 * size("GEOMS") + size("SLOTS"), carried, (rows | 1) * rows + 5 * rows].into_iter().fold(0, usize::max)
 }
 
 /// A number as C has it.

@@ -118,7 +118,28 @@ impl Plan {
             FrictionLaw::Lagged => 1,
             FrictionLaw::Sap => 2,
         };
+        let joints = |of: JointType| self.nodes.iter().filter(|node| node.joint == of).count();
+        let constraints = |is: fn(&Source) -> bool| self.constraints.all.iter().filter(|c| is(&c.source)).count();
         vec![
+            ("SLIDES", joints(JointType::Prismatic)),
+            ("SCREWS", joints(JointType::Screw)),
+            ("BALLS", joints(JointType::Ball)),
+            ("FREES", joints(JointType::Free)),
+            ("BALL_LIMITS", constraints(|source| matches!(source, Source::BallLimit { .. }))),
+            ("DRY_JOINTS", constraints(|source| matches!(source, Source::JointFriction))),
+            (
+                "TENDON_PARTS",
+                constraints(|source| {
+                    matches!(
+                        source,
+                        Source::TendonLimit { .. }
+                            | Source::TendonSpring { .. }
+                            | Source::TendonArmature { .. }
+                            | Source::TendonFriction { .. }
+                            | Source::TendonActuator(_)
+                    )
+                }),
+            ),
             ("NQ", self.nq),
             ("NV", self.nv),
             ("NODES", self.nodes.len()),
