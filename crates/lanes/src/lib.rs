@@ -59,7 +59,9 @@ use contact_space::ContactSpace;
 use drives::Drive;
 pub use lone::{Summary, WarmStartEntry};
 use one_by_one::Solver;
-pub use plan::{ChangingGains, ConstraintName, NotInLanes, Numbers, PdGains, Plan, Setup, keeps_momentum};
+pub use plan::{
+    ChangingGains, ConstraintName, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table, keeps_momentum,
+};
 pub use reports::{LaneLoad, LaneTie};
 pub use rule::{OneSided, RowLaw, RowWeight, Rule};
 

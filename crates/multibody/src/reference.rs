@@ -59,17 +59,27 @@ impl Reference {
         libm::pow(x, self.solimp[4])
     }
 
+    /// The five numbers of `solimp`, each within the interval that MuJoCo takes it to lie in; the width is 0 where d is the same everywhere.
+    pub fn course(&self) -> [f64; 5] {
+        let inside = |value: f64| value.clamp(LEAST, GREATEST);
+        let [least, greatest, width, middle, exponent] = self.solimp;
+        let (least, greatest) = (inside(least), inside(greatest));
+        if least == greatest || width <= 0.0 {
+            let mean = 0.5 * (least + greatest);
+            return [mean, mean, 0.0, 0.5, 1.0];
+        }
+        [least, greatest, width, inside(middle), exponent.max(1.0)]
+    }
+
     /// d at a violation of 0 or more; `power` is [`power`](Self::power) lane by lane, asked for where that is neither 1 nor 2.
     #[inline(always)]
     pub fn impedance<T: Real>(&self, violation: T, power: impl Fn(T) -> T) -> T {
-        let inside = |value: f64| value.clamp(LEAST, GREATEST);
-        let [least, greatest, width, middle, exponent] = self.solimp;
-        let (least, greatest, middle) = (inside(least), inside(greatest), inside(middle));
-        if least == greatest || width <= 0.0 {
-            return T::from_f64(0.5 * (least + greatest));
+        let [least, greatest, width, middle, exponent] = self.course();
+        if width == 0.0 {
+            return T::from_f64(least);
         }
         let raised = |x: T| match exponent {
-            p if p <= 1.0 => x,
+            1.0 => x,
             2.0 => x * x,
             _ => power(x),
         };
@@ -99,8 +109,8 @@ impl Reference {
         high
     }
 
-    /// k without the impedance, 1/s², and b, 1/s. A time constant counts as two steps at least.
-    fn stiffness_and_damping(&self, dt: f64) -> [f64; 2] {
+    /// k without the impedance, 1/s², and b, 1/s. A time constant counts as two steps of `dt` s at least.
+    pub fn stiffness_and_damping(&self, dt: f64) -> [f64; 2] {
         let [first, second] = self.solref;
         let greatest = self.solimp[1].clamp(LEAST, GREATEST);
         if first > 0.0 {

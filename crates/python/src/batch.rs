@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::arguments::{array, per_dof, rows, sequences, vector, whole, whole_or_none, word};
+use crate::device_batch::{DeviceBatch, place};
 use crate::errors::batch_error;
 use crate::first_words::{no_arguments, steps};
 use crate::live::{LiveArray, columns};
@@ -59,20 +60,22 @@ impl Batch {
     #[new]
     #[pyo3(
         signature = (
-            model, n, *, threads=None, precision="f64", lanes=None, contacts=false, timestep=None, accuracy=None,
+            model, n, *, device="cpu", threads=None, precision=None, rows=None, lanes=None, contacts=false, timestep=None, accuracy=None,
             scheme=SchemeArgument::default(), conserve=true, pd_law="auto", contact="coulomb", tolerance=1e-6,
             factorization_budget=100, beta=0.1, sigma=1e-5, recovery_speed=1.0,
             sleep_after=None, sleep_speed=1e-3, **others
         ),
-        text_signature = "(model, n, *, threads=None, precision='f64', lanes=None, contacts=False, timestep=None, accuracy=None, \
+        text_signature = "(model, n, *, device='cpu', threads=None, precision=None, rows=None, lanes=None, contacts=False, timestep=None, accuracy=None, \
             scheme='bilinear', conserve=True, pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, \
             beta=0.1, sigma=1e-05, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001)"
     )]
     fn new(
         #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
         #[pyo3(from_py_with = whole)] n: i64,
+        device: &str,
         #[pyo3(from_py_with = whole_or_none)] threads: Option<i64>,
-        precision: &str,
+        precision: Option<&str>,
+        #[pyo3(from_py_with = whole_or_none)] rows: Option<i64>,
         #[pyo3(from_py_with = whole_or_none)] lanes: Option<i64>,
         contacts: bool,
         timestep: Option<f64>,
@@ -89,7 +92,7 @@ impl Batch {
         sleep_after: Option<f64>,
         sleep_speed: f64,
         others: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<Py<PyAny>> {
         let py = model.py();
         let own = ["n", "threads", "precision", "lanes", "contacts"];
         no_arguments("Batch", others, &[&OPTIONS[..], &own].concat())?;
@@ -115,10 +118,31 @@ impl Batch {
             threads: None,
         }
         .options()?;
+        let place = place(device)?;
+        let precisions = [("f64", Precision::F64), ("f32", Precision::F32)];
+        let precision = precision.map(|precision| word("precision", precision, &precisions)).transpose()?;
+        if let Some(place) = place {
+            // Threads and lanes of the processor are none of the GPU's.
+            for (name, is_given) in [("threads", threads.is_some()), ("lanes", lanes.is_some()), ("contacts", contacts)]
+            {
+                if is_given {
+                    return Err(PyValueError::new_err(format!(
+                        "{name}: a batch on a GPU has none, device=\"cpu\" has"
+                    )));
+                }
+            }
+            let of_gpu = if precision == Some(Precision::F64) { gpu::Precision::F64 } else { gpu::Precision::F32 };
+            let rows = rows.map(|rows| usize::try_from(rows).unwrap_or_default());
+            let own = DeviceBatch::make(&model, worlds, place, (options.simulation, of_gpu, rows))?;
+            return Ok(Bound::new(py, own)?.into_any().unbind());
+        }
+        if rows.is_some() {
+            return Err(PyValueError::new_err("rows: on the processor there is room for any constraints"));
+        }
         options.threads = threads.map(checked_threads).transpose()?;
         options.lanes = lanes.map(|lanes| usize::try_from(lanes).unwrap_or_default());
         options.contacts = contacts;
-        options.precision = word("precision", precision, &[("f64", Precision::F64), ("f32", Precision::F32)])?;
+        options.precision = precision.unwrap_or_default();
         let inner = model.get();
         let (of_model, scene) = (inner.inner().clone(), inner.scene().clone());
         let batch = in_background(py, move || batch::Batch::new(of_model, scene, worlds, options))?;
@@ -149,7 +173,13 @@ impl Batch {
         own.write_motion(py, &batch)?;
         own.warn_if_alone(py, &batch, false)?;
         drop(batch);
-        Ok(own)
+        Ok(Bound::new(py, own)?.into_any().unbind())
+    }
+
+    /// Where the worlds are.
+    #[getter]
+    fn device(&self) -> &'static str {
+        "cpu"
     }
 
     /// The model.
