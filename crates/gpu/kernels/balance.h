@@ -20,10 +20,10 @@ PHASE void note_due(const Here here) {
   WORLD;
   bool any = false;
   EACH(t, TREES) any |= W.turns[t] != 0;
-  if (!any_of(here, any)) return;
+  if (!any_in_group(here, any)) return;
   set_motions(here, CHANGES);
   ONCE for (int t = 0; t < TREES; t++) {
-    if (!W.turns[t]) continue;
+    if (!any_in_group(here, W.turns[t] != 0)) continue;
     EACH(i, NODES) {
       Spatial motion = get6(W.change[i]), start = get6(W.twist[i]), force = R(DT) * get6(W.coriolis[i]), p = momentum(W, here, i, motion);
       real* to = TERM(i);
@@ -57,10 +57,10 @@ PHASE void balance(const Here here) {
   WORLD;
   bool any = false;
   EACH(t, TREES) any |= W.turns[t] != 0;
-  if (!any_of(here, any)) return;
+  if (!any_in_group(here, any)) return;
   set_motions(here, CHANGES);
   ONCE for (int t = 0; t < TREES; t++) {
-    if (!W.turns[t]) continue;
+    if (!any_in_group(here, W.turns[t] != 0)) continue;
     const int root = tree_root(t), first = tree_dofs(0, t), last = tree_dofs(1, t);
     EACH(i, NODES) {
       Spatial motion = get6(W.change[i]), p = momentum(W, here, i, motion);
@@ -81,7 +81,7 @@ PHASE void balance(const Here here) {
     const bool floats = tree_floats(t) && tree_has_mass(t);
     V3 shift = floats ? per_mass * lin : none;
     real own = kinetic + geared - dot(shift, shift) * half_mass;
-    LEAD W.coarse += own * R(LARGEST_ERROR) < abs_(kinetic - due_kinetic);
+    LEAD W.coarse += W.turns[t] && own * R(LARGEST_ERROR) < abs_(kinetic - due_kinetic);
     // All motion is scaled, but for that of the centre of mass.
     real scale = own > 0 ? sqrt_(max_((due_kinetic - kinetic) / own + 1, R(0))) : R(1);
     V3 add_lin = (1 - scale) * shift, add_ang = none;
@@ -108,7 +108,7 @@ PHASE void balance(const Here here) {
       }
     }
     SYNC;
-    EACH(k, NV) if (first <= k && k < last) {
+    EACH(k, NV) if (W.turns[t] && first <= k && k < last) {
       real v = W.v[k] * scale;
       const int j = k - first;
       if (tree_floats(t) && j < 6) {

@@ -51,6 +51,9 @@ typedef float real;
 #define ROOM(n) ((n) > 0 ? (n) : 1)
 
 // A lane of a world, where its world is, and the tables of its model: of the plan, and of the numbers that a world may have of its own.
+//
+// A warp may hold several worlds. While they do the same (free motion, detection of contacts, the end of a step) their lanes keep together: `mask`
+// are all of them, and `any_in_group` decides for all. In the contact problem, where each goes its own way, `mask` is that of one world.
 struct Here {
   int lane;
   unsigned mask;
@@ -119,7 +122,14 @@ FN real max_of(const Here here, real x) {
 }
 // A bit for each lane, the first one lowest.
 FN unsigned votes(const Here here, bool x) {
-  return (__ballot_sync(here.mask, x) & here.mask) >> (threadIdx.x % 32 / LANES * LANES);
+  return (__ballot_sync(here.mask, x) >> (threadIdx.x % 32 / LANES * LANES)) & (LANES == 32 ? ~0u : (1u << (LANES & 31)) - 1);
+}
+FN bool any_in_group(const Here here, bool x) { return __any_sync(here.mask, x); }
+// The lanes of one world, and this lane among them alone.
+FN unsigned own_lanes() { return LANES == 32 ? ~0u : ((1u << (LANES & 31)) - 1) << (threadIdx.x % 32 / LANES * LANES); }
+FN Here alone(Here here) {
+  here.mask = own_lanes();
+  return here;
 }
 FN int count_bits(unsigned x) { return __popc(x); }
 FN int lowest_bit(unsigned x) { return __ffs(x) - 1; }
@@ -127,6 +137,8 @@ FN int lowest_bit(unsigned x) { return __ffs(x) - 1; }
 FN real sum_of(const Here, real x) { return x; }
 FN real max_of(const Here, real x) { return x; }
 FN unsigned votes(const Here, bool x) { return x; }
+FN bool any_in_group(const Here, bool x) { return x; }
+FN Here alone(Here here) { return here; }
 FN int count_bits(unsigned x) { return __builtin_popcount(x); }
 FN int lowest_bit(unsigned x) { return __builtin_ctz(x); }
 #endif

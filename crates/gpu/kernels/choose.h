@@ -6,7 +6,7 @@
 // What of motions of nodes a velocity is taken from: free motion, or the velocities found.
 FN Spatial motion_of(const World& W, int node, bool is_found) {
   Spatial motion = get6(W.twist[node]) + get6(W.change[node]);
-  return is_found ? motion + get6(W.load[node]) : motion;
+  return is_found ? motion + get6(LOAD(node)) : motion;
 }
 FN int end_of(const Here here, const Candidate& c, int end) {
   return c.flags & IS_CONTACT ? slot_of(2 + end, c.id) : OF(1 + end, c.id);

@@ -163,7 +163,7 @@ PHASE void collide(const Here here) {
   SYNC;
   int lost = 0;
   bool is_far = false;
-  ONCE for (int base = 0; base < hits; base += LANES) {
+  ONCE for (int base = 0; any_in_group(here, base < hits); base += LANES) {
     const int e = base + here.lane;
     int k = e < hits ? HITS[e] : 0;
     const int pair = slot_of(0, k);

@@ -58,14 +58,14 @@ PHASE void bear(const Here here) {
     LEVEL(l, first, n);
     EACH(e, n) {
       int i = first + e, start = node_children(0, i), end = start + node_children(1, i), v = node_v(i);
-      Spatial load = get6(W.load[i]);
-      ONCE for (int child = start; child < end; child++) load = load + get6(W.load[child]);
+      Spatial load = get6(LOAD(i));
+      ONCE for (int child = start; child < end; child++) load = load + get6(LOAD(child));
       ONCE for (int k = v + node_nv(i) - 1; k >= v; k--) {
         real x = W.x[k] - dot(get6(W.axis[k]), load);
         W.x[k] = x;
         load = load + (W.d_inv[k] * x) * get6(W.u[k]);
       }
-      put6(W.load[i], load);
+      put6(LOAD(i), load);
     }
     SYNC;
   }
@@ -78,13 +78,13 @@ PHASE void respond(const Here here) {
     LEVEL(l, first, n);
     EACH(e, n) {
       int i = first + e, v = node_v(i);
-      Spatial motion = of_parent(W, here, W.load, i);
+      Spatial motion = of_parent(W, here, W.force_and_load + NODES, i);
       ONCE for (int k = v; k < v + node_nv(i); k++) {
         real x = W.d_inv[k] * (W.x[k] - dot(motion, get6(W.u[k])));
         W.x[k] = x;
         motion = motion + x * get6(W.axis[k]);
       }
-      put6(W.load[i], motion);
+      put6(LOAD(i), motion);
     }
     SYNC;
   }
@@ -93,11 +93,11 @@ PHASE void respond(const Here here) {
 // Solves (M + Λ) x = r − Σ Jᵀ force with r in x; the motions of nodes are their `change`.
 PHASE void solve_free_motion(const Here here) {
   WORLD;
-  EACH(i, NODES) for (int k = 0; k < 6; k++) W.load[i][k] = W.force[i][k];
+  EACH(i, NODES) for (int k = 0; k < 6; k++) LOAD(i)[k] = FORCE(i)[k];
   SYNC;
   bear(here);
   respond(here);
-  EACH(i, NODES) for (int k = 0; k < 6; k++) W.change[i][k] = W.load[i][k];
+  EACH(i, NODES) for (int k = 0; k < 6; k++) W.change[i][k] = LOAD(i)[k];
   SYNC;
 }
 

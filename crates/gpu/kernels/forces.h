@@ -6,9 +6,9 @@
 
 // Activations at the end of the step, and what actuators act by in it.
 FN void advance_activations(World& W, const Here here) {
+#if ACTIVATIONS
   EACH(k, CONTROLS) W.input[k] = W.ctrl[k];
   SYNC;
-#if ACTIVATIONS
   EACH(k, ACTIVATIONS) {
     int ctrl = activation_kind(0, k);
     real u = clamp_(W.ctrl[ctrl], activation_law(0, k), activation_law(1, k)), start = W.act[k];
@@ -26,7 +26,7 @@ struct Impulse { real impulse, impedance, low, high; };
 // The impulse of an actuator along what it acts on, whose length and velocity are given.
 FN Impulse actuate(const World& W, const Here here, int actuator, real length, real velocity) {
   int ctrl = actuator_kind(0, actuator);
-  real u = clamp_(W.input[ctrl], actuator_ctrl_range(0, actuator), actuator_ctrl_range(1, actuator));
+  real u = clamp_(ACTIVATIONS ? W.input[ctrl] : W.ctrl[ctrl], actuator_ctrl_range(0, actuator), actuator_ctrl_range(1, actuator));
   real force = u * actuator_law(0, ctrl) + actuator_law(1, ctrl);
   if (actuator_kind(1, actuator)) force += length * actuator_law(2, ctrl) + velocity * actuator_law(3, ctrl);
   return Impulse{force * R(DT), actuator_law(4, ctrl), actuator_limits(0, actuator), actuator_limits(1, actuator)};
@@ -178,7 +178,7 @@ FN bool has_parted_drives(const World& W, const Here here) {
 #if DRIVES
   EACH(k, DRIVES) any |= W.drive[k][4] > 0;
 #endif
-  return any_of(here, any);
+  return any_in_group(here, any);
 }
 
 // Makes constraints of the drives that are beyond a limit at the velocities found; whether there are any.

@@ -48,9 +48,8 @@ FN const real* own_of(const Arguments& of, int w) { return of.own_of ? of.own + 
 #ifdef __CUDACC__
 extern "C" __global__ void __launch_bounds__(WORLDS_A_BLOCK* LANES, LEAST_BLOCKS) steps(Arguments of) {
   const int group = threadIdx.x / LANES, w = blockIdx.x * (blockDim.x / LANES) + group;
-  const unsigned mask = LANES == 32 ? ~0u : ((1u << (LANES & 31)) - 1) << (threadIdx.x % 32 / LANES * LANES);
   const bool is_there = w < of.worlds;
-  const Here here{(int)threadIdx.x % LANES, mask, group * (unsigned)sizeof(World), of.whole, of.reals, own_of(of, is_there ? w : 0)};
+  Here here{(int)threadIdx.x % LANES, own_lanes(), group * (unsigned)sizeof(World), of.whole, of.reals, own_of(of, is_there ? w : 0)};
   WORLD;
   if (is_there) load(W, here, of, w);
   int made = 0;
@@ -58,13 +57,15 @@ extern "C" __global__ void __launch_bounds__(WORLDS_A_BLOCK* LANES, LEAST_BLOCKS
     // The worlds of a block fetch the same instructions at about the same time.
     const bool goes = is_there && !W.failed;
     __syncthreads();
+    here.mask = __ballot_sync(~0u, goes);
     if (goes) begin_step(here);
     __syncthreads();
     if (goes) find_velocities(here);
     __syncthreads();
     if (goes) end_step(here), made += !W.failed;
   }
-  if (is_there) save(W, here, of, w, made);
+  __syncthreads();
+  if (is_there) save(W, alone(here), of, w, made);
 }
 extern "C" __global__ void world_size(int* to) { *to = sizeof(World); }
 #else

@@ -93,7 +93,7 @@ enum Motions { TWISTS, CHANGES, LOADS };
 PHASE void set_motions(const Here here, Motions which) {
   WORLD;
   const real* v = which == LOADS ? W.x : W.v;
-  real(*to)[6] = which == TWISTS ? W.twist : which == CHANGES ? W.change : W.load;
+  real(*to)[6] = which == TWISTS ? W.twist : which == CHANGES ? W.change : W.force_and_load + NODES;
   ONCE for (int l = 0; l < LEVELS; l++) {
     LEVEL(l, first, n);
     EACH(e, 8 * n) {
@@ -116,7 +116,7 @@ PHASE void sum_down(const Here here) {
     LEVEL(l, first, n);
     EACH(e, 8 * n) {
       int i = first + (e >> 3), r = e & 7;
-      if (r < 6) W.load[i][r] += W.load[node_parent(i)][r];
+      if (r < 6) LOAD(i)[r] += LOAD(node_parent(i))[r];
     }
     SYNC;
   }
@@ -132,7 +132,7 @@ PHASE void move_nodes(const Here here) {
   WORLD;
   EACH(t, TREES) W.turns[t] = 0;
   set_motions(here, TWISTS);
-  real(*acceleration)[6] = W.load;
+  real(*acceleration)[6] = W.force_and_load + NODES;
   EACH(i, NODES) {
     Spatial swing = of_parent(W, here, W.twist, i), own = get6(W.twist[i]) - swing;
     // A free root's origin moves evenly at zero joint accelerations, not the point of the body that passes there.
@@ -149,7 +149,7 @@ PHASE void move_nodes(const Here here) {
     real mass = node_weight(0, i);
     V3 about = mass * get3(W.pos[i]) + turn(W.rot[i], v3(node_weight(1, i), node_weight(2, i), node_weight(3, i)));
     put6(W.coriolis[i], c);
-    put6(W.force[i], R(DT) * (c - Spatial{cross(about, g), mass * g}));
+    put6(FORCE(i), R(DT) * (c - Spatial{cross(about, g), mass * g}));
     if (least * least < dot(twist.ang, twist.ang)) W.turns[node_tree(i)] = 1;
   }
   SYNC;
@@ -158,7 +158,7 @@ PHASE void move_nodes(const Here here) {
     EACH(i, NODES) ONCE for (int k = 0; k < BODIES; k++) if (body_node(k) == i) {
       const real* of = W.applied_wrench + 6 * k;
       V3 ang = R(DT) * get3(of), lin = R(DT) * get3(of + 3), com = get3(W.pos[i]) + turn(W.rot[i], AT3(body_com, k));
-      put6(W.force[i], get6(W.force[i]) - Spatial{ang + cross(com, lin), lin});
+      put6(FORCE(i), get6(FORCE(i)) - Spatial{ang + cross(com, lin), lin});
     }
     SYNC;
   }
@@ -172,16 +172,16 @@ PHASE void add_polar_coriolis(const Here here) {
     Spatial own = get6(W.twist[i]) - swing, change = get6(W.change[i]) - swing_change, both;
     if (FREES && node_joint(i) == FREE) both = Spatial{v3(0, 0, 0), -(cross(own.ang, change.lin) + cross(change.ang, own.lin))};
     else both = cross_twist(swing, change) + cross_twist(swing_change, own);
-    put6(W.load[i], R(0.5) * both);
+    put6(LOAD(i), R(0.5) * both);
   }
   SYNC;
   sum_down(here);
   EACH(i, NODES) if (W.turns[node_tree(i)]) {
     Spatial twist = get6(W.twist[i]), change = get6(W.change[i]);
     Spatial spun = cross_wrench(twist, momentum(W, here, i, change)) + cross_wrench(change, momentum(W, here, i, twist));
-    Spatial force = momentum(W, here, i, get6(W.load[i])) + R(0.5) * spun;
+    Spatial force = momentum(W, here, i, get6(LOAD(i))) + R(0.5) * spun;
     put6(W.coriolis[i], get6(W.coriolis[i]) + force);
-    put6(W.force[i], get6(W.force[i]) + R(DT) * force);
+    put6(FORCE(i), get6(FORCE(i)) + R(DT) * force);
   }
   SYNC;
 }

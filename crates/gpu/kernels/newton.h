@@ -13,8 +13,8 @@
 
 #define STIFFNESS(row, scaling) recip(W.w[row] * (scaling) + W.r[row])
 #define EXCESS_OF(row, scaling) (W.v_c[row] - W.w[row] * (scaling) * W.impulses[row] - W.z[row])
-// Scratch: the equations of the active blocks; rows begin in different banks.
-#define STRIDE (ROWS | 1)
+// Scratch: the equations of the active blocks, as many as there is room for; rows begin in different banks.
+#define STRIDE (3 * ACTIVE_BLOCKS | 1)
 #define SYSTEM(row) (W.scratch + STRIDE * (row))
 
 // Friction within a disc: the impulse over −z, and the direction of z where it slides, else zero.
@@ -100,7 +100,7 @@ FN void impulse_at_velocity(const World& W, int b, real* gamma) {
   }
 }
 
-// Lists the blocks that a step changes; how many there are.
+// Lists the blocks that a step changes, as far as there is room; how many there are.
 FN int find_active(World& W, const Here here) {
   int active = 0;
   ONCE for (int base = 0; base < W.blocks; base += LANES) {
@@ -111,11 +111,12 @@ FN int find_active(World& W, const Here here) {
       is_active = abs_(t[0]) + abs_(t[4]) + abs_(t[8]) + abs_(t[2]) + abs_(t[5]) > 0;
     }
     unsigned yes = votes(here, is_active);
-    if (is_active) W.active[active + place_of(here, yes)] = b;
+    const int place = active + place_of(here, yes);
+    if (is_active && place < ACTIVE_BLOCKS) W.active[place] = b;
     active += count_bits(yes);
   }
   SYNC;
-  return active;
+  return active < ACTIVE_BLOCKS ? active : ACTIVE_BLOCKS;
 }
 
 // Row `row` of W times x, whose entries are those of all rows.
@@ -269,8 +270,13 @@ PHASE bool solve_contacts(const Here here, real energy) {
 #define LEAST_SOFTNESS R(1e-7)
 #define MAX_PROXIMAL_STEPS 100
 
-// Scratch behind the equations: R, J v* and z, λₖ of the last accepted step, and the impulses that lead to the present velocities.
-#define BEHIND(column) (W.scratch + STRIDE * ROWS + ROWS * (column))
+// R, J v* and z, λₖ of the last accepted step, and the impulses that lead to the present velocities: in the place of forces and loads of nodes,
+// which nobody needs meanwhile, or in scratch behind the equations.
+#if BEHIND_EQUATIONS
+#define BEHIND(column) (W.scratch + STRIDE * 3 * ACTIVE_BLOCKS + ROWS * (column))
+#else
+#define BEHIND(column) (W.force_and_load[0] + ROWS * (column))
+#endif
 
 // How far the impulses are from others, relative to the greater of both, weighted by each row's own share of W.
 FN real distance_to(const World& W, const Here here, const real* other) {

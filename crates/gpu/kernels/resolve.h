@@ -104,7 +104,7 @@ PHASE void take_recovery(const Here here) {
   SYNC;
   set_motions(here, LOADS);
   EACH(i, NODES) {
-    Spatial motion = get6(W.load[i]);
+    Spatial motion = get6(LOAD(i));
     speed[i] = norm(velocity_at(motion, get3(W.pos[i]))) + norm(motion.ang) * node_extent(i);
   }
   SYNC;
@@ -131,7 +131,7 @@ FN void prepare(World& W, const Here here) {
   multiply(here);
 }
 
-PHASE void resolve(const Here here) {
+PHASE bool choose_constraints(const Here here) {
   WORLD;
   EACH(k, NV) W.v[k] = W.v_of_q[k] = W.v_star[k];
   // Contacts stay from the first round of drives on; what they met in the step before counts again.
@@ -139,15 +139,20 @@ PHASE void resolve(const Here here) {
     W.candidates[e].flags = IS_CONTACT | IS_THREE;
     recall(W, W.candidates[e]);
   }
-  if (is_uneven(0) > 0) EACH(t, TREES) W.heaviest[t] = tree_mass(0, t);
+  const bool are_uneven = any_in_group(here, is_uneven(0) > 0);
+  if (are_uneven) EACH(t, TREES) W.heaviest[t] = tree_mass(0, t);
   SYNC;
-  if (is_uneven(0) > 0) combine_islands(here, HEAVIEST);
+  if (are_uneven) combine_islands(here, HEAVIEST);
   EACH(e, W.near) regularise_contact(W, here, W.candidates[e]);
   if (CONSTRAINTS > FIRST_LIMIT) constrain(here);
   else LEAD W.count = W.near;
   SYNC;
-  if (W.count == 0) return;
-  if (!choose_first(here)) return;
+  return choose_first(here);
+}
+
+// The contact problem, in which every world goes its own way.
+PHASE void resolve(const Here here) {
+  WORLD;
   const real energy = energy_of_free_motion(here);
   // First for velocities, then once more for those that move positions, where anything recovers.
   bool is_recovery = false, is_open = true;

@@ -62,7 +62,7 @@ PHASE void push_bounded(const Here here) {
   bool any = false;
   EACH(e, W.count) any |= (W.candidates[e].flags & BOUNDED) != 0;
   any = any_of(here, any);
-  EACH(i, NODES) for (int k = 0; k < 6; k++) W.load[i][k] = 0;
+  EACH(i, NODES) for (int k = 0; k < 6; k++) LOAD(i)[k] = 0;
   EACH(k, NV) W.x[k] = 0;
   SYNC;
   if (!any) return;
@@ -193,7 +193,7 @@ PHASE void set_response(const Here here) {
           load = load + (c.flags & IS_TURN ? Spatial{push, v3(0, 0, 0)} : Spatial{cross(arm, push), push});
         }
     }
-    put6(W.load[i], load);
+    put6(LOAD(i), load);
   }
   LEAD {
     ONCE for (int row = 3 * W.threes; row < 3 * W.blocks; row++) {

@@ -49,7 +49,7 @@ PHASE void begin_step(const Here here) {
   EACH(k, NQ) W.q_start[k] = W.q[k];
   EACH(k, NV) W.v_start[k] = W.v[k];
   LEAD W.is_unsettled = 0;
-  if (!W.is_placed) place(here);
+  if (any_in_group(here, !W.is_placed)) place(here);
   move_nodes(here);
   advance_activations(W, here);
   gather_impulses(here);
@@ -59,7 +59,7 @@ PHASE void begin_step(const Here here) {
   // Coriolis forces are taken between v₀ and the end of free motion as it would be without: they are forces like all others from there on.
   bool turns = false;
   EACH(t, TREES) turns |= W.turns[t] != 0;
-  if (any_of(here, turns)) {
+  if (any_in_group(here, turns)) {
     set_impulses(here, false);
     solve_free_motion(here);
     add_polar_coriolis(here);
@@ -85,30 +85,25 @@ PHASE void find_velocities(const Here here) {
   // Which points the step can reach does not depend on drives that turn out to be at their limits.
   move_freely(W, here);
   collide(here);
+  bool pushes = choose_constraints(here);
+  const Here own = alone(here);
   ONCE for (int round = 1;; round++) {
-    resolve(here);
-    if (!DRIVES || !set_drives_apart(W, here)) break;
+    if (pushes) resolve(own);
+    if (!DRIVES || !set_drives_apart(W, own)) break;
     if (round == MAX_DRIVE_ROUNDS) {
       LEAD W.is_unsettled = 1;
       break;
     }
-    move_freely(W, here);
+    move_freely(W, own);
+    pushes = choose_constraints(own);
   }
-  SYNC;
 }
 
 PHASE void end_step(const Here here) {
   WORLD;
-  if (!are_fine(W, here)) {
-    // The world stays as it was.
-    EACH(k, NQ) W.q[k] = W.q_start[k];
-    EACH(k, NV) W.v[k] = W.v_start[k];
-    EACH(k, ACTIVATIONS) W.act[k] = W.act_start[k];
-    LEAD W.failed = 1, W.is_placed = 0;
-    SYNC;
-    return;
-  }
-  remember(here);
+  const bool is_fine = are_fine(W, here);
+  if (is_fine) remember(alone(here));
+  SYNC;
 #if IS_BALANCED
   note_due(here);
 #endif
@@ -117,8 +112,14 @@ PHASE void end_step(const Here here) {
 #if IS_BALANCED
   balance(here);
 #endif
+  if (!is_fine) {
+    // The world stays as it was.
+    EACH(k, NQ) W.q[k] = W.q_start[k];
+    EACH(k, NV) W.v[k] = W.v_start[k];
+    EACH(k, ACTIVATIONS) W.act[k] = W.act_start[k];
+  }
   LEAD {
-    W.is_placed = 1;
+    W.is_placed = is_fine, W.failed = !is_fine;
     W.unsettled += W.is_unsettled != 0;
   }
   SYNC;

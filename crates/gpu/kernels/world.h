@@ -46,7 +46,7 @@ struct World {
   // What the host gives; forces and targets may be null.
   const real *ctrl, *pd_target, *applied_force, *applied_wrench;
   Met* met;
-  real q[ROOM(NQ)], q_start[ROOM(NQ)], act[ROOM(ACTIVATIONS)], act_start[ROOM(ACTIVATIONS)], input[ROOM(CONTROLS)];
+  real q[ROOM(NQ)], q_start[ROOM(NQ)], act[ROOM(ACTIVATIONS)], act_start[ROOM(ACTIVATIONS)], input[ACTIVATIONS ? CONTROLS : 1];
   // Velocities: of the state, v₀, v*, those that move positions.
   real v[NV], v_start[NV], v_star[NV], v_of_q[NV];
   // Impulses at the degrees of freedom, Λ, and of the factor 1/D, the axes s and U = Iᴬ s; right-hand side, then solution.
@@ -57,7 +57,7 @@ struct World {
   // Nodes: placement from the tree's origin, mass moment and rotational inertia there, motion at v₀, what v* adds to it, Coriolis force,
   // dt (c − weight), load and then response.
   real rot[NODES][9], pos[NODES][3], moment[NODES][3], rotational[NODES][6];
-  real twist[NODES][6], change[NODES][6], coriolis[NODES][6], force[NODES][6], load[NODES][6];
+  real twist[NODES][6], change[NODES][6], coriolis[NODES][6], force_and_load[2 * NODES][6];
   // p(v) = impulse − impedance (v − v₀) within bounds; whether it is a constraint.
   real drive[ROOM(DRIVES)][5];
   real pd_impulse[HAS_PD ? NV : 1];
@@ -80,6 +80,9 @@ struct World {
 };
 
 FN V3 local3(const real* table, int items, int i) { return v3(table[i], table[items + i], table[2 * items + i]); }
+
+#define FORCE(i) W.force_and_load[i]
+#define LOAD(i) W.force_and_load[NODES + (i)]
 
 // The momentum of a node that moves so.
 FN Spatial momentum(const World& W, const Here here, int i, Spatial v) {

@@ -95,7 +95,10 @@ impl CudaKernels {
         };
         let mut kernels = Self { context, module, steps, lanes: source.layout.lanes, world_size: 0, worlds_a_block: 1 };
         kernels.world_size = kernels.ask_size(size_of_world)?;
-        kernels.worlds_a_block = worlds_a_block(kernels.world_size, source.layout.worlds_a_block, of_block, of_processor)
+        // The lanes of a warp are those of whole worlds.
+        let worlds_a_warp = 32 / source.layout.lanes;
+        let choices = (worlds_a_warp..=source.layout.worlds_a_block).step_by(worlds_a_warp);
+        kernels.worlds_a_block = worlds_a_block(kernels.world_size, choices, of_block, of_processor)
             .ok_or_else(|| GpuError::Option(format!(
                 "a world of this model takes {} bytes of shared memory, and this GPU has {of_block}: pass a smaller rows, or device=\"cpu\"",
                 kernels.world_size
@@ -187,10 +190,15 @@ impl Drop for CudaKernels {
     }
 }
 
-/// Worlds of a block, up to `most`: with which a multiprocessor holds most of them, and the more the better of equals.
-fn worlds_a_block(size: usize, most: usize, of_block: usize, of_processor: usize) -> Option<usize> {
+/// The number of worlds of a block with which a multiprocessor holds most of them, of equals the greatest.
+fn worlds_a_block(
+    size: usize,
+    choices: impl Iterator<Item = usize>,
+    of_block: usize,
+    of_processor: usize,
+) -> Option<usize> {
     let held = |worlds: usize| (of_processor / (worlds * size + RESERVED)).min(32) * worlds;
-    (1..=most).filter(|worlds| worlds * size <= of_block).max_by_key(|worlds| held(*worlds))
+    choices.filter(|worlds| worlds * size <= of_block).max_by_key(|worlds| held(*worlds))
 }
 
 /// The kernels in PTX, from the cache if they are there.

@@ -54,17 +54,19 @@ impl Layout {
         let contacts = slots.min(8 + 2 * (size("TREES") - 1));
         let standard = least + contacts + limits.min(6).div_ceil(3);
         let blocks = rows.map_or(standard, |rows| rows.div_ceil(3)).clamp(1, MAX_ROWS / 3);
-        let contacts = slots.min(2 * blocks);
-        let candidates = (contacts + threes + ones + limits.min(3 * blocks)).max(1);
+        // More points are near than push; of the sides of limits few are.
+        let contacts = slots.min(blocks + blocks.div_ceil(2) + 1);
+        let candidates = (contacts + threes + ones + limits.min(blocks.max(8))).max(1);
         let lanes = if size("NODES") > 24 || blocks > 16 { 32 } else { 16 };
-        let tune = |name: &str, x: usize| std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(x);
-        Self {
-            lanes: tune("LANES", lanes),
-            worlds_a_block: tune("WPB", 4),
-            blocks,
-            contacts: tune("CONTACTS", contacts),
-            candidates: tune("CANDIDATES", candidates),
-        }
+        Self { lanes, worlds_a_block: 4, blocks, contacts, candidates }
+    }
+}
+
+impl Layout {
+    /// Blocks that a step of the solver may change. Mostly some of those that are solved for do not push; what has no room here waits for the
+    /// next iteration.
+    pub fn active_blocks(&self) -> usize {
+        self.blocks.min(usize::max(8, self.blocks * 4 / 5))
     }
 }
 
@@ -115,8 +117,10 @@ impl Source {
         for (name, value) in [
             ("LANES", layout.lanes),
             ("WORLDS_A_BLOCK", layout.worlds_a_block),
-            ("LEAST_BLOCKS", std::env::var("MINB").ok().and_then(|x| x.parse().ok()).unwrap_or(1)),
+            ("LEAST_BLOCKS", 1),
             ("BLOCKS", layout.blocks),
+            ("ACTIVE_BLOCKS", layout.active_blocks()),
+            ("BEHIND_EQUATIONS", usize::from(is_behind_equations(&description, &layout))),
             ("CONTACTS", layout.contacts),
             ("CANDIDATES", layout.candidates),
             ("SCRATCH", scratch(&description, &layout)),
@@ -147,14 +151,27 @@ impl Source {
     }
 }
 
+/// Whether the proximal point method has its numbers behind the equations: forces of nodes are needed still, or do not leave enough room.
+fn is_behind_equations(description: &Description, layout: &Layout) -> bool {
+    size_of(description, "DRIVES") > 0 || 12 * size_of(description, "NODES") < 15 * layout.blocks
+}
+
 /// Numbers of scratch that the phases of a step need.
 fn scratch(description: &Description, layout: &Layout) -> usize {
     let size = |name: &str| size_of(description, name);
     let (nodes, nv, rows) = (size("NODES"), size("NV"), 3 * layout.blocks);
     let carried = ((nv | 1) + nv.div_ceil(32)) * rows;
-    [36 * nodes, 17 * nodes + 17, 5 * nodes + 13 * size("GEOMS") + size("SLOTS"), carried, (rows | 1) * rows + 5 * rows]
-        .into_iter()
-        .fold(0, usize::max)
+    let active = 3 * layout.active_blocks();
+    let proximal = if is_behind_equations(description, layout) { 5 * rows } else { 0 };
+    [
+        36 * nodes,
+        17 * nodes + 17,
+        5 * nodes + 13 * size("GEOMS") + size("SLOTS"),
+        carried,
+        (active | 1) * active + proximal,
+    ]
+    .into_iter()
+    .fold(0, usize::max)
 }
 
 /// A number as C has it.

@@ -79,7 +79,8 @@ impl DeviceBatch {
     }
 
     fn write(&self, py: Python<'_>, of: Array, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let mut batch = self.lock()?;
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
         let shape = batch.view(of).map_err(|error| gpu_error(&error))?.shape;
         let values = array(name, value, &shape)?;
         py.detach(|| batch.write(of, &values)).map_err(|error| gpu_error(&error))
@@ -238,13 +239,15 @@ impl DeviceBatch {
     ) -> PyResult<()> {
         let steps = usize::try_from(k).map_err(|_| PyValueError::new_err(format!("k is {k}: expected 0 or more")))?;
         let stream = stream.map_or(Ok(0), |stream| handle(&stream))?;
-        let mut batch = self.lock()?;
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
         py.detach(|| batch.step(steps, stream)).map_err(|error| gpu_error(&error))
     }
 
     /// Wait for all steps that were launched.
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        let batch = self.lock()?;
+        let guard = self.lock()?;
+        let batch: &GpuBatch = &guard;
         py.detach(|| batch.synchronize()).map_err(|error| gpu_error(&error))
     }
 
@@ -276,7 +279,8 @@ impl DeviceBatch {
                 v[world * nv..(world + 1) * nv].copy_from_slice(&of_v[row * nv..(row + 1) * nv]);
             }
         }
-        let mut batch = self.lock()?;
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
         py.detach(|| batch.reset(&which, &q, &v)).map_err(|error| gpu_error(&error))
     }
 
@@ -302,7 +306,8 @@ impl DeviceBatch {
             effort_limit: effort_limit.map_or_else(|| Ok(model.effort_limits()), |x| per_dof("effort_limit", x, nv))?,
         };
         pd.check(&model.tree).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let mut batch = self.lock()?;
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
         py.detach(|| {
             batch.set_pd(Some(pd))?;
             batch.write(Array::PdTarget, &targets)
@@ -312,7 +317,8 @@ impl DeviceBatch {
 
     /// End PD control.
     fn end_pd(&self, py: Python<'_>) -> PyResult<()> {
-        let mut batch = self.lock()?;
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
         py.detach(|| batch.set_pd(None)).map_err(|error| gpu_error(&error))
     }
 
@@ -402,7 +408,8 @@ impl DeviceArray {
     fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let batch = self.batch.get();
         let mut guard = batch.lock()?;
-        let values = py.detach(|| guard.read(self.array)).map_err(|error| gpu_error(&error))?;
+        let batch: &mut GpuBatch = &mut guard;
+        let values = py.detach(|| batch.read(self.array)).map_err(|error| gpu_error(&error))?;
         let array = PyArray1::from_vec(py, values).reshape(self.view.shape.clone())?;
         let keywords = PyDict::new(py);
         keywords.set_item("copy", false)?;
