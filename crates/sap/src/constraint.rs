@@ -125,16 +125,6 @@ impl Constraint {
         self.law.respond(widened(v_c), self.law.stiffness(0.0), bounds, [0.0; 3]).impulse != [0.0; 3]
     }
 
-    /// Writes the constraint velocity of this constraint alone, on a body of inverse mass `w` that would move with `free`:
-    /// `v_c = free + w γ(v_c)`, which is the same law with `R + w` in place of `R`. Where `w` is unknown, `free` itself.
-    #[inline]
-    pub(crate) fn isolated_velocity(&self, free: &[f64], v_c: &mut [f64]) {
-        let impulse = if self.delassus > 0.0 { self.isolated_impulse(widened(free)) } else { [0.0; 3] };
-        for ((v, free), impulse) in v_c.iter_mut().zip(free).zip(impulse) {
-            *v = free + self.delassus * impulse;
-        }
-    }
-
     /// The impulse of this constraint alone.
     #[inline]
     fn isolated_impulse(&self, free: [f64; 3]) -> [f64; 3] {

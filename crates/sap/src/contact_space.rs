@@ -27,11 +27,10 @@ const MAX_PAIRS: usize = 64 * 65 / 2;
 /// use sapwood_sap::{Constraint, ContactSpace, FrictionLaw, Law, Options};
 ///
 /// // 2 kg that come down at 1 m/s and slide at 3 m/s, μ = 0.5: friction takes half of what the ground gives.
-/// let mut space = ContactSpace::default();
-/// space.start(3);
-/// (0..3).for_each(|k| space.set(k, k, 0.5));
 /// let contact = Constraint::from(Law::bounded_friction(0.5, 1e-6, 1e-6, 0.0, 0.0)).with_delassus(0.5);
 ///
+/// let mut space = ContactSpace::default();
+/// space.start(&[contact], &[0.5, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 0.5]);
 /// let options = Options { friction: FrictionLaw::Coulomb, ..Options::default() };
 /// let report = space.solve(&[contact], &[3.0, 0.0, -1.0], 20.0, &options);
 /// assert!(report.is_ok());
@@ -42,11 +41,8 @@ const MAX_PAIRS: usize = 64 * 65 / 2;
 pub struct ContactSpace {
     /// Rows of the problem.
     len: usize,
-    /// `W` by rows, where it was not given by pairs of constraints.
-    w: Vec<f64>,
     /// `W` by pairs of constraints, the lower triangle: rows of the later one, columns of the earlier one.
     pairs: Vec<Block3<f64>>,
-    is_in_pairs: bool,
     in_blocks: InBlocks,
     /// `λ`, `v_c`, the impulses of the constraints at `v_c`.
     lambda: Vec<f64>,
@@ -65,21 +61,6 @@ impl ContactSpace {
     /// The most rows of a problem.
     pub const MAX_ROWS: usize = PARAMETERS.max_rows;
 
-    /// Starts a problem of `rows` rows; `W` is zero.
-    ///
-    /// # Panics
-    /// If `rows` is greater than [`MAX_ROWS`](Self::MAX_ROWS).
-    pub fn start(&mut self, rows: usize) {
-        let most = Self::MAX_ROWS;
-        assert!(rows <= most, "{rows} rows, expected at most {most}");
-        self.len = rows;
-        self.is_in_pairs = false;
-        self.w.clear();
-        // Room for the most that there may be.
-        self.w.reserve(most * most);
-        self.w.resize(rows * rows, 0.0);
-    }
-
     /// Starts a problem of `rows` rows that constraints share, and returns the blocks of `W`, zero: of each constraint with those up to
     /// itself, its rows by their columns. What a constraint of one row has no row or column for is not looked at.
     ///
@@ -89,7 +70,6 @@ impl ContactSpace {
         let most = Self::MAX_ROWS;
         assert!(rows <= most, "{rows} rows, expected at most {most}");
         self.len = rows;
-        self.is_in_pairs = true;
         self.pairs.clear();
         // Room for the most that there may be.
         self.pairs.reserve(MAX_PAIRS);
@@ -97,14 +77,26 @@ impl ContactSpace {
         &mut self.pairs
     }
 
-    /// Sets an entry of `W`, and its mirror image.
+    /// Starts a problem of these constraints with `W` by rows.
     ///
     /// # Panics
-    /// If a row or a column is not among those of [`start`](Self::start).
-    #[inline(always)]
-    pub fn set(&mut self, row: usize, column: usize, value: f64) {
-        self.w[column * self.len + row] = value;
-        self.w[row * self.len + column] = value;
+    /// If `W` does not have their rows and columns, or more than [`MAX_ROWS`](Self::MAX_ROWS).
+    pub fn start(&mut self, constraints: &[Constraint], w: &[f64]) {
+        let rows = constraints.iter().map(Constraint::rows).sum();
+        assert_eq!(w.len(), rows * rows, "entries of W");
+        self.start_pairs(rows, constraints.len());
+        let (mut row, mut pairs) = (0, self.pairs.iter_mut());
+        for (k, constraint) in constraints.iter().enumerate() {
+            let mut column = 0;
+            for (other, pair) in constraints[..=k].iter().zip(&mut pairs) {
+                for i in 0..constraint.rows() {
+                    let entries = &w[(row + i) * rows + column..][..other.rows()];
+                    F64x4::scalars_mut(&mut pair[i..=i])[..entries.len()].copy_from_slice(entries);
+                }
+                column += other.rows();
+            }
+            row += constraint.rows();
+        }
     }
 
     /// The impulses of the constraints at the velocities of the last solution, one entry per row.
@@ -152,9 +144,6 @@ impl ContactSpace {
             self.in_blocks.places.clear();
             self.write_solution(v_c_star);
             return Ok(Report::unconstrained());
-        }
-        if !self.is_in_pairs {
-            self.write_pairs(constraints);
         }
         self.in_blocks.take_pairs(&self.pairs);
         let is_coulomb = options.friction == FrictionLaw::Coulomb && constraints.iter().any(|c| c.law.has_bound());

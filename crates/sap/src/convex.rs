@@ -1,8 +1,6 @@
 //! Newton's method on one convex problem. It knows nothing of Coulomb's law.
 //!
 //! ```text
-//! up to 6 times, while the cost falls
-//!     v ← minimiser if each constraint sticks, slides or parts as it would alone
 //! repeat
 //!     g = A(v − v*) − Jᵀγ                   end if ‖D g‖ ≤ ε_a + ε_r max(‖D A v‖, ‖D Jᵀγ‖)
 //!     Δv = −(A + JᵀGJ)⁻¹ g
@@ -22,7 +20,7 @@ pub(crate) use iteration::Iteration;
 pub(crate) use workspace::{ConvexWorkspace, Evaluation};
 
 use crate::parameters::{ConvexParameters, SolverParameters, StallParameters};
-use crate::{Constraint, Error, Options, Strategy, Structure};
+use crate::{Constraint, Error, Options, Structure};
 
 const PARAMETERS: ConvexParameters = SolverParameters::STANDARD.convex;
 const STALL: StallParameters = SolverParameters::STANDARD.stall;
@@ -34,18 +32,15 @@ pub(crate) struct Optimality {
     pub cost: f64,
 }
 
-/// Solves the problem from the iterate, which `found_by` left; by predictions first, but for where that led near the solution.
+/// Solves the problem from the iterate.
 pub(crate) fn minimise<S: Structure>(
     iteration: &mut Iteration<'_, S>,
     constraints: &[Constraint],
-    found_by: Strategy,
     options: &Options,
     ws: &mut ConvexWorkspace,
 ) -> Result<Optimality, Error> {
     let last = iteration.iterations.saturating_add(options.max_iterations);
-    let can_predict = constraints.iter().any(Constraint::can_predict);
-    let mut predictions = if found_by == Strategy::Newton && can_predict { PARAMETERS.max_predictions } else { 0 };
-    let (mut stall, mut predicted_cost, mut last_residual) = (Stall::new(), f64::INFINITY, 0.0);
+    let (mut stall, mut last_residual) = (Stall::new(), 0.0);
     loop {
         let Optimality { residual, cost } = iteration.residual(ws)?;
         if iteration.is_solved || stall.is_over(residual) {
@@ -53,12 +48,6 @@ pub(crate) fn minimise<S: Structure>(
         }
         if iteration.iterations >= last {
             return Err(Error::NotConverged { iterations: iteration.iterations, residual });
-        }
-        if predictions > 0 {
-            let reached = iteration.predict(constraints, cost, ws)?;
-            predictions = if reached < predicted_cost { predictions - 1 } else { 0 };
-            predicted_cost = reached;
-            continue;
         }
         // Newton's step left `residual` of `last_residual`; one more with the same factor would leave about twice that share.
         let reuse = 2.0 * residual * residual <= options.tolerance * last_residual;

@@ -53,7 +53,10 @@ pub(crate) fn solve<S: Structure>(
     } else {
         Strategy::Newton
     };
-    let Optimality { residual, cost } = minimise(&mut iteration, constraints, strategy, options, &mut ws.convex)?;
+    if strategy == Strategy::Newton && constraints.iter().any(Constraint::can_predict) {
+        predict(&mut iteration, constraints, options, ws)?;
+    }
+    let Optimality { residual, cost } = minimise(&mut iteration, constraints, options, &mut ws.convex)?;
     let friction_residual = violation(constraints, options, ws);
     let criterion = if !meets_coulomb(friction_residual, options) {
         Criterion::FrictionBounds
@@ -76,16 +79,7 @@ fn find_bounds<S: Structure>(
 ) -> Strategy {
     let Workspace { convex, slopes, blocks, proximal, .. } = ws;
     convex.keep(iteration.v, 0.0);
-    let limits = Limits {
-        bounds: Bounds::Own,
-        steps: SolverParameters::STANDARD.contact_space.max_steps,
-        excess: 0.0,
-        round_off: 0.0,
-        at_start: options.tolerance,
-        late: options.tolerance,
-        residual: f64::INFINITY,
-        near: friction_tolerance(options),
-    };
+    let limits = limits(Bounds::Own, SolverParameters::STANDARD.contact_space.max_steps, options);
     sparse_a::blocks(constraints, &convex.v_c_star, &convex.free, blocks);
     let mut backend = SparseA { iteration, constraints, ws: convex, slopes, residual: None };
     if newton(blocks, &mut backend, 1, &limits).solved != 0 {
@@ -125,6 +119,47 @@ fn find_bounds<S: Structure>(
         iteration.go_back(constraints, convex);
     }
     Strategy::Newton
+}
+
+/// Semismooth Newton for the convex problem, each constraint from its own free velocity: it finds the velocities in one step once it knows
+/// which contacts stick, slide or part; with stiff contacts neither `v*` nor the velocities before tell. Moves there if that is the solution
+/// or the cost is lower.
+fn predict<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    constraints: &[Constraint],
+    options: &Options,
+    ws: &mut Workspace,
+) -> Result<(), Error> {
+    let Workspace { convex, slopes, blocks, .. } = ws;
+    let Optimality { cost, .. } = iteration.residual(convex)?;
+    if iteration.is_solved {
+        return Ok(());
+    }
+    convex.keep(iteration.v, 0.0);
+    let steps = SolverParameters::STANDARD.convex.max_predictions.min(options.max_iterations);
+    let limits = limits(Bounds::Given, steps, options);
+    sparse_a::blocks(constraints, &convex.v_c_star, &convex.free, blocks);
+    let mut backend = SparseA { iteration, constraints, ws: convex, slopes, residual: None };
+    let is_found = newton(blocks, &mut backend, 1, &limits).solved != 0;
+    convex.current.update(constraints);
+    if !(is_found || iteration.cost(convex) < cost) {
+        iteration.go_back(constraints, convex);
+    }
+    Ok(())
+}
+
+/// What is asked of solutions in all velocities.
+fn limits(bounds: Bounds, steps: usize, options: &Options) -> Limits {
+    Limits {
+        bounds,
+        steps,
+        excess: 0.0,
+        round_off: 0.0,
+        at_start: options.tolerance,
+        late: options.tolerance,
+        residual: f64::INFINITY,
+        near: if bounds == Bounds::Own { friction_tolerance(options) } else { options.tolerance },
+    }
 }
 
 /// The velocities that a start of the proximal point method is at.

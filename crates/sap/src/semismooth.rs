@@ -52,6 +52,8 @@ pub(crate) trait Backend<T: Real> {
     const KNOWS_EXCESS: bool;
     /// `w` relative to the constraint's own share of `W`.
     const SCALING: f64;
+    /// The factor by which `w` grows where the iteration cycles: another `w` leads elsewhere.
+    const GROWTH: f64;
 
     /// Velocities become those that the impulses of the rows lead to, in these lanes, where [`KNOWS_EXCESS`](Self::KNOWS_EXCESS).
     fn respond(&mut self, rows: &mut [BlockRows<T>], lanes: u32);
@@ -141,8 +143,8 @@ pub(crate) fn newton<T: Real, B: Backend<T>>(
             break;
         }
         backend.polish(rows, limits.bounds);
-        if B::KNOWS_EXCESS && (iteration + 1) % PARAMETERS.cycle_length == 0 {
-            scaling *= PARAMETERS.scaling_growth;
+        if (iteration + 1) % PARAMETERS.cycle_length == 0 {
+            scaling *= B::GROWTH;
             for block in &mut *rows {
                 block.rescale(scaling);
             }

@@ -278,7 +278,7 @@ impl ContactSpaceSolver {
                 let at = &structure.slots[slot];
                 let clique = structure.cliques.get(at.tree);
                 let node = clique.node_of_dof(dof);
-                let loads = along_joint(structure, (slot, node, dof), &[coefficient * *impulse]);
+                let loads = along_joint(structure, slot, node, dof, &[coefficient * *impulse]);
                 clique.carry(node, &loads, on_its_way, |_, dof, u, _| {
                     bounded_carried[at.dof + dof] += u.to_array()[0];
                 });
@@ -320,11 +320,11 @@ impl ContactSpaceSolver {
                     }
                 }
                 ConstraintJacobian::Joint { tree, node, dof, width, axis } => {
-                    carry(*tree, *node, &along_joint(structure, (*tree, *node, *dof), &axis[..*width]));
+                    carry(*tree, *node, &along_joint(structure, *tree, *node, *dof, &axis[..*width]));
                 }
                 ConstraintJacobian::Sum { terms } => {
                     for Term { tree, node, dof, coefficient } in &structure.terms[terms.clone()] {
-                        carry(*tree, *node, &along_joint(structure, (*tree, *node, *dof), &[*coefficient]));
+                        carry(*tree, *node, &along_joint(structure, *tree, *node, *dof, &[*coefficient]));
                     }
                 }
             }
@@ -398,7 +398,7 @@ impl ContactSpaceSolver {
 }
 
 /// The loads of one row on the degrees of freedom of a node's joint from `dof` on, which counts within the tree.
-fn along_joint(structure: &Coupled<'_>, (slot, node, dof): (usize, usize, usize), axis: &[f64]) -> Loads {
+fn along_joint(structure: &Coupled<'_>, slot: usize, node: usize, dof: usize, axis: &[f64]) -> Loads {
     let first = dof - structure.cliques.trees[structure.slots[slot].tree].tree.nodes[node].v;
     let mut joint = [F64x4::ZERO; 6];
     for (force, axis) in joint[first..].iter_mut().zip(axis) {

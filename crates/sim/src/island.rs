@@ -163,8 +163,7 @@ impl Island {
         let options = budget::options(self.size, &scratch.set, problem.options);
         let options = sap::Options { expects_guess, ..options };
         let path = if is_quasi_static { Path::Safeguard } else { Path::Fast };
-        let mut report =
-            solve_problem(problem, (&self.slots, &mut self.cholesky), &mut self.v, (path, &options), scratch)?;
+        let mut report = solve_problem(problem, &self.slots, &mut self.cholesky, &mut self.v, path, &options, scratch)?;
         let (impulses, velocities) = scratch.solution();
         if options.friction != problem.options.friction {
             // Coulomb's law was left aside.
@@ -173,7 +172,7 @@ impl Island {
                 report.criterion = sap::Criterion::FrictionBounds;
             }
         }
-        self.note(&scratch.set, &scratch.gaps, (impulses, velocities), problem.cx.cliques.trees.len());
+        self.note(&scratch.set, &scratch.gaps, impulses, velocities, problem.cx.cliques.trees.len());
         self.recovery_v.clear();
         self.is_unfinished = false;
         if scratch.set.recoveries.is_empty() { Ok(report) } else { self.recover(problem, report, scratch) }
@@ -222,7 +221,7 @@ impl Island {
     }
 
     /// Notes impulses and velocities at the contact points, and what is to be remembered.
-    fn note(&mut self, set: &ConstraintSet, gaps: &[f64], (impulses, velocities): (&[f64], &[f64]), trees: usize) {
+    fn note(&mut self, set: &ConstraintSet, gaps: &[f64], impulses: &[f64], velocities: &[f64], trees: usize) {
         let Self {
             contact_outcomes,
             memories,
@@ -265,7 +264,7 @@ impl Island {
                         ContactOutcome { impulse: [x, y, z], velocity: [u, v, w], ..ContactOutcome::default() },
                     ));
                 } else {
-                    end_loads.extend(EndLoad::new(set.keys[k], &set.jacobians[k], impulse, (slots, trees)));
+                    end_loads.extend(EndLoad::new(set.keys[k], &set.jacobians[k], impulse, slots, trees));
                 }
             }
             row = rows.end;
@@ -300,9 +299,11 @@ enum Path {
 /// Minimises the cost of the problem in the scratch, from the guess in `v`, which becomes the solution.
 fn solve_problem(
     problem: &Problem<'_>,
-    (slots, cholesky): (&[CliqueSlot], &mut BlockCholesky),
+    slots: &[CliqueSlot],
+    cholesky: &mut BlockCholesky,
     v: &mut [f64],
-    (path, options): (Path, &sap::Options),
+    path: Path,
+    options: &sap::Options,
     scratch: &mut Scratch,
 ) -> Result<Report, Error> {
     let Context { cliques, v: v0, .. } = *problem.cx;

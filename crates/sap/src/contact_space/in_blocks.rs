@@ -31,25 +31,6 @@ pub(super) struct Place {
 }
 
 impl ContactSpace {
-    /// Writes `W` by pairs of constraints from its rows.
-    pub(super) fn write_pairs(&mut self, constraints: &[Constraint]) {
-        let Self { pairs, w, len, .. } = self;
-        pairs.clear();
-        pairs.reserve(super::MAX_PAIRS);
-        let mut row = 0;
-        for (k, constraint) in constraints.iter().enumerate() {
-            let mut column = 0;
-            for other in &constraints[..=k] {
-                let entry = |i: usize, j: usize| {
-                    if i < constraint.rows() && j < other.rows() { w[(row + i) * *len + column + j] } else { 0.0 }
-                };
-                pairs.push([0, 1, 2].map(|i| F64x4::from_array([entry(i, 0), entry(i, 1), entry(i, 2), 0.0])));
-                column += other.rows();
-            }
-            row += constraint.rows();
-        }
-    }
-
     /// Takes impulses and velocities from the blocks. What has no place there moves with the others and has no impulse.
     pub(super) fn write_solution(&mut self, v_c_star: &[f64]) {
         let Self {

@@ -12,7 +12,8 @@ use crate::{Constraint, Criterion, FrictionLaw, Options, Report, Strategy, Struc
 pub(crate) fn check<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
-    (v_star, v): (&[f64], &[f64]),
+    v_star: &[f64],
+    v: &[f64],
     options: &Options,
     ws: &mut ConvexWorkspace,
 ) -> Option<Report> {

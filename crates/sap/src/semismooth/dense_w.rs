@@ -7,9 +7,8 @@ use spatial::masks::positive;
 use spatial::{Real, Three};
 
 use super::block_rows::{BlockRows, Coupling};
-use super::{Backend, Limits, Outcome, newton};
+use super::{Backend, Limits, Outcome, PARAMETERS, newton};
 use crate::law::Bounds;
-use crate::parameters::SolverParameters;
 
 /// A block of a matrix, by rows.
 pub type Block3<T> = [<T as Real>::Three; 3];
@@ -77,7 +76,8 @@ impl<T: Real> DenseW<'_, T> {
 
 impl<T: Real> Backend<T> for DenseW<'_, T> {
     const KNOWS_EXCESS: bool = true;
-    const SCALING: f64 = SolverParameters::STANDARD.contact_space.scaling;
+    const SCALING: f64 = PARAMETERS.scaling;
+    const GROWTH: f64 = PARAMETERS.scaling_growth;
 
     #[inline(always)]
     fn respond(&mut self, rows: &mut [BlockRows<T>], lanes: u32) {

@@ -131,6 +131,7 @@ impl<S: Structure> SparseA<'_, '_, S> {
 impl<S: Structure> Backend<f64> for SparseA<'_, '_, S> {
     const KNOWS_EXCESS: bool = false;
     const SCALING: f64 = 1.0;
+    const GROWTH: f64 = 1.0;
 
     fn respond(&mut self, _: &mut [BlockRows<f64>], _: u32) {}
 
@@ -141,7 +142,11 @@ impl<S: Structure> Backend<f64> for SparseA<'_, '_, S> {
         self.linearise(rows, bounds);
         // A pivot may be zero, or so small that numbers overflow.
         let hessian = &self.ws.predicted.hessian;
-        if self.iteration.factor_unsymmetric(self.constraints, hessian, self.slopes).is_err() {
+        let factored = match bounds {
+            Bounds::Given => self.iteration.factor(self.constraints, hessian),
+            Bounds::Own => self.iteration.factor_unsymmetric(self.constraints, hessian, self.slopes),
+        };
+        if factored.is_err() {
             return false;
         }
         self.set_dual();
@@ -151,7 +156,10 @@ impl<S: Structure> Backend<f64> for SparseA<'_, '_, S> {
         for ((out, impulse), momentum) in difference.iter_mut().zip(&*impulse).zip(&*momentum) {
             *out = impulse - momentum;
         }
-        self.iteration.structure.solve_unsymmetric(difference, dv);
+        match bounds {
+            Bounds::Given => self.iteration.structure.solve(difference, dv),
+            Bounds::Own => self.iteration.structure.solve_unsymmetric(difference, dv),
+        }
         self.iteration.structure.products(dv, dp, dv_c);
         self.advance(1.0);
         self.set_dual();
@@ -162,7 +170,7 @@ impl<S: Structure> Backend<f64> for SparseA<'_, '_, S> {
     /// Steps with the last factor while the residual falls fast.
     fn polish(&mut self, rows: &mut [BlockRows<f64>], bounds: Bounds) {
         let mut residual = self.find_residual(rows, bounds);
-        if residual > OF_VELOCITIES.near_residual {
+        if residual > OF_VELOCITIES.near_residual || bounds == Bounds::Given {
             return;
         }
         while !self.iteration.is_solved {

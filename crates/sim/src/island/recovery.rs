@@ -34,8 +34,15 @@ impl Island {
         }
         self.recovery_v.clone_from(&self.v);
         let options = budgeted(problem.options, self.size, report.iterations);
-        let trees = (&self.slots[..], &mut self.cholesky);
-        let spent = match solve_problem(problem, trees, &mut self.recovery_v, (Path::Again, &options), scratch) {
+        let spent = match solve_problem(
+            problem,
+            &self.slots,
+            &mut self.cholesky,
+            &mut self.recovery_v,
+            Path::Again,
+            &options,
+            scratch,
+        ) {
             Ok(spent) => spent.iterations,
             // The last iterate recovers too, if not every contact at its speed.
             Err(Error::NotConverged { iterations, .. }) if options.max_iterations < problem.options.max_iterations => {

@@ -176,7 +176,7 @@ impl Lane {
     }
 
     /// Writes what became of the contact points in reach, and the statistics of the last step.
-    fn report(&self, length: usize, is_coulomb: bool, (reports, stats): (&mut Reports, &mut Stats)) {
+    fn report(&self, length: usize, is_coulomb: bool, reports: &mut Reports, stats: &mut Stats) {
         let plan = &self.lengths[length].plan;
         reports.clear();
         self.lanes.each_contact(plan, 0, |contact, impulse, velocity| {
@@ -302,7 +302,7 @@ impl Simulation {
         lane.store(state, halvings);
         last_step.end(&state.v);
         lane.last = Some(halvings);
-        lane.report(halvings, options.contact == ContactLaw::Coulomb, (reports, stats));
+        lane.report(halvings, options.contact == ContactLaw::Coulomb, reports, stats);
         Trial::Made
     }
 
