@@ -77,5 +77,5 @@ fn obj_with_mixed_faces() {
                 usemtl m\ns off\nf 1//1 3/1/1 2\nf 1/1 2//1 4/1/1\nf -4 \\\n-1/-1 3//\nf 2/1/1 3 4\n";
     let bytes: Vec<u8> = text.chars().map(|c| c as u8).collect();
     let mixed = read("mixed.obj", &bytes).unwrap();
-    assert_eq!(mixed, read("t.msh", &msh()).unwrap());
+    assert_eq!(mixed, read("mixed.msh", &msh()).unwrap());
 }
