@@ -3,7 +3,7 @@
 # Properties by name are of many types.
 # ruff: noqa: ANN401
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Generic, Literal, TypeVar, final
 
@@ -122,17 +122,19 @@ def load(
     ground: float | Literal[True] | None = None,
     package_path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     floating_base: bool = False,
+    assets: Mapping[str, str | bytes] | None = None,
 ) -> Model:
     """Load a model from an MJCF or URDF file, or from its XML text.
 
     Args:
-        source: A path, or text that begins with ``<``. Files that a text refers to cannot be found.
+        source: A path, or text that begins with ``<``. Files that a text refers to are those of ``assets``.
         ground: Height of a level ground that everything can touch, m, added as the last geom, ``ground``; True: at 0. A
             floating base that would start in it is lifted until the robot stands on it.
             None: what the file has.
         package_path: URDF: folders in which the packages of ``package://`` addresses are looked for.
         floating_base: URDF: whether the root link moves freely (it is fixed to the world otherwise). An MJCF file says
             so itself.
+        assets: For text: contents of meshes, pictures, included and attached models, by their names in it.
 
     Raises:
         ModelError: When the file, or one that it refers to, cannot be read or makes no sense. Where the file itself is

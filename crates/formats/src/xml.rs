@@ -18,6 +18,8 @@ pub(crate) struct Document {
     elements: Vec<ElementData>,
     /// Attributes of all elements.
     attributes: usize,
+    /// The first element that is a macro of xacro.
+    pub template: Option<usize>,
     /// What is not well-formed and was read all the same.
     pub faults: Vec<Warning>,
 }

@@ -146,6 +146,12 @@ pub fn read(path: &Path) -> Result<TriangleSoup, MeshFileError> {
     parse(&bytes, path)
 }
 
+/// The lines of a text, which end as those of the system that wrote it.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let end = if text.contains('\n') { '\n' } else { '\r' };
+    text.split(end).map(|line| line.trim_end_matches('\r'))
+}
+
 /// A number of a text file. Single precision, like the binary formats, and like MuJoCo reads it.
 fn single(word: &str) -> Option<f64> {
     word.parse::<f32>().ok().map(f64::from)

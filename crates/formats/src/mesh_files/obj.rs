@@ -6,7 +6,7 @@ use spatial::Vec3;
 
 use super::assemble::{Assembler, Looks};
 use super::materials::Materials;
-use super::{MeshFileError, TriangleSoup, polygon, single};
+use super::{MeshFileError, TriangleSoup, lines, polygon, single};
 use crate::limits::MAX_MESH_VERTICES;
 
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileError> {
@@ -18,7 +18,8 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
     let mut texcoords: Vec<[f32; 2]> = Vec::new();
     let mut materials = Materials::new(path);
     let mut paint = None;
-    let mut lines = text.lines().enumerate();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let mut lines = lines(text).enumerate();
     while let Some((number, first)) = lines.next() {
         let mut line = std::borrow::Cow::Borrowed(first);
         // A backslash at its end continues a line.

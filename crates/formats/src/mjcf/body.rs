@@ -1,6 +1,6 @@
 //! The tree of bodies, with `<frame>` and `<replicate>`.
 
-use multibody::{BodySpec, Site, SiteShape};
+use multibody::{BodySpec, Site, SiteShape, inertia_flaw};
 use spatial::{Pose, Vec3};
 
 use super::Reader;
@@ -81,8 +81,12 @@ impl<'a> Reader<'_, 'a> {
         let explicit = contents.inertial.map(|(_, inertia)| inertia);
         let (inertia, axes) = inertia::of_body(explicit, &contents.masses, pose, &self.compiler);
         self.inertial_axes.extend(axes.map(|axes| (index, axes)));
-        let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation, is_mocap };
         let at = contents.inertial.map_or(element, |(inertial, _)| inertial);
+        if inertia.mass.is_finite() && inertia_flaw(&inertia).is_some() {
+            self.warnings.add(at, "an inertia that no rigid body has (principal moments): used as it is");
+        }
+        self.bodies.extend((!name.is_empty()).then(|| (name.clone(), at)));
+        let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation, is_mocap };
         self.builder.add_body(spec).map_err(|error| at.error(error.to_string()))?;
         let alone = contents.joints.len() == 1 && parent == 0;
         for item in contents.joints {

@@ -234,7 +234,8 @@ fn primitive(attributes: &Attributes<'_, '_>, kind: Type, size: [f64; 3]) -> Res
     }
     let [x, y, z] = size;
     Ok(match kind {
-        Type::Plane => Shape::Plane { half_extents: [x, y] },
+        // Without an end where the size is none.
+        Type::Plane => Shape::Plane { half_extents: [x.max(0.0), y.max(0.0)] },
         Type::Sphere => Shape::Sphere { radius: x },
         Type::Capsule => Shape::Capsule { radius: x, half_length: y },
         Type::Cylinder => Shape::Cylinder { radius: x, half_length: y },

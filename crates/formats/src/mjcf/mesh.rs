@@ -67,6 +67,11 @@ pub(super) fn read(
         mesh.triangles.clone_from(&mesh.hull_triangles);
         mass_model = if mass_model == MassModel::Shell { MassModel::Shell } else { MassModel::ConvexHull };
     }
+    if mass_model != MassModel::Shell {
+        Shape::Mesh(Arc::new(mesh.clone()))
+            .inertia(1.0, mass_model)
+            .map_err(|error| element.error(format!("{error}: expected a mesh with a volume, or inertia=\"shell\"")))?;
+    }
     if attributes.integer("maxhullvert")?.is_some_and(|n| n > 0) {
         warnings.add_attribute(element, "maxhullvert", "hulls keep all their vertices: ignored");
     }

@@ -108,6 +108,8 @@ struct Reader<'d, 'a> {
     joints: Vec<joint::JointInfo<'a>>,
     /// What the tendons are, for what refers to them.
     tendons: Vec<tendon::TendonInfo<'a>>,
+    /// Where bodies say what their inertia is, by name.
+    bodies: BTreeMap<String, Element<'a>>,
     /// Where the equality constraints stand.
     equalities: Vec<Element<'a>>,
     /// Where the sensors stand.
@@ -141,6 +143,8 @@ impl<'d, 'a> Reader<'d, 'a> {
         let assets = asset::Assets::read(root, base, &compiler, defaults, &mut warnings)?;
         let sky = assets.sky();
         let mut builder = ModelBuilder::new(root.attribute("model").unwrap_or("MuJoCo Model"));
+        // As of URDF files: warnings name what no rigid body has, and `build` refuses what cannot move.
+        builder.strict_inertia = false;
         builder.gravity = options.gravity;
         builder.medium = options.medium;
         builder.timestep = options.timestep;
@@ -160,6 +164,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             geoms: Vec::new(),
             joints: Vec::new(),
             tendons: Vec::new(),
+            bodies: BTreeMap::new(),
             equalities: Vec::new(),
             sensors: Vec::new(),
             inertial_axes: BTreeMap::new(),
@@ -184,6 +189,7 @@ impl<'d, 'a> Reader<'d, 'a> {
         let built = self.builder.build();
         let element_of = |error: &BuildError| match error {
             BuildError::InSensor { index, .. } => self.sensors.get(*index).copied(),
+            BuildError::BadInertia { body, .. } => self.bodies.get(body).copied(),
             _ => element_of(error, &self.joints, &self.tendons, &self.equalities),
         };
         let mut model = built.map_err(|error| element_of(&error).unwrap_or(root).error(error.to_string()))?;

@@ -10,6 +10,7 @@ mod files;
 mod geoms;
 mod inertia;
 mod joints;
+mod kinds;
 mod lenient;
 mod limits;
 mod mutilated;

@@ -100,7 +100,7 @@ impl Writer<'_> {
         if body != 0 && model.bodies[body].inertia != RigidInertia::ZERO {
             if multibody::inertia_flaw(&model.bodies[body].inertia).is_some() {
                 let text =
-                    "no rigid body has its inertia, which readers of MJCF refuse: correct it before the text is read";
+                    "no rigid body has its inertia, which MuJoCo refuses: correct it before MuJoCo reads the text";
                 self.note(&label("body", &model.bodies[body].name, body), text);
             }
             xml.empty("inertial", &inertial(&model.bodies[body].inertia));
