@@ -92,5 +92,5 @@ def test_what_does_not_move_so_says_so() -> None:
     with pytest.raises(ValueError, match="rotation"):
         sim.body("target").quaternion = (0, 0, 0, 0)
     text = '<mujoco><worldbody><body><body name="x" mocap="true"/></body></worldbody></mujoco>'
-    with pytest.raises(sw.LoadError, match="worldbody"):
+    with pytest.raises(sw.ModelError, match="worldbody"):
         sw.load(text)

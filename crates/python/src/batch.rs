@@ -170,7 +170,7 @@ impl Batch {
             watch,
         };
         let batch = own.lock()?;
-        own.write_motion(py, &batch)?;
+        own.write_all(py, &batch)?;
         own.warn_if_alone(py, &batch, false)?;
         drop(batch);
         Ok(Bound::new(py, own)?.into_any().unbind())
