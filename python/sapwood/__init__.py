@@ -39,7 +39,18 @@ from sapwood._results import (
     StepGradients,
     StepJacobians,
 )
-from sapwood._sapwood import Batch, Model, Renderer, Replay, Simulation, SoftBody, __version__, load
+from sapwood._sapwood import (
+    Batch,
+    DeviceArray,
+    DeviceBatch,
+    Model,
+    Renderer,
+    Replay,
+    Simulation,
+    SoftBody,
+    __version__,
+    load,
+)
 from sapwood.builder import ModelBuilder
 
 if TYPE_CHECKING:
@@ -66,6 +77,8 @@ __all__ = [
     "BatchStats",
     "Camera",
     "ContactForce",
+    "DeviceArray",
+    "DeviceBatch",
     "Distance",
     "Energy",
     "Joint",

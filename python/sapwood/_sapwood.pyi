@@ -44,6 +44,7 @@ __all__ = [
     "Batch",
     "BodyView",
     "Episodes",
+    "EqualityView",
     "GeomView",
     "ImitationEpisodes",
     "JointView",
@@ -678,6 +679,27 @@ class Simulation:
 
     @surface_velocity.setter
     def surface_velocity(self, value: ArrayLike) -> None: ...
+    @property
+    def equality_active(self) -> NDArray[np.float64]:
+        """Which equality constraints are in force, 1 or 0, (neq,), a live view. ``equality(name).active`` is one of them."""
+
+    @equality_active.setter
+    def equality_active(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_positions(self) -> NDArray[np.float64]:
+        """Positions of the bodies that are moved from outside (MJCF ``mocap``), (nmocap, 3), m, a live view.
+
+        A step meets such a body where it is, without speed; welds and connects pull others after it.
+        """
+
+    @mocap_positions.setter
+    def mocap_positions(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_quaternions(self) -> NDArray[np.float64]:
+        """Their orientations, (nmocap, 4), w x y z, a live view."""
+
+    @mocap_quaternions.setter
+    def mocap_quaternions(self, value: ArrayLike) -> None: ...
     def soft_body(self, soft_body: str | int) -> SoftBodyView:
         """A soft body by name or index, as a view: it shows this simulation's present state.
 
@@ -1092,6 +1114,18 @@ class Simulation:
     def sensors(self) -> Views[SensorView]:
         """All sensors, by name or index; in IPython names complete with Tab."""
 
+    def equality(self, equality: str | int | EqualityView) -> EqualityView:
+        """An equality constraint by name or index, as a view: ``sim.equality("grasp").active = True``.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def equalities(self) -> Views[EqualityView]:
+        """All equality constraints, by name or index; in IPython names complete with Tab."""
+
     @property
     def options(self) -> dict[str, Any]:
         """The options as the constructor takes them, a copy: ``Simulation(model, **sim.options)``."""
@@ -1230,6 +1264,9 @@ class Views(Generic[_View]):
 
     def __len__(self) -> int: ...
     def __getitem__(self, key: str | int, /) -> _View: ...
+    def __setitem__(self, key: str | int, value: bool, /) -> None:
+        """Switch an equality constraint on or off: ``sim.equalities["grasp"] = True``."""
+
     def __contains__(self, key: object, /) -> bool: ...
     def __iter__(self) -> Iterator[_View]: ...
     def keys(self) -> list[str]:
@@ -1253,11 +1290,19 @@ class BodyView:
     def __hash__(self) -> int: ...
     @property
     def position(self) -> NDArray[np.float64]:
-        """Position of the origin, (3,), m."""
+        """Position of the origin, (3,), m. Of a body that is moved from outside it can be set."""
 
+    @position.setter
+    def position(self, value: ArrayLike) -> None: ...
     @property
     def quaternion(self) -> NDArray[np.float64]:
-        """Orientation, (4,), w x y z."""
+        """Orientation, (4,), w x y z. Of a body that is moved from outside it can be set."""
+
+    @quaternion.setter
+    def quaternion(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap(self) -> bool:
+        """Whether it is moved from outside (MJCF ``mocap``)."""
 
     @property
     def rotation(self) -> NDArray[np.float64]:
@@ -1765,6 +1810,30 @@ class TendonView:
         """Limits of the length; None without."""
 
 @final
+class EqualityView:
+    """An equality constraint of a simulation."""
+
+    @property
+    def name(self) -> str:
+        """Name; empty when the file gives none."""
+
+    @property
+    def index(self) -> int:
+        """Index in the model."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def active(self) -> bool:
+        """Whether it is in force; it can be set, and counts from the next step on."""
+
+    @active.setter
+    def active(self, value: bool) -> None: ...
+    @property
+    def kind(self) -> str:
+        """What it holds: ``connect``, ``weld``, ``distance`` or ``coupling``."""
+
+@final
 class SensorView:
     """A sensor of a simulation.
 
@@ -1917,8 +1986,13 @@ class Batch:
     Args:
         model: The model of all worlds.
         n: Number of worlds; all begin at the default configuration at rest.
+        device: Where the worlds are: "cpu", or "cuda" (the first GPU), "cuda:1", …: then what is made is a
+            ``DeviceBatch``, whose arrays are on the GPU. "host" runs the GPU's kernels on the processor, for tests.
         threads: Threads that share the worlds; those of the processor when None.
-        precision: Numbers that steps in lanes are computed with; arrays are of 64 bits in any case.
+        precision: Numbers that steps in lanes are computed with, "f64" when None; arrays are of 64 bits in any case.
+            On a GPU that of the arrays as well, "f32" when None.
+        rows: On a GPU, room for rows of constraints that push in a step of a world, three to a contact; what the model
+            is thought to need when None. More rows are slower; what has no room is counted in ``DeviceBatch.status``.
         lanes: Worlds side by side: 1, 4, or 8 where the processor has AVX-512, of 32 bits 1, 8 or 16. When None,
             those with which so many worlds take the least time on so many threads: a lone world is in no lane.
         contacts: Whether the contact points of the last step are recorded, for ``contacts``.
@@ -1954,8 +2028,10 @@ class Batch:
         model: Model,
         n: int,
         *,
+        device: str = "cpu",
         threads: int | None = None,
-        precision: Literal["f64", "f32"] = "f64",
+        precision: Literal["f64", "f32"] | None = None,
+        rows: int | None = None,
         lanes: int | None = None,
         contacts: bool = False,
         timestep: float | None = None,
@@ -1983,6 +2059,10 @@ class Batch:
     @property
     def n(self) -> int:
         """Number of worlds."""
+
+    @property
+    def device(self) -> str:
+        """Where the worlds are: "cpu"."""
 
     @property
     def timestep(self) -> float:
@@ -2024,6 +2104,27 @@ class Batch:
 
     @act.setter
     def act(self, value: ArrayLike) -> None: ...
+    @property
+    def equality_active(self) -> NDArray[np.float64]:
+        """Which equality constraints are in force, 1 or 0, (n, neq), a live view."""
+
+    @equality_active.setter
+    def equality_active(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_positions(self) -> NDArray[np.float64]:
+        """Positions of the bodies that are moved from outside (MJCF ``mocap``), (n, nmocap, 3), m, a live view.
+
+        A step meets such a body where it is, without speed; welds and connects pull others after it.
+        """
+
+    @mocap_positions.setter
+    def mocap_positions(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_quaternions(self) -> NDArray[np.float64]:
+        """Their orientations, (n, nmocap, 4), w x y z, a live view."""
+
+    @mocap_quaternions.setter
+    def mocap_quaternions(self, value: ArrayLike) -> None: ...
     @property
     def time(self) -> NDArray[np.float64]:
         """Times, (n,), s, a live view; motion does not depend on them."""
@@ -2326,6 +2427,189 @@ def spd_solve(
     """
 
 @final
+class DeviceArray:
+    """An array of a batch on a GPU, by DLPack and by CUDA's array interface: ``torch.from_dlpack(batch.q)`` is a view.
+
+    Views see what a step does once it has run, and what is written into them acts in the next step that is launched on
+    the same stream. They keep the batch alive.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its shape."""
+
+    @property
+    def dtype(self) -> str:
+        """The type of its numbers: "float32", "float64" or "int32"."""
+
+    def __len__(self) -> int:
+        """Number of worlds."""
+
+    def numpy(self) -> NDArray[Any]:
+        """A copy on the host, after all steps that were launched."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """A copy on the host, for numpy."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Address, shape and type, for CuPy and Numba."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Kind and number of the device."""
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: Any = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The array as a capsule, without a copy."""
+
+class DeviceBatch:
+    """Many worlds of one model on a GPU: what ``Batch(model, n, device="cuda")`` makes.
+
+    A step is that of ``Batch`` on the processor: the same contact problem, solved by the same method, of 32 bits to
+    about 1e-3. What the model or an option asks for and the GPU does not do is an error that names it.
+
+    ``step`` launches kernels and returns; nothing waits but ``numpy``, assignments from the host, ``reset`` and
+    ``synchronize``. Steps can be captured in a CUDA graph.
+    """
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+
+    @property
+    def n(self) -> int:
+        """Number of worlds."""
+
+    def __len__(self) -> int:
+        """Number of worlds."""
+
+    @property
+    def device(self) -> str:
+        """Where the worlds are: "cuda:0", …"""
+
+    @property
+    def precision(self) -> str:
+        """Numbers that worlds are computed with: "f32" or "f64"."""
+
+    @property
+    def rows(self) -> int:
+        """Room for rows of constraints that push in a step of a world, three to a contact."""
+
+    @property
+    def shared_memory(self) -> int:
+        """Bytes of shared memory that a world takes while it is stepped."""
+
+    @property
+    def timestep(self) -> float:
+        """Time step, s."""
+
+    @property
+    def q(self) -> DeviceArray:
+        """Positions, (n, nq)."""
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None: ...
+    @property
+    def v(self) -> DeviceArray:
+        """Velocities, (n, nv)."""
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None: ...
+    @property
+    def ctrl(self) -> DeviceArray:
+        """Controls, (n, nu)."""
+
+    @ctrl.setter
+    def ctrl(self, value: ArrayLike) -> None: ...
+    @property
+    def act(self) -> DeviceArray:
+        """Activations, (n, na)."""
+
+    @act.setter
+    def act(self, value: ArrayLike) -> None: ...
+    @property
+    def time(self) -> DeviceArray:
+        """Times, (n,), s."""
+
+    @property
+    def pd_target(self) -> DeviceArray:
+        """Targets of PD control, (n, nq).
+
+        Raises:
+            ValueError: Before the first call of ``pd``.
+        """
+
+    @pd_target.setter
+    def pd_target(self, value: ArrayLike) -> None: ...
+    @property
+    def applied_force(self) -> DeviceArray:
+        """Forces on the degrees of freedom, (n, nv), N or N·m; kept until changed. They cost nothing until asked for."""
+
+    @applied_force.setter
+    def applied_force(self, value: ArrayLike) -> None: ...
+    @property
+    def applied_wrench(self) -> DeviceArray:
+        """Torque (N·m) and force (N) at the centre of mass of each body, world axes, (n, nbody, 6); kept until changed."""
+
+    @applied_wrench.setter
+    def applied_wrench(self, value: ArrayLike) -> None: ...
+    @property
+    def status(self) -> DeviceArray:
+        """Counts of every world since it was made or reset, (n, 8) of 32 bits.
+
+        Columns: constraints that the next step starts from; iterations of the contact solver; steps whose contact
+        problem was not solved to the tolerance; constraints that had no room; steps that move bodies so far that the
+        processor makes them in parts; 1 where the last step failed, so that the world is as it was before; steps;
+        constraints that pushed in the last step.
+        """
+
+    def step(self, k: int = 1, stream: Any = None) -> None:
+        """Launch k time steps of all worlds, in one kernel.
+
+        Args:
+            k: Number of steps.
+            stream: The stream to launch on: one of PyTorch or CuPy, or its address; the default stream when None.
+        """
+
+    def synchronize(self) -> None:
+        """Wait for all steps that were launched."""
+
+    def reset(
+        self,
+        mask: ArrayLike | None = None,
+        keyframe: str | None = None,
+        states: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> None:
+        """Take worlds to the default configuration at rest, or to states of their own; their counts begin anew.
+
+        Args:
+            mask: Which worlds, booleans (n,) or indices; all when None.
+            keyframe: Not on a GPU.
+            states: Positions and velocities of these worlds, in rows.
+        """
+
+    def pd(
+        self,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        target: ArrayLike,
+        target_velocity: ArrayLike | None = None,
+        effort_limit: ArrayLike | None = None,
+    ) -> None:
+        """Stable PD control of all worlds by the same gains, as of ``Batch.pd``."""
+
+    def end_pd(self) -> None:
+        """End PD control."""
+
+    def __getattr__(self, name: str) -> Any:
+        """What ``Batch`` has on the processor alone is an error that says so."""
+
 class SpdSolver:
     """Stable PD control of one model (see ``sapwood.spd``), with what can be kept from call to call.
 

@@ -220,7 +220,8 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn actuate(&self, plan: &Plan, actuator: &PlanActuator, length: T, velocity: T) -> Drive<T> {
         let PlanActuator { ctrl, ctrl_range, bias, .. } = *actuator;
-        let ActuatorNumbers { per_ctrl, constant, per_length, per_velocity, impedance } = self.numbers.actuators[ctrl];
+        let ActuatorNumbers { per_ctrl, constant, per_length, per_velocity, impedance, .. } =
+            self.numbers.actuators[ctrl];
         let u = self.input[ctrl].max(wide(ctrl_range.0)).min(wide(ctrl_range.1));
         let mut force = u.mul_add(per_ctrl, constant);
         if bias != [0.0; 2] {

@@ -24,6 +24,8 @@ pub struct BodySpec {
     pub inertia: RigidInertia<f64>,
     /// The share of its weight that is cancelled.
     pub gravity_compensation: f64,
+    /// Whether it is moved from outside: a child of the world on which no joint hangs.
+    pub is_mocap: bool,
 }
 
 impl Default for BodySpec {
@@ -34,6 +36,7 @@ impl Default for BodySpec {
             pose: Pose::IDENTITY,
             inertia: RigidInertia::ZERO,
             gravity_compensation: 0.0,
+            is_mocap: false,
         }
     }
 }
@@ -469,6 +472,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
         model.tree.nodes[n].inertia = model.tree.nodes[n].inertia.combined(&here);
     }
     let moves = joints.iter().any(|j| j.kind.nv() > 0);
+    check_mocap(model, &body, moves)?;
     let rigid_group = if moves || index == 0 { index } else { model.bodies[body.parent].rigid_group };
     model.bodies.push(Body {
         name: body.name,
@@ -479,7 +483,23 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
         inertia: body.inertia,
         rigid_group,
         gravity_compensation: body.gravity_compensation,
+        is_mocap: body.is_mocap,
     });
+    Ok(())
+}
+
+/// Whether a body may be moved from outside, or hang on one that is.
+fn check_mocap(model: &Model, body: &BodySpec, moves: bool) -> Result<(), BuildError> {
+    if body.is_mocap && (moves || body.parent != 0 || model.bodies.is_empty()) {
+        return Err(BuildError::MovedFromOutside { body: body.name.clone() });
+    }
+    let mut above = body.parent;
+    while moves && above != 0 && model.bodies[above].node.is_none() {
+        if model.bodies[above].is_mocap {
+            return Err(BuildError::MovedFromOutside { body: model.bodies[above].name.clone() });
+        }
+        above = model.bodies[above].parent;
+    }
     Ok(())
 }
 

@@ -143,6 +143,8 @@ pub struct Body {
     pub rigid_group: usize,
     /// The share of its weight that is cancelled (MJCF `gravcomp`).
     pub gravity_compensation: f64,
+    /// Whether it is fixed in the world and is moved from outside (MJCF `mocap`).
+    pub is_mocap: bool,
 }
 
 /// A named state.
@@ -289,6 +291,25 @@ impl Model {
     /// The number of controls.
     pub fn nu(&self) -> usize {
         self.actuators.len()
+    }
+
+    /// The bodies that are moved from outside, ascending.
+    pub fn mocap_bodies(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.bodies.len()).filter(|body| self.bodies[*body].is_mocap)
+    }
+
+    /// Where bodies are that are moved from outside, (nmocap, 7): position, then the quaternion w x y z.
+    pub fn mocap_poses(&self) -> Vec<f64> {
+        let of = |body: usize| {
+            let Pose { pos, rot } = self.bodies[body].pose;
+            [pos.x, pos.y, pos.z, rot.w, rot.x, rot.y, rot.z]
+        };
+        self.mocap_bodies().flat_map(of).collect()
+    }
+
+    /// Which equality constraints are in force, 1 or 0, (neq).
+    pub fn equality_active(&self) -> Vec<f64> {
+        self.equalities.iter().map(|equality| f64::from(u8::from(equality.active))).collect()
     }
 
     /// The number of activations: actuators that have a state of their own, in their order.

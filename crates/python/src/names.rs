@@ -24,6 +24,7 @@ pub enum Kind {
     Actuator,
     Tendon,
     Sensor,
+    Equality,
 }
 
 impl Kind {
@@ -37,6 +38,7 @@ impl Kind {
             Self::Actuator => "actuator",
             Self::Tendon => "tendon",
             Self::Sensor => "sensor",
+            Self::Equality => "equality",
         }
     }
 
@@ -50,6 +52,7 @@ impl Kind {
             Self::Actuator => "actuators",
             Self::Tendon => "tendons",
             Self::Sensor => "sensors",
+            Self::Equality => "equalities",
         }
     }
 
@@ -64,6 +67,7 @@ impl Kind {
             Self::Actuator => inner.actuators.len(),
             Self::Tendon => inner.tendons.len(),
             Self::Sensor => inner.sensors.len(),
+            Self::Equality => inner.equalities.len(),
         }
     }
 
@@ -78,6 +82,7 @@ impl Kind {
             Self::Actuator => &inner.actuators[index].name,
             Self::Tendon => &inner.tendons[index].name,
             Self::Sensor => &inner.sensors[index].name,
+            Self::Equality => &inner.equalities[index].name,
         }
     }
 
@@ -90,7 +95,7 @@ impl Kind {
 /// Indices by name, made when a name is first asked for; of things with one name the first counts.
 #[derive(Debug, Default)]
 pub struct Names {
-    indices: [OnceLock<HashMap<String, usize>>; 7],
+    indices: [OnceLock<HashMap<String, usize>>; 8],
 }
 
 impl Names {

@@ -12,7 +12,7 @@ use crate::arguments::{
 };
 use crate::errors::simulation_error;
 use crate::first_words::{no_arguments, steps};
-use crate::live::{LiveArray, LiveState};
+use crate::live::{LiveArray, LiveState, columns};
 use crate::lock::try_lock;
 use crate::model::{Model, a_model};
 use crate::names::keyframe_key;
@@ -328,6 +328,41 @@ impl Simulation {
     #[setter]
     fn set_surface_velocity(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.assign(&self.live.surface_velocity, value)
+    }
+
+    /// Which equality constraints are in force, 1 or 0, (neq,), a live view; `sim.equality(name).active` is one of them.
+    #[getter]
+    fn equality_active<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.live.equality_active.view(py)
+    }
+
+    #[setter]
+    fn set_equality_active(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.live.equality_active, value)
+    }
+
+    /// Positions of the bodies that are moved from outside (MJCF `mocap`), (nmocap, 3), m, a live view.
+    #[getter]
+    fn mocap_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        columns(&self.live.mocap.view(py)?, 0, 3)
+    }
+
+    #[setter]
+    fn set_mocap_positions(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _idle = self.lock()?;
+        columns(&self.live.mocap.view(py)?, 0, 3)?.set_item(py.Ellipsis(), value)
+    }
+
+    /// Their orientations, (nmocap, 4), w x y z, a live view.
+    #[getter]
+    fn mocap_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        columns(&self.live.mocap.view(py)?, 3, 7)
+    }
+
+    #[setter]
+    fn set_mocap_quaternions(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _idle = self.lock()?;
+        columns(&self.live.mocap.view(py)?, 3, 7)?.set_item(py.Ellipsis(), value)
     }
 
     /// Stable PD control of any degrees of freedom, from the next step on until changed.

@@ -69,8 +69,8 @@ pub mod math {
 /// The contact solver for problems of your own: `min ½‖v − v*‖²_A + Σ ℓ_k(J_k v)`.
 pub mod contact {
     pub use sap::{
-        BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Criterion, Equality, Error, Limit,
-        MatrixProblem, MatrixSolution, Options, Report, SpinFriction, Strategy, solve_matrices,
+        Constraint, Criterion, Error, Law, LawKind, MatrixProblem, MatrixSolution, Options, Report, Strategy,
+        solve_matrices,
     };
 }
 

@@ -2,16 +2,18 @@
 
 use std::ops::Range;
 
-use multibody::{Actuator, GearFrame, JointKind, Model, Node, Transmission, gear_of_axes, length_of_axes};
+use multibody::{
+    Actuator, GearFrame, InverseWeights, JointKind, Model, Node, Transmission, gear_of_axes, length_of_axes,
+};
 
-use crate::scheme::Discretization;
+use crate::scheme::{Discretization, Resistance};
 use crate::warm_start::Key;
 
 /// A force on one degree of freedom that opposes its motion, within limits: over the step
 /// `p(v) = impulse − impedance (v − v₀)`, cut to `[low, high]`.
 ///
 /// While the step keeps it within its limits it is part of A and of the free motion. If not, it is a constraint of the
-/// contact problem (`sap::BoxConstraint`): the convex problem is the same, whichever drives are apart.
+/// contact problem (`sap::Law::bounded`): the convex problem is the same, whichever drives are apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drive {
     pub key: Key,
@@ -49,8 +51,8 @@ impl Drive {
     }
 
     /// The law of the constraint; `v` is the velocity at the beginning of the step.
-    pub fn law(&self, v: f64) -> sap::BoxConstraint {
-        sap::BoxConstraint::new(1.0 / self.impedance, v + self.impulse / self.impedance, self.low, self.high)
+    pub fn law(&self, v: f64) -> sap::Law<f64> {
+        sap::Law::bounded(1.0 / self.impedance, v + self.impulse / self.impedance, self.low, self.high)
     }
 }
 
@@ -98,12 +100,14 @@ pub(crate) struct PlacedActuator {
     pub ctrl: usize,
     act: usize,
     actuator: Actuator,
+    /// See [`InverseWeights::of_actuator`].
+    mobility: f64,
 }
 
 impl PlacedActuator {
-    pub fn new(model: &Model, ctrl: usize) -> Self {
+    pub fn new(model: &Model, weights: &InverseWeights, ctrl: usize) -> Self {
         let act = model.activation_index(ctrl).unwrap_or_default();
-        Self { ctrl, act, actuator: model.actuators[ctrl].clone() }
+        Self { ctrl, act, actuator: model.actuators[ctrl].clone(), mobility: weights.of_actuator(model, ctrl) }
     }
 
     /// Its force without control: constant, per unit of length, per unit of velocity.
@@ -124,7 +128,7 @@ impl PlacedActuator {
 
     /// Its force over the step, see [`force_law`].
     pub fn force(&self, inputs: Inputs<'_>, length: f64, velocity: f64, step: &Discretization) -> ForceOfStep {
-        force_law(&self.actuator, self.input(inputs, step), length, velocity, step)
+        force_law(&self.actuator, self.input(inputs, step), (length, velocity), self.mobility, step)
     }
 }
 
@@ -142,7 +146,7 @@ pub(crate) struct Servo {
 
 impl Servo {
     /// Adds the actuator `ctrl` to the servos of its tree, if it is one; `first` is the tree's first node.
-    pub fn add(model: &Model, first: &Node<f64>, ctrl: usize, servos: &mut Vec<Self>) {
+    pub fn add(model: &Model, weights: &InverseWeights, first: &Node<f64>, ctrl: usize, servos: &mut Vec<Self>) {
         let actuator = &model.actuators[ctrl];
         let Transmission::Joint { joint, gear } = actuator.transmission else { return };
         let joint = &model.joints[joint];
@@ -151,7 +155,7 @@ impl Servo {
         }
         let node = &model.tree.nodes[joint.nodes.start];
         let (q, dof, effort_limit) = (node.q - first.q, node.v - first.v, joint.effort_limit);
-        let actuator = (gear, PlacedActuator::new(model, ctrl));
+        let actuator = (gear, PlacedActuator::new(model, weights, ctrl));
         match servos.iter_mut().find(|servo| servo.dof == dof && effort_limit.is_some()) {
             Some(servo) => servo.actuators.push(actuator),
             None => servos.push(Self { q, dof, actuators: vec![actuator], effort_limit }),
@@ -269,12 +273,12 @@ fn input_of(actuator: &Actuator, input: f64) -> f64 {
 }
 
 /// The force of an actuator over a step, its parts with length and velocity where the scheme takes them; `length` and
-/// `velocity` are those at the beginning, `input` the control or the activation of the step.
+/// `velocity` are those at the beginning, `input` the control or the activation of the step, `mobility` how easily the length is changed.
 pub(crate) fn force_law(
     actuator: &Actuator,
     input: f64,
-    length: f64,
-    velocity: f64,
+    (length, velocity): (f64, f64),
+    mobility: f64,
     step: &Discretization,
 ) -> ForceOfStep {
     let dt = step.dt;
@@ -284,12 +288,8 @@ pub(crate) fn force_law(
     let [force, b1, b2] = law.at(u, length, velocity);
     let (stiffness, damping) = ((-b1).max(0.0), (-b2).max(0.0));
     let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-    ForceOfStep {
-        impulse: dt * (force - step.lead() * stiffness * velocity),
-        impedance: dt * step.resistance(stiffness, damping),
-        low: dt * low,
-        high: dt * high,
-    }
+    let Resistance { ahead, impedance } = step.resist(stiffness, damping, mobility);
+    ForceOfStep { impulse: dt * (force - ahead * velocity), impedance, low: dt * low, high: dt * high }
 }
 
 /// The force of an actuator, before its gear, in a step that led from one `velocity` of its length to another.
@@ -298,9 +298,10 @@ pub(crate) fn force_of_step(
     ctrl: f64,
     length: f64,
     (start, end): (f64, f64),
+    mobility: f64,
     step: &Discretization,
 ) -> f64 {
-    let force = force_law(actuator, ctrl, length, start, step);
+    let force = force_law(actuator, ctrl, (length, start), mobility, step);
     (force.impulse - force.impedance * (end - start)).max(force.low).min(force.high) / step.dt
 }
 
@@ -324,14 +325,14 @@ pub(crate) struct AxisDrive {
 
 impl AxisDrive {
     /// The drive of actuator `ctrl`, if it is one; `first` is the first node of its tree.
-    pub fn new(model: &Model, first: &Node<f64>, ctrl: usize) -> Option<Self> {
+    pub fn new(model: &Model, weights: &InverseWeights, first: &Node<f64>, ctrl: usize) -> Option<Self> {
         let actuator = &model.actuators[ctrl];
         let Transmission::JointAxes { joint, gear, frame } = actuator.transmission else { return None };
         let joint = &model.joints[joint];
         matches!(joint.kind, JointKind::Ball | JointKind::Free).then(|| {
             let (q, v) = (joint.q - first.q, joint.v - first.v);
             let (qs, dofs) = (q..q + joint.kind.nq(), v..v + joint.kind.nv());
-            Self { qs, dofs, gear, frame, actuator: PlacedActuator::new(model, ctrl) }
+            Self { qs, dofs, gear, frame, actuator: PlacedActuator::new(model, weights, ctrl) }
         })
     }
 

@@ -5,7 +5,7 @@ mod common;
 use common::{run, simulation};
 use models::characters::{self, Character, Options as CharacterOptions};
 use models::scenes;
-use multibody::{Kinematics, RneaWorkspace, forward_kinematics, rnea, velocities};
+use multibody::{InverseWeights, Kinematics, RneaWorkspace, SpringPoint, forward_kinematics, rnea, velocities};
 use sapwood_sim::{Options, Pd, Scheme, Simulation};
 
 const LIMITS: [f64; 7] = [200.0, 200.0, 120.0, 120.0, 60.0, 40.0, 20.0];
@@ -78,6 +78,7 @@ fn every_step_of_an_arm_balances_its_limited_drives() {
         for dt in [0.01, 0.001] {
             // Coriolis forces at the beginning of the step are those that `forces` knows.
             let mut s = arm(limit, Options { tolerance: 1e-12, scheme: Scheme::SymplecticEuler, ..at(dt) });
+            let weights = InverseWeights::new(s.model());
             let (mut at_limit, mut worst) = (0, 0.0_f64);
             for _ in 0..(3.0 / dt) as usize {
                 let (q, v) = (s.state().q.clone(), s.state().v.clone());
@@ -85,8 +86,10 @@ fn every_step_of_an_arm_balances_its_limited_drives() {
                 let tau = forces(&s, &q, &v);
                 for i in 0..7 {
                     let after = s.state().v[i];
-                    // A servo's spring is at the end of the step; the controller's at the place where v would lead.
-                    let ahead = if matches!(limit, Limit::Controller) { v[i] } else { after };
+                    // A servo's spring is where springs are taken; the controller's at the place where v would lead.
+                    let SpringPoint { lead, reach } = SpringPoint::of(dt * dt * KP * weights.dofs[i]);
+                    let is_pd = matches!(limit, Limit::Controller);
+                    let ahead = if is_pd { v[i] } else { lead * v[i] + reach * (after - v[i]) };
                     let force = -KP * (q[i] + dt * ahead - TARGET[i]) - KD * after;
                     let expected = force.clamp(-LIMITS[i], LIMITS[i]);
                     // Zero where the velocities are the minimiser's, whichever drives the solver set apart.

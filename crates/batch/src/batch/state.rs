@@ -55,6 +55,8 @@ impl Batch {
             v: own_v,
             ctrl,
             act,
+            equality_active,
+            mocap,
             time,
             count,
             pd_target: _,
@@ -67,6 +69,8 @@ impl Batch {
         own_q.copy_from_slice(q);
         own_v.copy_from_slice(v);
         [ctrl, act, time, applied_force, applied_wrench].into_iter().for_each(|x| x.fill(0.0));
+        equality_active.copy_from_slice(&self.model.equality_active());
+        mocap.copy_from_slice(&self.model.mocap_poses());
         count.fill(0);
     }
 

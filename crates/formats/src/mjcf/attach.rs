@@ -148,6 +148,7 @@ impl<'a> Reader<'_, 'a> {
                 pose: if is_first { item.frame * body.pose_in_parent } else { body.pose_in_parent },
                 inertia: body.inertia,
                 gravity_compensation: body.gravity_compensation,
+                is_mocap: body.is_mocap && is_first && parent == 0,
             };
             self.builder.add_body(spec).map_err(|error| element.error(error.to_string()))?;
             part.places.bodies.insert(index, here);
@@ -369,7 +370,7 @@ impl<'a> Reader<'_, 'a> {
                             }
                         }
                     }
-                    EqualityKind::Weld { bodies, frames } => {
+                    EqualityKind::Weld { bodies, frames, .. } => {
                         for (world, other) in [(0, 1), (1, 0)] {
                             if let (0, Some(pose)) = (bodies[world], self.builder.default_pose(bodies[other])) {
                                 frames[world] = pose * frames[other];

@@ -66,8 +66,13 @@ impl<'a> Reader<'_, 'a> {
         let name = self.names.claim(element, "body", &item.suffix, index)?;
         let gravity_compensation = element.number("gravcomp")?.unwrap_or(0.0);
         element.skip(&["user", "sleep", "fuse", "simple"]);
-        if element.attribute("mocap") == Some("true") {
-            self.warnings.add_attribute(element, "mocap", "cannot be moved from outside: the body stays in place");
+        let mut is_mocap = element.attribute("mocap") == Some("true");
+        if is_mocap && parent != 0 {
+            return Err(element.error("mocap=\"true\": expected a child of worldbody"));
+        }
+        if is_mocap && has_joints(element) {
+            self.warnings.add_attribute(element, "mocap", "joints hang on it: it stays in place");
+            is_mocap = false;
         }
         let class = self.defaults.class(element, "childclass", item.class)?;
         let inside = Item { element, class, frame: Pose::IDENTITY, suffix: item.suffix.clone() };
@@ -81,7 +86,7 @@ impl<'a> Reader<'_, 'a> {
             self.warnings.add(at, "an inertia that no rigid body has (principal moments): used as it is");
             self.odd_inertias.push((name.clone(), at));
         }
-        let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation };
+        let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation, is_mocap };
         self.builder.add_body(spec).map_err(|error| at.error(error.to_string()))?;
         let alone = contents.joints.len() == 1 && parent == 0;
         for item in contents.joints {
@@ -220,4 +225,13 @@ impl<'a> Reader<'_, 'a> {
         };
         Ok((shape, segment))
     }
+}
+
+/// Whether a body or one below it has joints.
+fn has_joints(element: Element<'_>) -> bool {
+    element.children().any(|child| match child.name() {
+        "joint" | "freejoint" => true,
+        "body" | "frame" | "replicate" => has_joints(child),
+        _ => false,
+    })
 }

@@ -75,7 +75,7 @@ impl<'a> Reader<'_, 'a> {
 
         let axes = (!matches!(shape, Shape::Mesh(_))).then_some(pose.rot);
         let friction = surface::geom_friction(attributes)?;
-        let mut material = surface::material(attributes, friction, &mut self.warnings)?;
+        let mut material = surface::material(attributes, friction, self.options.pyramid, &mut self.warnings)?;
         material.priority = attributes.integer("priority")?.unwrap_or(0);
         let bits = |name| Ok::<_, LoadError>(attributes.integer(name)?.unwrap_or(1) as u32);
         let (mut contype, mut conaffinity) = (bits("contype")?, bits("conaffinity")?);
@@ -166,10 +166,6 @@ impl<'a> Reader<'_, 'a> {
     fn warn_about_geom(&mut self, attributes: &Attributes<'_, 'a>) -> Result<(), LoadError> {
         let element = attributes.element();
         attributes.skip(&["user", "castshadow", "fluidcoef"]);
-        if attributes.number("solmix")?.is_some_and(|mix| mix != 1.0) {
-            let message = "the surfaces of two geoms act in series, whatever their weights: ignored";
-            self.warnings.add_attribute(element, "solmix", message);
-        }
         if attributes.text("fluidshape").is_some_and(|value| value != "none") {
             let message = "approximated: the medium acts on the box of the body's mass and inertia";
             self.warnings.add_attribute(element, "fluidshape", message);

@@ -4,7 +4,7 @@ use multibody::{JointKind, JointSpec};
 use spatial::{Pose, Vec3};
 
 use super::Reader;
-use super::compliance::{Side, compliance};
+use super::compliance::compliance;
 use super::defaults::Attributes;
 use crate::LoadError;
 use crate::xml::Element;
@@ -96,7 +96,7 @@ impl<'a> Reader<'_, 'a> {
             spec.reference = unit * reference.unwrap_or(0.0);
             spec.spring_reference = unit * spring.unwrap_or(0.0);
         }
-        spec.limit_compliance = compliance(attributes, ["solreflimit", "solimplimit"], Side::One, &mut self.warnings)?;
+        spec.limit_compliance = compliance(attributes, ["solreflimit", "solimplimit"], &mut self.warnings)?;
         let range = self.joint_range(attributes, kind)?.map(|(low, high)| (unit * low, unit * high));
         spec.range = range.filter(|_| flags.limit);
         spec.effort_limit = self.effort_limit(attributes, kind)?;

@@ -23,6 +23,8 @@ pub(super) struct Options {
     pub disabled_actuators: u32,
     /// Switches of `<flag>`.
     pub flags: Flags,
+    /// What friction cones make of `solref`, see [`multibody::Reference`].
+    pub pyramid: f64,
 }
 
 /// Parts of the simulation that `<flag>` can switch off.
@@ -81,8 +83,9 @@ impl Options {
         };
         let (gravity, magnetic_field) = (Vec3::new(0.0, 0.0, -9.81), Vec3::new(0.0, -0.5, 0.0));
         let medium = Medium::default();
-        let mut options = Self { timestep: 0.002, gravity, magnetic_field, medium, disabled_actuators: 0, flags };
-        let mut no_gravity = false;
+        let mut options =
+            Self { timestep: 0.002, gravity, magnetic_field, medium, disabled_actuators: 0, flags, pyramid: 1.0 };
+        let (mut no_gravity, mut is_elliptic, mut impratio) = (false, false, 1.0);
         for element in root.children_named("option") {
             if let Some(timestep) = element.number("timestep")? {
                 if timestep <= 0.0 {
@@ -99,6 +102,10 @@ impl Options {
             if let Some(groups) = element.numbers("actuatorgroupdisable")? {
                 options.disabled_actuators = group_bits(&groups).map_err(|message| element.error(message))?;
             }
+            if let Some(cone) = element.attribute("cone") {
+                is_elliptic = cone == "elliptic";
+            }
+            impratio = element.number("impratio")?.filter(|ratio| *ratio > 0.0).unwrap_or(impratio);
             warn_about_solver(element, warnings);
             read_medium(element, &mut options.medium)?;
             // In force already where the flag `override` says so, see `overrides`.
@@ -107,6 +114,7 @@ impl Options {
                 no_gravity = options.flags.read(flag)?.unwrap_or(no_gravity);
             }
         }
+        options.pyramid = if is_elliptic { 0.0 } else { 1.0 / impratio };
         if no_gravity {
             options.gravity = Vec3::ZERO;
         }
@@ -132,7 +140,11 @@ fn warn_about_solver(element: Element<'_>, warnings: &mut Warnings) {
         warnings.add_attribute(element, "integrator", message);
     }
     if element.attribute("cone").is_some_and(|value| value != "elliptic") {
-        warnings.add_attribute(element, "cone", "ignored: friction cones are elliptic here");
+        warnings.add_attribute(
+            element,
+            "cone",
+            "friction cones are elliptic here; what a pyramid makes of `solref` counts",
+        );
     }
     if element.attribute("impratio").is_some_and(|value| value.parse() != Ok(1.0)) {
         warnings.add_attribute(element, "impratio", "ignored: friction is regularised by the solver's own rule");

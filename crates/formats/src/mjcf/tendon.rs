@@ -9,7 +9,7 @@ use multibody::{
 };
 
 use super::Reader;
-use super::compliance::{Side, compliance};
+use super::compliance::compliance;
 use super::defaults::Attributes;
 use crate::LoadError;
 use crate::assembly::rest_strings;
@@ -87,7 +87,7 @@ impl<'a> Reader<'_, 'a> {
             name,
             path,
             range: range.filter(|_| flags.limit),
-            limit_compliance: compliance(attributes, ["solreflimit", "solimplimit"], Side::One, &mut self.warnings)?,
+            limit_compliance: compliance(attributes, ["solreflimit", "solimplimit"], &mut self.warnings)?,
             stiffness: if flags.spring { stiffness } else { 0.0 },
             damping: if flags.damper { damping } else { 0.0 },
             rest: rest_lengths(attributes)?.unwrap_or_else(|| {

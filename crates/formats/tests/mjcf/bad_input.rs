@@ -69,7 +69,6 @@ fn elements_that_make_no_sense() {
         ("<geom type=\"hfield\"/>", 3, "geom", "height field"),
         ("<geom size=\"1\" condim=\"2\"/>", 3, "geom", "condim"),
         ("<geom size=\"1\" contype=\"many\"/>", 3, "geom", "integer"),
-        ("<geom size=\"1\" solref=\"1 -1\"/>", 3, "geom", "solref"),
         ("<geom size=\"1\" friction=\"-1\"/>", 3, "geom", "friction"),
         ("<replicate count=\"0\"/>", 3, "replicate", "above 0"),
         ("<replicate count=\"1000000000\"><body/></replicate>", 3, "replicate", "at most"),

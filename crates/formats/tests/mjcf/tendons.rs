@@ -45,7 +45,7 @@ fn parameters_come_from_the_element_and_its_class() {
     let found = tendon(classes, r#"class="k" stiffness="6""#);
     assert_eq!((found.stiffness, found.damping, found.range), (6.0, 5.0, Some((-1.0, 2.0))));
     assert_eq!((found.friction_loss, found.armature, found.rest), (0.5, 0.25, (0.1, 0.2)));
-    assert!(matches!(found.limit_compliance, Compliance::PerMass { .. }));
+    assert!(matches!(found.limit_compliance, Compliance::Reference(_)));
     assert_eq!(tendon(classes, r#"class="k" limited="false""#).range, None);
     let model = load(&text(classes, &format!("<fixed>{BOTH}</fixed>"), "")).model;
     assert_eq!(model.warnings, []);

@@ -68,10 +68,9 @@ fn approximations_are_named() {
             .collect();
         assert!(found.len() == 1 && found[0].contains(word), "{geom}: {found:#?}");
     };
-    attribute(r#"solimp="0.9 0.95 0.001""#, "solimp");
+    attribute(r#"solref="1 -1""#, "solref");
     attribute(r#"gap="0.1""#, "gap");
     attribute(r#"fluidshape="ellipsoid""#, "fluidshape");
-    attribute(r#"solmix="2""#, "solmix");
 
     let section = |section: &str, word: &str| {
         let found = warnings(&format!("<mujoco>{section}{BODY}</mujoco>"));

@@ -183,7 +183,7 @@ impl Assembly {
             }
             None => self.relative_pose(bodies) * second,
         };
-        Ok(self.push_equality(name, EqualityKind::Weld { bodies, frames: [first, second] }))
+        Ok(self.push_equality(name, EqualityKind::Weld { bodies, frames: [first, second], torque_scale: 1.0 }))
     }
 
     /// y − y₀ = p(x − x₀) of joints or tendons ("joint" or "tendon", index).

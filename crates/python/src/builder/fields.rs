@@ -67,6 +67,7 @@ pub fn set_body(
         "position" => spec.pose.pos = vector3(field, value)?,
         "quaternion" => spec.pose.rot = rotation(field, value)?,
         "gravity_compensation" => spec.gravity_compensation = number(field, value)?,
+        "mocap" => spec.is_mocap = value.extract()?,
         // Mass, centre of mass (3), rows of the inertia about it (9), in one array.
         "inertia" if value.is_none() => *own = None,
         "inertia" => {
@@ -91,6 +92,7 @@ pub fn get_body<'py>(
         "position" => spec.pose.pos.to_array().into_pyobject(py)?.into_any(),
         "quaternion" => quaternion(spec.pose.rot).into_pyobject(py)?.into_any(),
         "gravity_compensation" => spec.gravity_compensation.into_pyobject(py)?.into_any(),
+        "mocap" => spec.is_mocap.into_pyobject(py)?.to_owned().into_any(),
         "mass" => inertia.mass.into_pyobject(py)?.into_any(),
         "com" => inertia.com.to_array().into_pyobject(py)?.into_any(),
         "inertia" => [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]].into_pyobject(py)?.into_any(),

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use lanes::RowWeight;
 use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow};
-use sap::Equality;
+use sap::Law;
 
 use super::{ConstraintSet, Context, Start};
 use crate::constraint_jacobian::{ConstraintJacobian, Term};
@@ -137,7 +138,7 @@ impl Sum {
     /// The value and the rate at the beginning of the step.
     pub fn start(&self, cx: &Context<'_>) -> Start<f64> {
         let rate = self.rate(cx.v);
-        Start { rate, ..cx.rule.start(self.value(cx.q), || [rate, self.rate_led(cx)]) }
+        Start { rate, ..cx.rule.start(Compliance::NearRigid, self.value(cx.q), || [rate, self.rate_led(cx)]) }
     }
 }
 
@@ -221,13 +222,14 @@ impl Coupling {
         }
         let violation = of(&self.y) - p;
         let Some((jacobian, w)) = push_terms(&[(&self.y.0, 1.0), (&self.x.0, -slope)], cx, set) else { return };
-        let rule = cx.rule.compliant(compliance, w);
+        let weight = RowWeight { w, inverse: cx.inverse_weights.of_equality(cx.model, index, 0) };
+        let rule = cx.rule.compliant(compliance, weight, violation.abs());
         let of = |sum: &Sum| [sum.rate(cx.v), sum.rate_led(cx)];
         let rates = || {
             let ([y, y_led], [x, x_led]) = (of(&self.y.0), of(&self.x.0));
             [y - slope * x, y_led - slope * x_led]
         };
-        let law = Equality::scalar(rule.r, rule.scalar_bias(cx.rule.start(violation, rates)));
+        let law = Law::equality(rule.of.r, rule.scalar_bias(cx.rule.start(compliance, violation, rates)));
         set.push(law, w, jacobian, Key::equality(index, 0), cx);
         set.set_rigid(rule.is_rigid());
     }

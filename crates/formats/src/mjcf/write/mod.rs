@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use geometry::Scene;
-use multibody::{CameraMode, JointKind, Model};
+use multibody::{CameraMode, Compliance, JointKind, Model};
 
 use numbers::list;
 use xml::Xml;
@@ -99,6 +99,7 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
     if model.actuators.iter().any(|a| a.transmission == multibody::Transmission::Unsupported) {
         option.push(("actuatorgroupdisable", actuators::DISABLED_GROUP.to_string()));
     }
+    option.extend(cone(model));
     xml.open("option", &option);
     if scene.parents_touch {
         xml.empty("flag", &[("filterparent", "disable".into())]);
@@ -118,6 +119,19 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
     writer.sensors(&mut xml);
     xml.close("mujoco");
     Ok(Written { text: xml.finish(), files, notes: writer.notes })
+}
+
+/// What the file says of friction cones, which `solref` of contacts depends on.
+fn cone(model: &Model) -> Option<(&'static str, String)> {
+    let pyramid = model.materials.iter().find_map(|material| match material.compliance {
+        Compliance::Reference(reference) => Some(reference.pyramid),
+        _ => None,
+    })?;
+    match pyramid {
+        0.0 => Some(("cone", "elliptic".into())),
+        1.0 => None,
+        _ => Some(("impratio", numbers::number(1.0 / pyramid))),
+    }
 }
 
 /// The names that the text uses, and what has been noted.

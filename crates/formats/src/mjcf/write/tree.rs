@@ -4,7 +4,6 @@ use geometry::{Geom, Shape, SurfaceMotion};
 use multibody::{Body, Joint, JointKind, JointSpec, Material, Resistance};
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
-use super::super::compliance::Side;
 use super::assets::{Assets, heights};
 use super::looks::site_shape;
 use super::numbers::{compliance, direction, list, number, pose_attributes};
@@ -56,6 +55,9 @@ impl Writer<'_> {
         let mut attributes = named(&self.bodies[index]);
         let pose = self.drawn_pose(index, body, &below.joints[index]);
         attributes.extend(pose_attributes(pose, 2));
+        if body.is_mocap {
+            attributes.push(("mocap", "true".into()));
+        }
         if body.gravity_compensation != 0.0 {
             attributes.push(("gravcomp", number(body.gravity_compensation)));
         }
@@ -195,7 +197,7 @@ impl Writer<'_> {
         {
             attributes.extend([("range", self.interval(low, high, kind == "ball", label)), ("limited", "true".into())]);
         }
-        attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], Side::One, label));
+        attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], label));
         match spec.effort_limit.filter(|(low, high)| low.is_finite() || high.is_finite()) {
             Some((low, high)) if matches!(kind, "hinge" | "slide") => {
                 // MJCF takes neither an empty interval nor infinite numbers.
@@ -229,10 +231,9 @@ impl Writer<'_> {
         &mut self,
         value: multibody::Compliance,
         names: [&'static str; 2],
-        side: Side,
         label: &str,
     ) -> Attributes {
-        let (attributes, exact) = compliance(value, names, side);
+        let (attributes, exact) = compliance(value, names);
         if !exact {
             self.note(label, "MJCF has no stiffness in N/m of a contact or limit: near-rigid is written");
         }
@@ -259,7 +260,10 @@ impl Writer<'_> {
         attributes.extend(surface(&material));
         let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
         attributes.push(("friction", list(&[slide, spin, roll])));
-        attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], Side::One, &label));
+        attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
+        if material.mix != 1.0 {
+            attributes.push(("solmix", number(material.mix)));
+        }
         if material.priority != 0 {
             attributes.push(("priority", material.priority.to_string()));
         }
@@ -291,7 +295,7 @@ impl Writer<'_> {
             attributes.extend(surface(&material));
             let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
             attributes.push(("friction", list(&[slide, slide, spin, roll, roll])));
-            attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], Side::One, &label));
+            attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
             if pair.margin != 0.0 {
                 attributes.push(("margin", number(pair.margin)));
             }
