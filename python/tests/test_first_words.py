@@ -57,16 +57,20 @@ def test_arrays_of_the_model(sim: sw.Simulation) -> None:
         sim.model.nq = 3  # type: ignore[misc]
 
 
+# Checkers of types know better than to call these.
+ANY: Any = sw
+
+
 @pytest.mark.parametrize(
     ("call", "hint"),
     [
-        (lambda m: sw.Simulation(m, dt=0.01), "dt of MuJoCo is timestep="),
-        (lambda m: sw.Simulation(m, integrator="RK4"), "integrator of MuJoCo is scheme="),
-        (lambda m: sw.Batch(m, 2, time_step=0.01), "time_step of Drake is timestep="),
-        (lambda m: sw.Simulation(m, tolerence=0.01), "did you mean 'tolerance'"),
-        (lambda _: sw.load(TEXT, useFixedBase=True), "useFixedBase of PyBullet is floating_base="),
-        (lambda m: sw.Simulation(m).step(0.1), "`advance_to` takes a time"),
-        (lambda m: sw.Batch(m, 2).step(0.1), "`advance_to` takes a time"),
+        (lambda m: ANY.Simulation(m, dt=0.01), "dt of MuJoCo is timestep="),
+        (lambda m: ANY.Simulation(m, integrator="RK4"), "integrator of MuJoCo is scheme="),
+        (lambda m: ANY.Batch(m, 2, time_step=0.01), "time_step of Drake is timestep="),
+        (lambda m: ANY.Simulation(m, tolerence=0.01), "did you mean 'tolerance'"),
+        (lambda _: ANY.load(TEXT, useFixedBase=True), "useFixedBase of PyBullet is floating_base="),
+        (lambda m: ANY.Simulation(m).step(0.1), "`advance_to` takes a time"),
+        (lambda m: ANY.Batch(m, 2).step(0.1), "`advance_to` takes a time"),
     ],
 )
 def test_arguments_of_other_engines(call: Callable[[Any], object], hint: str) -> None:

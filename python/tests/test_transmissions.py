@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import sapwood as sw
 
 mujoco = pytest.importorskip("mujoco")
 
+Scheme = Literal["bilinear", "symplectic-euler", "implicit-euler"]
 SITES = """
 <mujoco><option timestep="{timestep}"/>
   <worldbody><site name="pad" pos="0 .1 .1" euler="20 30 40"/>
@@ -78,7 +81,7 @@ CARTESIAN = """<mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody><sit
 
 @pytest.mark.parametrize("kp", [100, 1e5])
 @pytest.mark.parametrize("scheme", ["bilinear", "symplectic-euler", "implicit-euler"])
-def test_a_cartesian_servo_holds_its_place(kp: float, scheme: sw.SchemeName) -> None:
+def test_a_cartesian_servo_holds_its_place(kp: float, scheme: Scheme) -> None:
     sim = sw.Simulation(sw.load(CARTESIAN.format(kp=kp)), scheme=scheme)
     # The base's y is the world's −x.
     sim.ctrl[:] = [0.2, 0.1]

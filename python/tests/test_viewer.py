@@ -13,6 +13,8 @@ import pytest
 import sapwood as sw
 from sapwood.viewer._clock import Clock
 from sapwood.viewer._drag import Drag
+from sapwood.viewer._guard import refusal
+from sapwood.viewer._panel import within
 from sapwood.viewer._picture import contact_forces, soft_contact_forces
 from sapwood.viewer._shapes import scene
 
@@ -248,3 +250,55 @@ def test_soft_bodies_move(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
     points, forces = soft_contact_forces(sim)
     assert len(points) > 2
     assert forces.sum(axis=0) == pytest.approx(sim.soft_body(0).contact_forces.sum(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "listening", "is_refused"),
+    [
+        ("localhost:8080", None, "127.0.0.1", False),
+        ("127.0.0.1:8080", "http://127.0.0.1:8080", "127.0.0.1", False),
+        ("[::1]:8080", "http://[::1]:8080", "localhost", False),
+        ("evil.example:8080", None, "127.0.0.1", True),
+        (None, None, "127.0.0.1", True),
+        ("localhost:8080", "http://evil.example", "127.0.0.1", True),
+        ("localhost:8080", "http://localhost:8888", "127.0.0.1", True),
+        ("localhost:8080", "null", "127.0.0.1", True),
+        ("robot.example:8080", "http://robot.example:8080", "0.0.0.0", False),
+        ("robot.example:8080", "http://evil.example", "0.0.0.0", True),
+    ],
+)
+def test_requests_of_other_sites_are_refused(
+    host: str | None, origin: str | None, listening: str, is_refused: bool
+) -> None:
+    assert (refusal(host, origin, listening) is not None) == is_refused
+
+
+@needs_viser
+def test_the_server_refuses_other_sites() -> None:
+    import http.client
+
+    viewer = sw.view(sw.Simulation(sw.load(FALLING)), run=False, port=8790)
+    try:
+        port = viewer.server.get_port()
+        for host, origin, status in [
+            (f"localhost:{port}", None, 200),
+            ("evil.example", None, 403),
+            (f"localhost:{port}", "http://evil.example", 403),
+        ]:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection.putrequest("GET", "/", skip_host=True)
+            connection.putheader("Host", host)
+            if origin is not None:
+                connection.putheader("Origin", origin)
+            connection.endheaders()
+            assert connection.getresponse().status == status, (host, origin)
+            connection.close()
+    finally:
+        viewer.close()
+
+
+def test_values_of_sliders_are_within_their_range() -> None:
+    taken: list[float] = []
+    for value in (0.5, 7.0, -7.0, float("nan"), float("inf")):
+        within(SimpleNamespace(value=value, min=-1.0, max=2.0), taken.append)
+    assert taken == [0.5, 2.0, -1.0]

@@ -319,6 +319,6 @@ mod tests {
     #[test]
     fn layout_is_known() {
         let bytes = to_bytes(&loaded().model, &loaded().scene);
-        assert_eq!((LAYOUT, bytes.len()), (8, 3869));
+        assert_eq!((LAYOUT, bytes.len()), (8, 3889));
     }
 }

@@ -41,6 +41,9 @@ pub const MAX_INHERITED_DEFAULTS: usize = 1_000_000;
 /// Elements that the `<replicate>` elements of a model make.
 pub const MAX_REPLICATED_ELEMENTS: usize = 1_000_000;
 
+/// Numbers of all keyframes of a model: each has all coordinates, velocities and controls.
+pub const MAX_KEYFRAME_NUMBERS: usize = 64_000_000;
+
 /// Samples of all height fields of a model, pixels of their pictures included.
 pub const MAX_HEIGHT_SAMPLES: usize = 25_000_000;
 

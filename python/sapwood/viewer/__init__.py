@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sapwood.viewer._clock import Clock
 from sapwood.viewer._drag import Drag
+from sapwood.viewer._guard import guarded
 from sapwood.viewer._panel import Panel
 from sapwood.viewer._picture import Picture
 from sapwood.viewer._shapes import Scene, scene
@@ -148,7 +149,8 @@ class Viewer:
         self._error: BaseException | None = None
         self._next_picture = self._next_texts = 0.0
         self.is_open = True
-        self.server: Any = viser.ViserServer(host=host, port=port, label=sim.model.name or "Sapwood", verbose=False)
+        with guarded(host):
+            self.server: Any = viser.ViserServer(host=host, port=port, label=sim.model.name or "Sapwood", verbose=False)
         self.url = f"http://localhost:{self.server.get_port()}"
         self.picture = Picture(self)
         self.panel = Panel(self, dict(plots or {}))

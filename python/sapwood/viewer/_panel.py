@@ -22,6 +22,13 @@ COLOURS = ("#d0563f", "#3f78b5", "#8a929b", "#0d9488", "#8a63b8", "#b96f1c")
 HELP = """**Ctrl + drag** a body to pull it · drag to orbit · right-drag to pan · wheel to zoom"""
 
 
+def within(slider: Any, use: Callable[[float], None]) -> None:  # noqa: ANN401 - of viser
+    """Uses the value of a slider, within its range: what a client sends need not be what its slider can be."""
+    value = float(slider.value)
+    if np.isfinite(value):
+        use(min(max(value, slider.min), slider.max))
+
+
 class Bound:
     """A slider of a quantity that the simulation may change, too."""
 
@@ -34,8 +41,7 @@ class Bound:
     def _moved(self, event: Any) -> None:  # noqa: ANN401
         # Values that the program gives the slider are no wish of the user.
         if event.client is not None:
-            value = self.slider.value
-            self._viewer.later(lambda: self._set(value))
+            within(self.slider, lambda value: self._viewer.later(lambda: self._set(value)))
 
     def _set(self, value: float) -> None:
         self._write(value)
@@ -71,14 +77,14 @@ class Panel:
             lambda _: viewer.later(lambda: viewer.reset(where.value if where else "start"))
         )
         speed = gui.add_slider("Speed", 0.05, 4.0, 0.05, min(max(viewer.clock.speed, 0.05), 4.0))
-        speed.on_update(lambda _: setattr(viewer.clock, "speed", speed.value))
+        speed.on_update(lambda _: within(speed, lambda value: setattr(viewer.clock, "speed", value)))
         with gui.add_folder("Show", expand_by_default=False):
             self._switch("Contacts", viewer.show_contacts, "show_contacts")
             if any(geom.group >= 3 for geom in viewer.scene.geoms):
                 collision = gui.add_checkbox("Collision shapes (group 3 and above)", False)
                 collision.on_update(lambda _: viewer.later(lambda: viewer.picture.show_groups(collision.value)))
             strength = gui.add_slider("Pull", 0.1, 10.0, 0.1, 1.0)
-            strength.on_update(lambda _: setattr(viewer, "strength", strength.value))
+            strength.on_update(lambda _: within(strength, lambda value: setattr(viewer, "strength", value)))
         self.bound: list[Bound] = []
         self._actuators()
         self._pd()

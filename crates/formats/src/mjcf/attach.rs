@@ -9,12 +9,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use geometry::Scene;
 use multibody::{BodySpec, CameraMode, EqualityKind, JointSpec, Keyframe, Model};
 use spatial::{Pose, Quat};
 
 use super::body::Item;
 use super::include::{candidates, first_that_exists, identity};
 use super::joint::JointInfo;
+use super::keyframe::check_keyframes;
 use super::names::Names;
 use super::tendon::TendonInfo;
 use super::{Reader, read_part};
@@ -111,7 +113,16 @@ impl<'a> Reader<'_, 'a> {
         for index in 0..is_in.len() {
             is_in[index] = index == root || (index > 0 && is_in[model.bodies[index].parent]);
         }
-        let count = is_in.iter().filter(|is_in| **is_in).count() + loaded.scene.geoms.len();
+        // All that may come along, whatever of it does.
+        let Scene { geoms, pairs, excluded, soft_bodies, .. } = &loaded.scene;
+        let counts = [
+            is_in.iter().filter(|is_in| **is_in).count(),
+            model.joints.len() + model.sites.len() + model.cameras.len() + model.sensors.len(),
+            model.tendons.len() + model.equalities.len() + model.actuators.len() + model.keyframes.len(),
+            geoms.len() + pairs.len() + excluded.len(),
+            soft_bodies.iter().map(|body| body.node_count()).sum(),
+        ];
+        let count = counts.iter().sum();
         self.replicated = self.replicated.saturating_add(count);
         if self.replicated > MAX_REPLICATED_ELEMENTS {
             let expected = format!("expected at most {MAX_REPLICATED_ELEMENTS} copied elements in a model");
@@ -418,6 +429,7 @@ impl Parts<'_> {
         for part in &self.attached {
             let of_part = &part.loaded.model;
             for key in &of_part.keyframes {
+                check_keyframes(part.element, model)?;
                 let name = part.named(&key.name);
                 let (nv, nu) = (model.nv(), model.nu());
                 let mut next = Keyframe {

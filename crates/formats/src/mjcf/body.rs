@@ -84,8 +84,8 @@ impl<'a> Reader<'_, 'a> {
         let at = contents.inertial.map_or(element, |(inertial, _)| inertial);
         if inertia.mass.is_finite() && inertia_flaw(&inertia).is_some() {
             self.warnings.add(at, "an inertia that no rigid body has (principal moments): used as it is");
+            self.odd_inertias.push((name.clone(), at));
         }
-        self.bodies.extend((!name.is_empty()).then(|| (name.clone(), at)));
         let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation, is_mocap };
         self.builder.add_body(spec).map_err(|error| at.error(error.to_string()))?;
         let alone = contents.joints.len() == 1 && parent == 0;

@@ -5,6 +5,7 @@ use spatial::Quat;
 
 use super::names::Names;
 use crate::LoadError;
+use crate::limits::MAX_KEYFRAME_NUMBERS;
 use crate::warnings::Warnings;
 use crate::xml::Element;
 
@@ -18,6 +19,7 @@ pub(super) fn read(
     warnings: &mut Warnings,
 ) -> Result<(), LoadError> {
     for element in root.children_named("keyframe").flat_map(Element::children).filter(|e| e.name() == "key") {
+        check_keyframes(element, model)?;
         let mut vector = |name: &'static str, otherwise: Vec<f64>| {
             let Some(values) = element.numbers(name)? else { return Ok(otherwise) };
             let (found, expected) = (values.len(), otherwise.len());
@@ -66,6 +68,15 @@ pub(super) fn read(
         model.keyframes.push(key);
     }
     Ok(())
+}
+
+/// Whether the model may have one more keyframe: each has all of its coordinates.
+pub(super) fn check_keyframes(element: Element<'_>, model: &Model) -> Result<(), LoadError> {
+    let numbers = model.nq() + model.nv() + model.nu() + model.na();
+    match (model.keyframes.len() + 1).saturating_mul(numbers) <= MAX_KEYFRAME_NUMBERS {
+        true => Ok(()),
+        false => Err(element.error(format!("expected at most {MAX_KEYFRAME_NUMBERS} numbers in all keyframes"))),
+    }
 }
 
 /// Makes the quaternions in `q` unit quaternions, to more digits than files print; `None` when one is zero.

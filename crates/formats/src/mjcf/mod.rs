@@ -108,8 +108,8 @@ struct Reader<'d, 'a> {
     joints: Vec<joint::JointInfo<'a>>,
     /// What the tendons are, for what refers to them.
     tendons: Vec<tendon::TendonInfo<'a>>,
-    /// Where bodies say what their inertia is, by name.
-    bodies: BTreeMap<String, Element<'a>>,
+    /// Bodies whose inertia no rigid body has, and where they say so.
+    odd_inertias: Vec<(String, Element<'a>)>,
     /// Where the equality constraints stand.
     equalities: Vec<Element<'a>>,
     /// Where the sensors stand.
@@ -164,7 +164,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             geoms: Vec::new(),
             joints: Vec::new(),
             tendons: Vec::new(),
-            bodies: BTreeMap::new(),
+            odd_inertias: Vec::new(),
             equalities: Vec::new(),
             sensors: Vec::new(),
             inertial_axes: BTreeMap::new(),
@@ -189,7 +189,9 @@ impl<'d, 'a> Reader<'d, 'a> {
         let built = self.builder.build();
         let element_of = |error: &BuildError| match error {
             BuildError::InSensor { index, .. } => self.sensors.get(*index).copied(),
-            BuildError::BadInertia { body, .. } => self.bodies.get(body).copied(),
+            BuildError::BadInertia { body, .. } => {
+                self.odd_inertias.iter().find(|(name, _)| name == body).map(|(_, element)| *element)
+            }
             _ => element_of(error, &self.joints, &self.tendons, &self.equalities),
         };
         let mut model = built.map_err(|error| element_of(&error).unwrap_or(root).error(error.to_string()))?;

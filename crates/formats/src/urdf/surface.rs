@@ -1,6 +1,6 @@
 //! `<visual>`, `<collision>` and `<material>`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use geometry::{Geom, Look, Shape};
 
@@ -62,8 +62,22 @@ impl<'a> Geoms<'a> {
         Ok(())
     }
 
-    /// The geoms.
-    pub fn finish(self) -> Vec<Geom> {
+    /// The geoms. Of those with one name, which URDF allows, the first keeps it; the others are numbered.
+    pub fn finish(mut self) -> Vec<Geom> {
+        let mut taken: BTreeSet<String> = self.geoms.iter().map(|geom| geom.name.clone()).collect();
+        let (mut seen, mut counts) = (BTreeSet::new(), BTreeMap::new());
+        for geom in self.geoms.iter_mut().filter(|geom| !geom.name.is_empty()) {
+            if seen.insert(geom.name.clone()) {
+                continue;
+            }
+            let count: &mut usize = counts.entry(geom.name.clone()).or_insert(1);
+            let own = geom.name.clone();
+            while taken.contains(&geom.name) {
+                *count += 1;
+                geom.name = format!("{own}_{count}");
+            }
+            taken.insert(geom.name.clone());
+        }
         self.geoms
     }
 

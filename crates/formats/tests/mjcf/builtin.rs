@@ -17,7 +17,7 @@ fn mesh(attributes: &str) -> Shape {
 fn builtin_meshes_have_the_volumes_of_mujoco() {
     let cases = [
         ("sphere", "0", 2.5361504726624075),
-        ("sphere", "2", 4.0470446616510244),
+        ("sphere", "2", 4.047044661651024),
         ("hemisphere", "0", 0.6666666666666665),
         ("hemisphere", "3", 1.9097436909829885),
         ("cone", "4 .5", 2.333333333333333),

@@ -22,6 +22,17 @@ fn visual(material: &str) -> String {
 }
 
 #[test]
+fn geoms_of_one_name_are_numbered_and_come_back_from_text() {
+    let named = |name: &str| visual("").replace("<visual>", &format!("<visual name=\"{name}\">"));
+    let content = [named("a"), named("a"), named("a_2"), named("a"), named("")].concat();
+    let loaded = load(&robot("", &content));
+    let names: Vec<&str> = loaded.scene.geoms.iter().map(|geom| geom.name.as_str()).collect();
+    assert_eq!(names, ["a", "a_3", "a_2", "a_4", ""]);
+    let text = sapwood_formats::to_mjcf(&loaded.model, &loaded.scene, sapwood_formats::MeshFiles::Inline, "r");
+    assert_eq!(load(&text.expect("MJCF").text).scene.geoms.len(), 5);
+}
+
+#[test]
 fn sizes_are_halved_where_shapes_have_half_sizes() {
     let shapes = [
         "<box size=\"1 2 3\"/>",
