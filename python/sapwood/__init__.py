@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from sapwood import builder, characters, sap, scenes, spd, tracking
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
+from sapwood._first_words import attribute_error
 from sapwood._parameters import BatchParameters, SimulationParameters
 from sapwood._render import Camera, VideoWriter, video, write_png
 from sapwood._results import (
@@ -38,7 +39,18 @@ from sapwood._results import (
     StepGradients,
     StepJacobians,
 )
-from sapwood._sapwood import Batch, Model, Renderer, Replay, Simulation, SoftBody, __version__, load
+from sapwood._sapwood import (
+    Batch,
+    DeviceArray,
+    DeviceBatch,
+    Model,
+    Renderer,
+    Replay,
+    Simulation,
+    SoftBody,
+    __version__,
+    load,
+)
 from sapwood.builder import ModelBuilder
 
 if TYPE_CHECKING:
@@ -51,7 +63,7 @@ def __getattr__(name: str) -> object:
         from sapwood.viewer import view
 
         return view
-    raise AttributeError(f"module 'sapwood' has no attribute {name!r}")
+    raise attribute_error("sapwood", name, __all__)
 
 
 def __dir__() -> list[str]:
@@ -65,6 +77,8 @@ __all__ = [
     "BatchStats",
     "Camera",
     "ContactForce",
+    "DeviceArray",
+    "DeviceBatch",
     "Distance",
     "Energy",
     "Joint",

@@ -12,9 +12,11 @@ mod command;
 mod contacts;
 mod copies;
 mod cpu;
+mod device_batch;
 mod dynamics;
 mod envs;
 mod errors;
+mod first_words;
 mod imitation;
 mod live;
 mod load;
@@ -50,6 +52,8 @@ macro_rules! assert_alignment {
 
 assert_alignment!(
     batch::Batch,
+    device_batch::DeviceBatch,
+    device_batch::DeviceArray,
     builder::Assembly,
     envs::Episodes,
     imitation::ImitationEpisodes,
@@ -77,6 +81,8 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<batch::Batch>()?;
+    module.add_class::<device_batch::DeviceBatch>()?;
+    module.add_class::<device_batch::DeviceArray>()?;
     module.add_class::<views::BodyView>()?;
     module.add_class::<views::JointView>()?;
     module.add_class::<views::GeomView>()?;
@@ -84,6 +90,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<views::ActuatorView>()?;
     module.add_class::<views::TendonView>()?;
     module.add_class::<views::SensorView>()?;
+    module.add_class::<views::EqualityView>()?;
     module.add_class::<views::Views>()?;
     module.add_class::<soft::SoftBodyView>()?;
     module.add_class::<soft_body::SoftBody>()?;

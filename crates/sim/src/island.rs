@@ -198,13 +198,13 @@ impl Island {
                 state.extrapolation.go_on(
                     slot.tree,
                     dofs.clone(),
-                    rule.dt,
+                    rule.of_step.dt,
                     &mut self.v[slot.dof..slot.dof + dofs.len()],
                 );
             }
             self.predicted.extend_from_slice(&self.v);
         }
-        let holds = |slot: &CliqueSlot| state.extrapolation.holds(slot.tree, rule.dt);
+        let holds = |slot: &CliqueSlot| state.extrapolation.holds(slot.tree, rule.of_step.dt);
         (pace, pace <= CALM && self.slots.iter().all(holds))
     }
 

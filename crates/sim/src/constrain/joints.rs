@@ -39,8 +39,8 @@ impl JointFriction {
     /// Adds the row.
     pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
         let w = cx.cliques.trees[self.tree].factor.inverse_diagonal(self.node);
-        let bound = cx.rule.dt * self.force;
-        let law = Law::bounded(cx.rule.sigma * w, 0.0, -bound, bound);
+        let bound = cx.rule.of_step.dt * self.force;
+        let law = Law::bounded(cx.rule.of_step.sigma * w, 0.0, -bound, bound);
         set.push(law, w, row(self.tree, self.node, self.dof), Key::friction(self.v), cx);
     }
 }

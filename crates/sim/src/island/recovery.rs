@@ -53,7 +53,7 @@ impl Island {
         };
         self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v -= v);
         let speed = scratch.coupled.greatest_speed(cliques, &self.slots, extents, &self.recovery_v);
-        let share = if speed > rule.recovery_speed { rule.recovery_speed / speed } else { 1.0 };
+        let share = if speed > rule.of_step.recovery_speed { rule.of_step.recovery_speed / speed } else { 1.0 };
         self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v = v + share * *recovery_v);
         Ok(Report { iterations: report.iterations + spent, ..report })
     }

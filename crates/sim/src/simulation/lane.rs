@@ -148,6 +148,7 @@ impl Lane {
         lanes.v.copy_from_slice(&state.v);
         lanes.ctrl.copy_from_slice(&state.ctrl);
         lanes.act.copy_from_slice(&state.act);
+        lanes.equality_active.copy_from_slice(&state.equality_active);
         let is_any = |forces: &[f64]| forces.iter().any(|force| *force != 0.0);
         (lanes.has_forces, lanes.has_wrenches) = (is_any(&state.applied_force), is_any(&state.applied_wrench));
         lanes.applied_force.copy_from_slice(&state.applied_force);

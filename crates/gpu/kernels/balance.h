@@ -1,0 +1,124 @@
+// Energy and momentum at the end of a step: velocities are corrected so that both change by what forces and constraints do, however far bodies turn
+// in the step.
+
+#if IS_BALANCED
+// Sums of a tree stand in rows of scratch, a row a node, before they are summed by columns.
+#define TERM(i) (W.scratch + 17 * (i))
+FN void sum_columns(World& W, const Here here, int tree, int columns, real* to) {
+  SYNC;
+  EACH(k, columns) {
+    real sum = 0;
+    ONCE for (int i = 0; i < NODES; i++)
+      if (TREES == 1 || node_tree(i) == tree) sum += TERM(i)[k];
+    to[k] = sum;
+  }
+  SYNC;
+}
+
+// What forces and constraints lead to in the step from v₀ to v, with inertia at its beginning: ½ vᵀM v + dt ½ (v₀ + v)·c and Σ Jᵀ (I J v + dt c).
+PHASE void note_due(const Here here) {
+  WORLD;
+  bool any = false;
+  EACH(t, TREES) any |= W.turns[t] != 0;
+  if (!any_in_group(here, any)) return;
+  set_motions(here, CHANGES);
+  ONCE for (int t = 0; t < TREES; t++) {
+    if (!any_in_group(here, W.turns[t] != 0)) continue;
+    EACH(i, NODES) {
+      Spatial motion = get6(W.change[i]), start = get6(W.twist[i]), force = R(DT) * get6(W.coriolis[i]), p = momentum(W, here, i, motion);
+      real* to = TERM(i);
+      to[0] = R(0.5) * (dot(motion, p) + dot(start + motion, force));
+      put6(to + 1, p + force);
+      put3(to + 7, get3(W.moment[i]));
+      put3(to + 10, momentum(W, here, i, motion - start).lin + force.lin);
+      put3(to + 13, force.lin);
+    }
+    sum_columns(W, here, t, 16, W.due[t]);
+  }
+  SYNC;
+}
+
+// The inverse of a symmetric matrix.
+FN void inverse_of(const real* s, real* to) {
+  real a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5];
+  real x = d * f - e * e, y = c * e - b * f, z = b * e - c * d, k = recip(a * x + b * y + c * z);
+  to[0] = x * k, to[1] = y * k, to[2] = z * k, to[3] = (a * f - c * c) * k, to[4] = (b * c - a * e) * k, to[5] = (a * d - b * b) * k;
+}
+
+// How a rigid body with this momentum moves: angular velocity, velocity of its centre of mass, energy.
+struct Rigid { V3 ang, lin; real energy; };
+FN Rigid as_one(const real* inverse, V3 ang, V3 lin, V3 moment, real per_mass) {
+  V3 spin = ang - cross(per_mass * moment, lin), turn = times(inverse, spin), move = per_mass * lin;
+  return Rigid{turn, move, R(0.5) * (dot(turn, spin) + dot(move, lin))};
+}
+
+// Corrects velocities where nodes are placed at the end of the step; steps that err by too much are counted.
+PHASE void balance(const Here here) {
+  WORLD;
+  bool any = false;
+  EACH(t, TREES) any |= W.turns[t] != 0;
+  if (!any_in_group(here, any)) return;
+  set_motions(here, CHANGES);
+  ONCE for (int t = 0; t < TREES; t++) {
+    if (!any_in_group(here, W.turns[t] != 0)) continue;
+    const int root = tree_root(t), first = tree_dofs(0, t), last = tree_dofs(1, t);
+    EACH(i, NODES) {
+      Spatial motion = get6(W.change[i]), p = momentum(W, here, i, motion);
+      real* to = TERM(i);
+      to[0] = R(0.5) * dot(motion, p);
+      put6(to + 1, p);
+      put3(to + 7, get3(W.moment[i]));
+      for (int k = 0; k < 6; k++) to[10 + k] = W.rotational[i][k];
+    }
+    const real* sums = W.scratch + 17 * NODES;
+    sum_columns(W, here, t, 16, W.scratch + 17 * NODES);
+    real geared = 0;
+    EACH(k, NV) if (first <= k && k < last) geared += W.v[k] * W.v[k] * dof_half_armature(k);
+    geared = sum_of(here, geared);
+    const real kinetic = sums[0], *inertia = sums + 10;
+    const V3 ang = get3(sums + 1), lin = get3(sums + 4), moment = get3(sums + 7), none = v3(0, 0, 0);
+    const real *due = W.due[t], half_mass = tree_mass(1, t), mass = tree_mass(2, t), per_mass = tree_mass(3, t), due_kinetic = due[0];
+    const bool floats = tree_floats(t) && tree_has_mass(t);
+    V3 shift = floats ? per_mass * lin : none;
+    real own = kinetic + geared - dot(shift, shift) * half_mass;
+    LEAD W.coarse += W.turns[t] && own * R(LARGEST_ERROR) < abs_(kinetic - due_kinetic);
+    // All motion is scaled, but for that of the centre of mass.
+    real scale = own > 0 ? sqrt_(max_((due_kinetic - kinetic) / own + 1, R(0))) : R(1);
+    V3 add_lin = (1 - scale) * shift, add_ang = none;
+    if (tree_keeps_momentum(t)) {
+      // The root takes the momentum that is due, and the motion within, which has none, is scaled to the rest of the energy.
+      V3 centre = per_mass * moment;
+      const real d = mass * dot(centre, centre);
+      real about[6], inverse[6];
+      about[0] = inertia[0] - d + mass * centre.x * centre.x, about[1] = inertia[1] + mass * centre.x * centre.y;
+      about[2] = inertia[2] + mass * centre.x * centre.z, about[3] = inertia[3] - d + mass * centre.y * centre.y;
+      about[4] = inertia[4] + mass * centre.y * centre.z, about[5] = inertia[5] - d + mass * centre.z * centre.z;
+      inverse_of(about, inverse);
+      Rigid now = as_one(inverse, ang, lin, moment, per_mass);
+      Rigid then = as_one(inverse, get3(due + 1), get3(due + 4), get3(due + 7), per_mass);
+      // External forces work along the motion of the centre of mass as it is at the end.
+      real work = R(0.5) * per_mass * dot(get3(due + 13), get3(due + 10)), whole = kinetic + geared;
+      real within = whole - now.energy, within_due = due_kinetic + work + geared - then.energy, most = R(SCALING * SCALING);
+      bool is_scaled = whole * BY_PRECISION(LITTLE, 1e-3) < within && !(within_due * most < within) && !(within * most < within_due);
+      if (is_scaled) {
+        scale = sqrt_(max_(within_due / within, R(0)));
+        add_ang = then.ang - scale * now.ang;
+        add_lin = then.lin - scale * now.lin - cross(add_ang, centre);
+        add_ang = turn_back(W.rot[root], add_ang);
+      }
+    }
+    SYNC;
+    EACH(k, NV) if (W.turns[t] && first <= k && k < last) {
+      real v = W.v[k] * scale;
+      const int j = k - first;
+      if (tree_floats(t) && j < 6) {
+        V3 add = j < 3 ? add_lin : add_ang;
+        const int axis = j % 3;
+        v += axis == 0 ? add.x : axis == 1 ? add.y : add.z;
+      }
+      W.v[k] = v;
+    }
+  }
+  SYNC;
+}
+#endif

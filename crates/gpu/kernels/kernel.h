@@ -1,0 +1,88 @@
+// Steps of many worlds. A world's arrays are rows of numbers, one world after the other.
+
+struct Arguments {
+  real *q, *v, *act;
+  const real *ctrl, *pd_target, *force, *wrench;
+  Met* met;             // ROWS to a world
+  Status* status;
+  const int* whole;     // tables
+  const real* reals;
+  const real* own;      // numbers of worlds, OWN_SIZE to a set; the model's are the first
+  const int* own_of;    // which set a world has; null: all have the model's
+  real* time;
+  int worlds, steps;
+};
+
+FN void load(World& W, const Here here, const Arguments& of, int w) {
+  EACH(k, NQ) W.q[k] = of.q[(size_t)w * NQ + k];
+  EACH(k, NV) W.v[k] = of.v[(size_t)w * NV + k];
+  EACH(k, ACTIVATIONS) W.act[k] = of.act[(size_t)w * ACTIVATIONS + k];
+  EACH(k, TERMS) W.coefficient[k] = term_coefficient(k);
+  LEAD {
+    W.ctrl = of.ctrl + (size_t)w * CONTROLS;
+    W.pd_target = of.pd_target ? of.pd_target + (size_t)w * NQ : 0;
+    W.applied_force = of.force ? of.force + (size_t)w * NV : 0;
+    W.applied_wrench = of.wrench ? of.wrench + (size_t)w * BODIES * 6 : 0;
+    W.met = of.met + (size_t)w * ROWS;
+    W.remembered = of.status[w].remembered;
+    W.is_placed = W.iterations = W.unsettled = W.overflow = W.coarse = W.failed = W.pushing = 0;
+    W.near = W.count = W.blocks = W.threes = 0;
+  }
+  SYNC;
+}
+
+FN void save(const World& W, const Here here, const Arguments& of, int w, int steps) {
+  EACH(k, NQ) of.q[(size_t)w * NQ + k] = W.q[k];
+  EACH(k, NV) of.v[(size_t)w * NV + k] = W.v[k];
+  EACH(k, ACTIVATIONS) of.act[(size_t)w * ACTIVATIONS + k] = W.act[k];
+  LEAD {
+    Status& to = of.status[w];
+    to.remembered = W.remembered, to.pushing = W.pushing, to.failed = W.failed;
+    to.iterations += W.iterations, to.unsettled += W.unsettled, to.overflow += W.overflow, to.coarse += W.coarse, to.steps += steps;
+    of.time[w] += R(DT) * steps;
+  }
+}
+
+FN const real* own_of(const Arguments& of, int w) { return of.own_of ? of.own + (size_t)of.own_of[w] * OWN_SIZE : of.own; }
+
+#ifdef __CUDACC__
+extern "C" __global__ void __launch_bounds__(WORLDS_A_BLOCK* LANES, LEAST_BLOCKS) steps(Arguments of) {
+  const int group = threadIdx.x / LANES, w = blockIdx.x * (blockDim.x / LANES) + group;
+  const bool is_there = w < of.worlds;
+  Here here{(int)threadIdx.x % LANES, own_lanes(), group * (unsigned)sizeof(World), of.whole, of.reals, own_of(of, is_there ? w : 0)};
+  WORLD;
+  if (is_there) load(W, here, of, w);
+  int made = 0;
+  ONCE for (int k = 0; k < of.steps; k++) {
+    // The worlds of a block fetch the same instructions at about the same time.
+    const bool goes = is_there && !W.failed;
+    __syncthreads();
+    here.mask = __ballot_sync(~0u, goes);
+    if (goes) begin_step(here);
+    __syncthreads();
+    if (goes) find_velocities(here);
+    __syncthreads();
+    if (goes) end_step(here), made += !W.failed;
+  }
+  __syncthreads();
+  if (is_there) save(W, alone(here), of, w, made);
+}
+extern "C" __global__ void world_size(int* to) { *to = sizeof(World); }
+#else
+extern "C" int world_size() { return sizeof(World); }
+extern "C" void steps(const Arguments* of) {
+  static World W;
+  ONCE for (int w = 0; w < of->worlds; w++) {
+    const Here here{0, 1, &W, of->whole, of->reals, own_of(*of, w)};
+    load(W, here, *of, w);
+    int made = 0;
+    ONCE for (int k = 0; k < of->steps && !W.failed; k++) {
+      begin_step(here);
+      find_velocities(here);
+      end_step(here);
+      made += !W.failed;
+    }
+    save(W, here, *of, w, made);
+  }
+}
+#endif

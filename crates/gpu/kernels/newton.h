@@ -1,0 +1,351 @@
+// The contact problem in contact space by a semismooth Newton method (Alart and Curnier).
+//
+// A constraint of velocity v_c and impulse λ meets its law if λ = γ̄(z) at z = v_c − w λ, γ̄ the law with R + w in place of R. So the solution is
+// the root of F(z) = J v* + (W − w) γ̄(z) − z; with T = −∂γ̄/∂z a step solves (1 + T (W − w)) dλ = −T F.
+
+// What is asked of solutions, as of lanes: of 64 bits the tolerance, of 32 bits what their digits allow.
+#define EXCESS BY_PRECISION(max_(R(1e-2 * TOLERANCE), R(ROUND_OFF)), max_(R(1e-5), R(1e-2 * TOLERANCE)))
+#define ROUND_OFF 1.7763568394002505e-15
+#define AT_START BY_PRECISION(TOLERANCE, TOLERANCE > 1e-3 ? TOLERANCE : 1e-3)
+#define LATE AT_START
+#define IS_CHECKED (!IS_SINGLE)
+#define LEAST BY_PRECISION(1e-200, 1e-30)
+
+#define STIFFNESS(row, scaling) recip(W.w[row] * (scaling) + W.r[row])
+#define EXCESS_OF(row, scaling) (W.v_c[row] - W.w[row] * (scaling) * W.impulses[row] - W.z[row])
+// Scratch: the equations of the active blocks, as many as there is room for; rows begin in different banks.
+#define STRIDE (3 * ACTIVE_BLOCKS | 1)
+#define SYSTEM(row) (W.scratch + STRIDE * (row))
+
+// Friction within a disc: the impulse over −z, and the direction of z where it slides, else zero.
+struct Held { real per_speed, x, y; };
+FN Held held(real x, real y, real bound, real k) {
+  real speed = sqrt_(x * x + y * y);
+  if (!(bound < speed * k)) return Held{k, 0, 0};
+  real inverse = recip(speed);
+  return Held{bound * inverse, x * inverse, y * inverse};
+}
+
+// The projection of K (v̂ − v) onto the friction cone in the norm of K⁻¹.
+struct Projection { real impulse[3], per_speed, along, x, y, per_normal; };
+FN Projection on_cone(const World& W, int b, const real* v, real k_t, real k_n) {
+  const real* v_hat = W.v_hat + 3 * b;
+  real mu = W.high[3 * b], x = v[0] - v_hat[0], y = v[1] - v_hat[1], lacks = v_hat[2] - v[2];
+  real speed = sqrt_(x * x + y * y), reach = mu * speed + lacks;
+  Projection p{{0, 0, 0}, 0, 0, 0, 0, 0};
+  if (!(reach > 0)) return p;
+  if (mu * k_n * lacks < speed * k_t) {
+    real inverse = recip(speed);
+    p.along = k_n * k_t / (mu * mu * k_n + k_t);
+    p.impulse[2] = p.along * reach;
+    p.per_speed = mu * p.impulse[2] * inverse;
+    p.x = x * inverse, p.y = y * inverse, p.per_normal = p.along;
+  } else {
+    p.impulse[2] = k_n * lacks, p.per_speed = k_t, p.per_normal = k_n;
+  }
+  p.impulse[0] = -p.per_speed * x, p.impulse[1] = -p.per_speed * y;
+  return p;
+}
+
+// λ = γ̄(z) and T.
+PHASE void localise(const Here here, real scaling) {
+  WORLD;
+  EACH(b, W.blocks) {
+    const int first = 3 * b;
+    real *t = W.t[b], *impulse = W.impulses + first;
+    const real *z = W.z + first, *v_hat = W.v_hat + first;
+    for (int k = 0; k < 9; k++) t[k] = 0;
+    if (!W.is_contact[b]) {
+      for (int k = 0; k < 3; k++) {
+        real stiffness = STIFFNESS(first + k, scaling), whole = (v_hat[k] - z[k]) * stiffness;
+        real low = W.low[first + k], high = W.high[first + k];
+        impulse[k] = clamp_(whole, low, high);
+        if (low < whole && whole < high) t[4 * k] = stiffness;
+      }
+    } else if (FRICTION == SAP && W.is_contact[b] == 1) {
+      Projection p = on_cone(W, b, z, STIFFNESS(first, scaling), STIFFNESS(first + 2, scaling));
+      real mu = W.high[first], across = mu * p.along, stretch = mu * across - p.per_speed;
+      real x = stretch * p.x, y = stretch * p.y;
+      for (int k = 0; k < 3; k++) impulse[k] = p.impulse[k];
+      t[0] = x * p.x + p.per_speed, t[1] = t[3] = x * p.y, t[4] = y * p.y + p.per_speed;
+      t[2] = t[6] = -across * p.x, t[5] = t[7] = -across * p.y, t[8] = p.per_normal;
+    } else {
+      // `low` of a contact is what bounds friction, `high` the coefficient of friction where its own normal impulse does.
+      real k_t = STIFFNESS(first, scaling), lacks = v_hat[2] - z[2], k_n = lacks > 0 ? STIFFNESS(first + 2, scaling) : R(0);
+      real normal = lacks > 0 ? lacks * k_n : R(0), mu = W.high[first], z1 = z[0] - v_hat[0], z2 = z[1] - v_hat[1];
+      Held h = held(z1, z2, mu * normal + W.low[first], k_t);
+      real along = -mu * k_n, x = h.per_speed * h.x, y = h.per_speed * h.y;
+      // A weaker push lets it slide with less friction.
+      t[0] = h.per_speed - x * h.x, t[1] = t[3] = -x * h.y, t[2] = along * h.x;
+      t[4] = h.per_speed - y * h.y, t[5] = along * h.y, t[8] = k_n;
+      impulse[0] = -h.per_speed * z1, impulse[1] = -h.per_speed * z2, impulse[2] = normal;
+    }
+  }
+  SYNC;
+}
+
+// γ(v_c), the impulses of the laws at the velocities themselves, of a block.
+FN void impulse_at_velocity(const World& W, int b, real* gamma) {
+  const int first = 3 * b;
+  const real *v = W.v_c + first, *v_hat = W.v_hat + first, *r = W.r + first;
+  if (!W.is_contact[b]) {
+    for (int k = 0; k < 3; k++) gamma[k] = clamp_((v_hat[k] - v[k]) / r[k], W.low[first + k], W.high[first + k]);
+  } else if (FRICTION == SAP && W.is_contact[b] == 1) {
+    Projection p = on_cone(W, b, v, recip(r[0]), recip(r[2]));
+    for (int k = 0; k < 3; k++) gamma[k] = p.impulse[k];
+  } else {
+    real normal = max_((v_hat[2] - v[2]) / r[2], R(0)), x = v[0] - v_hat[0], y = v[1] - v_hat[1];
+    Held h = held(x, y, W.high[first] * normal + W.low[first], recip(r[0]));
+    gamma[0] = -h.per_speed * x, gamma[1] = -h.per_speed * y, gamma[2] = normal;
+  }
+}
+
+// Lists the blocks that a step changes, as far as there is room; how many there are.
+FN int find_active(World& W, const Here here) {
+  int active = 0;
+  ONCE for (int base = 0; base < W.blocks; base += LANES) {
+    const int b = base + here.lane;
+    bool is_active = false;
+    if (b < W.blocks) {
+      const real* t = W.t[b];
+      is_active = abs_(t[0]) + abs_(t[4]) + abs_(t[8]) + abs_(t[2]) + abs_(t[5]) > 0;
+    }
+    unsigned yes = votes(here, is_active);
+    const int place = active + place_of(here, yes);
+    if (is_active && place < ACTIVE_BLOCKS) W.active[place] = b;
+    active += count_bits(yes);
+  }
+  SYNC;
+  return active < ACTIVE_BLOCKS ? active : ACTIVE_BLOCKS;
+}
+
+// Row `row` of W times x, whose entries are those of all rows.
+FN real row_times(const World& W, int row, const real* x) {
+  real sum = 0;
+  const real* own = W.delassus + lower(row, 0);
+  ONCE for (int c = 0; c <= row; c++) sum += own[c] * x[c];
+  ONCE for (int c = row + 1, at = lower(row + 1, row); c < 3 * W.blocks; at += ++c) sum += W.delassus[at] * x[c];
+  return sum;
+}
+
+// v_c = J v* + W λ
+PHASE void set_velocities(const Here here) {
+  WORLD;
+  EACH(row, 3 * W.blocks) W.v_c[row] = W.v_free[row] + row_times(W, row, W.impulses);
+  SYNC;
+}
+
+// 1 + T (W − w) and −T F of the active blocks.
+PHASE void assemble(const Here here, int active, real scaling) {
+  WORLD;
+  EACH(e, 3 * active) {
+    const int b = W.active[e / 3], k = e % 3;
+    const real t0 = W.t[b][3 * k], t1 = W.t[b][3 * k + 1], t2 = W.t[b][3 * k + 2];
+    real* to = SYSTEM(e);
+    ONCE for (int j = 0; j < active; j++) {
+      const int c = W.active[j];
+#pragma unroll
+      for (int i = 0; i < 3; i++)
+        to[3 * j + i] = t0 * delassus(W, 3 * b, 3 * c + i) + t1 * delassus(W, 3 * b + 1, 3 * c + i) + t2 * delassus(W, 3 * b + 2, 3 * c + i);
+    }
+    real* own = to + 3 * (e / 3);
+    own[0] -= t0 * W.w[3 * b] * scaling, own[1] -= t1 * W.w[3 * b + 1] * scaling, own[2] -= t2 * W.w[3 * b + 2] * scaling;
+    own[k] += 1;
+    W.step[e] = -(t0 * EXCESS_OF(3 * b, scaling) + t1 * EXCESS_OF(3 * b + 1, scaling) + t2 * EXCESS_OF(3 * b + 2, scaling));
+  }
+  SYNC;
+}
+
+// Solves the system by blocks of three rows; the solution is `step` afterwards.
+PHASE void eliminate(const Here here, int active) {
+  WORLD;
+  const int n = 3 * active;
+  ONCE for (int p = 0; p < n; p += 3) {
+    // The pivot's inverse by cofactors: it is near the identity, or far from singular.
+    const real *m0 = SYSTEM(p) + p, *m1 = SYSTEM(p + 1) + p, *m2 = SYSTEM(p + 2) + p;
+    const real a = m0[0], b = m0[1], c = m0[2], d = m1[0], e = m1[1], f = m1[2], g = m2[0], h = m2[1], i = m2[2];
+    const real x = e * i - f * h, y = f * g - d * i, z = d * h - e * g, s = recip(a * x + b * y + c * z);
+    const real i00 = x * s, i01 = (c * h - b * i) * s, i02 = (b * f - c * e) * s, i10 = y * s, i11 = (a * i - c * g) * s;
+    const real i12 = (c * d - a * f) * s, i20 = z * s, i21 = (b * g - a * h) * s, i22 = (a * e - b * d) * s;
+    EACH(j, n - p - 2) {
+      // The last item is the right-hand side.
+      real *r0 = SYSTEM(p) + p + 3 + j, *r1 = SYSTEM(p + 1) + p + 3 + j, *r2 = SYSTEM(p + 2) + p + 3 + j;
+      if (j == n - p - 3) r0 = W.step + p, r1 = r0 + 1, r2 = r0 + 2;
+      const real u = *r0, v = *r1, w = *r2;
+      *r0 = i00 * u + i01 * v + i02 * w, *r1 = i10 * u + i11 * v + i12 * w, *r2 = i20 * u + i21 * v + i22 * w;
+    }
+    SYNC;
+    EACH(k, n - p - 3) {
+      real* row = SYSTEM(p + 3 + k);
+      const real f0 = row[p], f1 = row[p + 1], f2 = row[p + 2];
+      ONCE for (int j = p + 3; j < n; j++) row[j] -= f0 * SYSTEM(p)[j] + f1 * SYSTEM(p + 1)[j] + f2 * SYSTEM(p + 2)[j];
+      W.step[p + 3 + k] -= f0 * W.step[p] + f1 * W.step[p + 1] + f2 * W.step[p + 2];
+    }
+    SYNC;
+  }
+  ONCE for (int p = n - 3; p > 0; p -= 3) {
+    EACH(k, p) {
+      const real* row = SYSTEM(k) + p;
+      W.step[k] -= row[0] * W.step[p] + row[1] * W.step[p + 1] + row[2] * W.step[p + 2];
+    }
+    SYNC;
+  }
+}
+
+// ‖λ − γ(v_c)‖²_W, and the square of the momentum.
+struct Imbalance { real error, momentum; };
+PHASE Imbalance imbalance(const Here here, real energy) {
+  WORLD;
+  EACH(b, W.blocks) {
+    real gamma[3];
+    impulse_at_velocity(W, b, gamma);
+    for (int k = 0; k < 3; k++) W.step[3 * b + k] = W.impulses[3 * b + k] - gamma[k];
+  }
+  SYNC;
+  real error = 0, work = 0;
+  EACH(row, 3 * W.blocks) {
+    error += W.step[row] * row_times(W, row, W.step);
+    work += W.impulses[row] * (W.v_c[row] - W.v_free[row]);
+  }
+  work = sum_of(here, work);
+  error = sum_of(here, error);
+  SYNC;
+  return Imbalance{error, energy + work};
+}
+
+// One step of the method: from λ, T, v_c and z to the next λ and z.
+PHASE void newton_step(const Here here, real scaling, real next_scaling) {
+  WORLD;
+  const int active = find_active(W, here);
+  assemble(here, active, scaling);
+  eliminate(here, active);
+  EACH(e, 3 * active) W.impulses[3 * W.active[e / 3] + e % 3] += W.step[e];
+  SYNC;
+  set_velocities(here);
+  EACH(row, 3 * W.blocks) W.z[row] = W.v_c[row] - W.impulses[row] * W.w[row] * next_scaling;
+  SYNC;
+}
+
+// Solves the problem; whether it was solved. z is the velocity that each row would meet with its own share of W for w.
+PHASE bool solve_contacts(const Here here, real energy) {
+  WORLD;
+  real scaling = R(SOLVER_SCALING);
+  localise(here, 1);
+  EACH(row, 3 * W.blocks) W.z[row] -= W.impulses[row] * W.w[row] * (scaling - 1);
+  SYNC;
+  ONCE for (int iteration = 0;; iteration++) {
+    localise(here, scaling);
+    set_velocities(here);
+    real excess = 0, size = 0;
+    EACH(row, 3 * W.blocks) {
+      real f = EXCESS_OF(row, scaling), per_w = recip(W.w[row]), free = W.v_free[row];
+      excess += f * f * per_w;
+      size += free * free * per_w + W.impulses[row] * (W.v_c[row] - free);
+    }
+    excess = sum_of(here, excess), size = sum_of(here, size);
+    const real evaluation = R(SOLVER_EVALUATION_EXCESS), most = EXCESS;
+    const real round_off = IS_SINGLE ? LEAST : energy * R(ROUND_OFF * ROUND_OFF) + LEAST;
+    bool is_solved = excess < size * most * most + round_off;
+    bool is_looked_at = !is_solved && (iteration == 0 || iteration >= SOLVER_LATE_STEP) && excess < energy * evaluation * evaluation;
+    if (is_looked_at || (IS_CHECKED && is_solved)) {
+      const Imbalance of = imbalance(here, energy);
+      const real tolerance = iteration == 0 ? AT_START : LATE;
+      bool meets = of.error < of.momentum * tolerance * tolerance;
+      is_solved = is_looked_at ? meets : meets || excess < round_off;
+    }
+    if (is_solved || iteration == SOLVER_STEPS) {
+      LEAD W.iterations += iteration;
+      SYNC;
+      return is_solved;
+    }
+    const real before = scaling;
+    if ((iteration + 1) % (int)SOLVER_CYCLE == 0) scaling *= R(SOLVER_SCALING_GROWTH);
+    newton_step(here, before, scaling);
+  }
+}
+
+// The proximal point method, for what Newton's method does not solve: a step solves laws with R + τ w in place of R, and velocities v_c − τ w λₖ,
+// from the impulses λₖ of the step before. The fixed point, for any τ, is the solution.
+#define FIRST_SOFTNESS R(0.1)
+#define LEAST_SOFTNESS R(1e-7)
+#define MAX_PROXIMAL_STEPS 100
+
+// R, J v* and z, λₖ of the last accepted step, and the impulses that lead to the present velocities: in the place of forces and loads of nodes,
+// which nobody needs meanwhile, or in scratch behind the equations.
+#if BEHIND_EQUATIONS
+#define BEHIND(column) (W.scratch + STRIDE * 3 * ACTIVE_BLOCKS + ROWS * (column))
+#else
+#define BEHIND(column) (W.force_and_load[0] + ROWS * (column))
+#endif
+
+// How far the impulses are from others, relative to the greater of both, weighted by each row's own share of W.
+FN real distance_to(const World& W, const Here here, const real* other) {
+  real apart = 0, size = 0, other_size = 0;
+  EACH(row, 3 * W.blocks) {
+    const real w = W.w[row], own = W.impulses[row], of = other[row];
+    apart += w * (own - of) * (own - of), size += w * own * own, other_size += w * of * of;
+  }
+  apart = sum_of(here, apart), size = sum_of(here, size), other_size = sum_of(here, other_size);
+  return apart > 0 ? sqrt_(apart / max_(size, other_size)) : apart;
+}
+
+// Solves the problem as `solve_contacts` takes it; whether it was solved.
+PHASE bool solve_hard(const Here here, real energy) {
+  WORLD;
+  const real scaling = R(SOLVER_SCALING);
+  real *r = BEHIND(0), *v_free = BEHIND(1), *z = BEHIND(2), *last = BEHIND(3), *balancing = BEHIND(4);
+  localise(here, 1);
+  EACH(row, 3 * W.blocks) {
+    W.z[row] -= W.impulses[row] * W.w[row] * (scaling - 1);
+    r[row] = W.r[row], v_free[row] = W.v_free[row], z[row] = W.z[row], last[row] = balancing[row] = W.impulses[row];
+  }
+  SYNC;
+  real tau = FIRST_SOFTNESS, last_change = R(0.5);
+  int spent = 0;
+  bool is_found = false;
+  ONCE while (spent < MAX_PROXIMAL_STEPS && !is_found) {
+    EACH(row, 3 * W.blocks) {
+      const real shift = tau * W.w[row] * last[row];
+      W.r[row] = r[row] + tau * W.w[row], W.v_free[row] = v_free[row] - shift, W.z[row] = z[row] - shift;
+    }
+    SYNC;
+    localise(here, scaling);
+    real error = INFINITE, change = INFINITE;
+    int made = 0;
+    bool is_solved = false;
+    ONCE while (made < 3 && !is_solved && is_number(error)) {
+      set_velocities(here);
+      newton_step(here, scaling, scaling);
+      EACH(row, 3 * W.blocks) balancing[row] = W.impulses[row];
+      SYNC;
+      localise(here, scaling);
+      error = distance_to(W, here, balancing), change = distance_to(W, here, last);
+      is_solved = error <= R(0.5) * min_(change, last_change);
+      made++;
+    }
+    spent += made;
+    if (!is_number(error + change)) break;
+    if (is_solved && (tau >= 1 || change < 2 * last_change)) {
+      EACH(row, 3 * W.blocks) {
+        const real shift = tau * W.w[row] * last[row], found = W.impulses[row];
+        W.r[row] = r[row], W.v_free[row] = v_free[row], W.impulses[row] = balancing[row];
+        W.v_c[row] += shift, W.z[row] += shift;
+        z[row] = W.z[row], last[row] = found;
+      }
+      SYNC;
+      if (change < R(0.03)) {
+        const Imbalance of = imbalance(here, energy > 0 ? energy : R(1));
+        is_found = of.error < of.momentum * AT_START * AT_START;
+      }
+      last_change = max_(change, R(1e-3));
+      if (made == 1) tau = max_(R(0.6) * tau, LEAST_SOFTNESS);
+      else if (made == 3) tau *= 2;
+    } else {
+      tau = min_(10 * tau, R(1));
+    }
+  }
+  EACH(row, 3 * W.blocks) W.r[row] = r[row], W.v_free[row] = v_free[row];
+  LEAD W.iterations += spent;
+  SYNC;
+  return is_found;
+}

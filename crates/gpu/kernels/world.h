@@ -1,0 +1,93 @@
+// What a world is while it is stepped: all of it in shared memory.
+
+// Kinds, as the plan's tables have them.
+enum Joint { REVOLUTE, PRISMATIC, SCREW, BALL, FREE };
+enum Kind {
+  CONTACT, LIMIT, BALL_LIMIT, JOINT_FRICTION, COUPLING, TIE_POINT, TIE_TURN, TIE_DISTANCE, TENDON_LIMIT, TENDON_SPRING,
+  TENDON_ARMATURE, TENDON_FRICTION, TENDON_ACTUATOR, DRIVE
+};
+enum Shape { SPHERE, CAPSULE, BOX };
+enum Law { COULOMB, LAGGED, SAP };
+
+#define ROWS (3 * BLOCKS)
+#define WORDS ((NV + 31) / 32)
+
+// A constraint that the step can reach.
+struct Candidate {
+  int id;
+  unsigned flags;
+  real position[3], normal[3];
+  // Contacts: gap, R of friction, estimate of the normal impulse, whether it pushes. Equalities of three rows: v̂. One row: both bounds,
+  // and the impulse of one that is at a bound.
+  real extra[4];
+  real v_hat, v_hat_recovery, r_n, w;
+  // What it met in the step before: its velocity without impulse (world axes; of one row the first entry), its normal impulse.
+  real free_velocity[3], impulse;
+  int pad;
+};
+enum Flag { CHOSEN = 1, BOUNDED = 2, REMEMBERED = 4, IS_THREE = 8, IS_LIMIT = 16, IS_CONTACT = 32, IS_TURN = 64 };
+
+// What a constraint met in a step, kept to the next one.
+struct Met { int id; real free_velocity[3], impulse; };
+
+// Worlds between steps. Counts are since the batch was made.
+struct Status {
+  int remembered;   // entries of what constraints met
+  int iterations;   // of the contact solver
+  int unsettled;    // steps whose contact problem was not solved to the tolerance
+  int overflow;     // constraints that had no room
+  int coarse;       // steps that should have been made in parts
+  int failed;       // 1 if the last step failed
+  int steps;
+  int pushing;      // constraints that pushed in the last step
+};
+
+struct World {
+  // What the host gives; forces and targets may be null.
+  const real *ctrl, *pd_target, *applied_force, *applied_wrench;
+  Met* met;
+  real q[ROOM(NQ)], q_start[ROOM(NQ)], act[ROOM(ACTIVATIONS)], act_start[ROOM(ACTIVATIONS)], input[ACTIVATIONS ? CONTROLS : 1];
+  // Velocities: of the state, v₀, v*, those that move positions.
+  real v[NV], v_start[NV], v_star[NV], v_of_q[NV];
+  // Impulses at the degrees of freedom, Λ, and of the factor 1/D, the axes s and U = Iᴬ s; right-hand side, then solution.
+  real impulse[NV], lambda[NV], d_inv[NV], x[NV], axis[NV][6], u[NV][6];
+  real origin[TREES][3], heaviest[TREES], fastest[TREES];
+  int turns[TREES], island[TREES];
+  real recovers[TREES];
+  // Nodes: placement from the tree's origin, mass moment and rotational inertia there, motion at v₀, what v* adds to it, Coriolis force,
+  // dt (c − weight), load and then response.
+  real rot[NODES][9], pos[NODES][3], moment[NODES][3], rotational[NODES][6];
+  real twist[NODES][6], change[NODES][6], coriolis[NODES][6], force_and_load[2 * NODES][6];
+  // p(v) = impulse − impedance (v − v₀) within bounds; whether it is a constraint.
+  real drive[ROOM(DRIVES)][5];
+  real pd_impulse[HAS_PD ? NV : 1];
+  real coefficient[ROOM(TERMS)];
+#if IS_BALANCED
+  // Of each tree what the step owes its end: kinetic energy, momentum, mass moment, impulse of external forces, drift.
+  real due[TREES][16];
+#endif
+  Candidate candidates[CANDIDATES];
+  int near, count;  // contacts come first
+  // Rows of the contact problem, three to a block; the candidate of each row.
+  int blocks, threes, of_row[ROWS], is_contact[BLOCKS], active[BLOCKS];
+  real r[ROWS], v_hat[ROWS], w[ROWS], low[ROWS], high[ROWS], v_free[ROWS], z[ROWS], v_c[ROWS], impulses[ROWS], step[ROWS];
+  real t[BLOCKS][9];
+  // The Delassus operator, lower triangle by rows.
+  real delassus[ROWS * (ROWS + 1) / 2];
+  real scratch[SCRATCH];
+  // Entries of what constraints met in the step before; what the step meets; counts of this launch.
+  int remembered, is_unsettled, is_placed, iterations, unsettled, overflow, coarse, failed, pushing;
+};
+
+FN V3 local3(const real* table, int items, int i) { return v3(table[i], table[items + i], table[2 * items + i]); }
+
+#define FORCE(i) W.force_and_load[i]
+#define LOAD(i) W.force_and_load[NODES + (i)]
+
+// The momentum of a node that moves so.
+FN Spatial momentum(const World& W, const Here here, int i, Spatial v) {
+  V3 h = get3(W.moment[i]);
+  return Spatial{times(W.rotational[i], v.ang) + cross(h, v.lin), node_mass(i) * v.lin + cross(v.ang, h)};
+}
+// The velocity of a point, its arm from the tree's origin.
+FN V3 velocity_at(Spatial v, V3 arm) { return v.lin + cross(v.ang, arm); }

@@ -1,0 +1,198 @@
+//! The text of the kernels for a model's shape, and the tables of its numbers.
+
+use std::fmt::Write;
+
+use lanes::{Description, Numbers, Plan, Table};
+
+use crate::{GpuError, Precision};
+
+/// The kernels, in the order in which they are compiled.
+const FILES: [&str; 14] = [
+    include_str!("../kernels/base.h"),
+    // Between these two stands what depends on the model's shape.
+    include_str!("../kernels/world.h"),
+    include_str!("../kernels/kinematics.h"),
+    include_str!("../kernels/dynamics.h"),
+    include_str!("../kernels/forces.h"),
+    include_str!("../kernels/collide.h"),
+    include_str!("../kernels/laws.h"),
+    include_str!("../kernels/constrain.h"),
+    include_str!("../kernels/choose.h"),
+    include_str!("../kernels/space.h"),
+    include_str!("../kernels/newton.h"),
+    include_str!("../kernels/resolve.h"),
+    include_str!("../kernels/balance.h"),
+    concat!(include_str!("../kernels/step.h"), include_str!("../kernels/kernel.h")),
+];
+
+/// Room for constraints in shared memory, and how threads are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Threads of a world: 8, 16 or 32.
+    pub lanes: usize,
+    /// Worlds of a block.
+    pub worlds_a_block: usize,
+    /// Blocks of three rows that a step may solve for.
+    pub blocks: usize,
+    /// Contact points that a step may look at, and these with all other constraints.
+    pub contacts: usize,
+    /// Both together.
+    pub candidates: usize,
+}
+
+/// Rows that a step may solve for at most, as in lanes.
+pub const MAX_ROWS: usize = 96;
+
+impl Layout {
+    /// What a model needs; `rows` is the room for rows of constraints if the user says so.
+    fn new(description: &Description, rows: Option<usize>) -> Self {
+        let size = |name: &str| size_of(description, name);
+        let (slots, constraints, first) = (size("SLOTS"), size("CONSTRAINTS"), size("FIRST_LIMIT"));
+        let [threes, ones] = description.always;
+        let limits = (constraints - first).saturating_sub(threes + ones).div_ceil(2);
+        let least = threes + ones.div_ceil(3);
+        let contacts = slots.min(8 + 2 * (size("TREES") - 1));
+        let standard = least + contacts + limits.min(6).div_ceil(3);
+        let blocks = rows.map_or(standard, |rows| rows.div_ceil(3)).clamp(1, MAX_ROWS / 3);
+        // More points are near than push; of the sides of limits few are.
+        let contacts = slots.min(blocks + blocks.div_ceil(2) + 1);
+        let candidates = (contacts + threes + ones + limits.min(blocks.max(8))).max(1);
+        let lanes = if size("NODES") > 24 || blocks > 16 { 32 } else { 16 };
+        Self { lanes, worlds_a_block: 4, blocks, contacts, candidates }
+    }
+}
+
+impl Layout {
+    /// Blocks that a step of the solver may change. Mostly some of those that are solved for do not push; what has no room here waits for the
+    /// next iteration.
+    pub fn active_blocks(&self) -> usize {
+        self.blocks.min(usize::max(8, self.blocks * 4 / 5))
+    }
+}
+
+/// The source of the kernels of a model, and its tables.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The whole text.
+    pub text: String,
+    /// Tables of the plan.
+    pub whole: Vec<i32>,
+    /// Numbers of the plan.
+    pub reals: Vec<f64>,
+    /// Numbers that a world may have of its own.
+    pub own: Vec<f64>,
+    /// The layout.
+    pub layout: Layout,
+}
+
+/// The entries of what there are `name` of.
+fn size_of(description: &Description, name: &str) -> usize {
+    description.sizes.iter().find(|(own, _)| *own == name).map_or(0, |(_, size)| *size)
+}
+
+impl Source {
+    /// The kernels for a plan.
+    ///
+    /// # Errors
+    /// When the model has something that the kernels do not simulate: every such thing is named.
+    pub fn new(plan: &Plan, precision: Precision, rows: Option<usize>) -> Result<Self, GpuError> {
+        let description = plan.describe();
+        if !description.missing.is_empty() {
+            return Err(GpuError::Missing(description.missing));
+        }
+        let layout = Layout::new(&description, rows);
+        let own = plan.numbers.tables(plan);
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let mut define = |name: &str, value: String| writeln!(text, "#define {name} {value}").unwrap_or_default();
+        if precision == Precision::F64 {
+            define("DOUBLE", "1".into());
+        }
+        for (name, size) in &description.sizes {
+            define(name, size.to_string());
+        }
+        for (name, value) in &description.scalars {
+            define(name, literal(*value));
+        }
+        for (name, value) in [
+            ("LANES", layout.lanes),
+            ("WORLDS_A_BLOCK", layout.worlds_a_block),
+            ("LEAST_BLOCKS", 1),
+            ("BLOCKS", layout.blocks),
+            ("ACTIVE_BLOCKS", layout.active_blocks()),
+            ("BEHIND_EQUATIONS", usize::from(is_behind_equations(&description, &layout))),
+            ("CONTACTS", layout.contacts),
+            ("CANDIDATES", layout.candidates),
+            ("SCRATCH", scratch(&description, &layout)),
+            ("OWN_SIZE", own.iter().map(|table| table.values.len()).sum()),
+        ] {
+            define(name, value.to_string());
+        }
+        let (mut whole, mut reals, mut of_world, mut levels) = (Vec::new(), Vec::new(), Vec::new(), String::new());
+        // Levels of the tree are read by all lanes at once.
+        for (name, of) in [("LEVEL_START", "level_start"), ("LEVEL_DOFS", "level_dofs")] {
+            let table = description.whole.iter().find(|table| table.name == of);
+            let values: Vec<String> = table.iter().flat_map(|table| &table.values).map(ToString::to_string).collect();
+            levels += &format!("CONSTANT int {name}[] = {{{}}};\n", values.join(", "));
+        }
+        add_tables(&mut text, "whole", &description.whole, &mut whole);
+        add_tables(&mut text, "reals", &description.real, &mut reals);
+        add_tables(&mut text, "own", &own, &mut of_world);
+        // Sizes and the precision come before everything else.
+        text.push_str(FILES[0]);
+        text.push_str(&levels);
+        text.push_str(&FILES[1..].concat());
+        Ok(Self { text, whole, reals, own: of_world, layout })
+    }
+
+    /// The numbers of a world that has some of its own.
+    pub fn numbers(plan: &Plan, numbers: &Numbers<f64>) -> Vec<f64> {
+        numbers.tables(plan).into_iter().flat_map(|table| table.values).collect()
+    }
+}
+
+/// Whether the proximal point method has its numbers behind the equations: forces of nodes are needed still, or do not leave enough room.
+fn is_behind_equations(description: &Description, layout: &Layout) -> bool {
+    size_of(description, "DRIVES") > 0 || 12 * size_of(description, "NODES") < 15 * layout.blocks
+}
+
+/// Numbers of scratch that the phases of a step need.
+fn scratch(description: &Description, layout: &Layout) -> usize {
+    let size = |name: &str| size_of(description, name);
+    let (nodes, nv, rows) = (size("NODES"), size("NV"), 3 * layout.blocks);
+    let carried = ((nv | 1) + nv.div_ceil(32)) * rows;
+    let active = 3 * layout.active_blocks();
+    let proximal = if is_behind_equations(description, layout) { 5 * rows } else { 0 };
+    [
+        36 * nodes,
+        17 * nodes + 17,
+        5 * nodes + 13 * size("GEOMS") + size("SLOTS"),
+        carried,
+        (active | 1) * active + proximal,
+    ]
+    .into_iter()
+    .fold(0, usize::max)
+}
+
+/// A number as C has it.
+fn literal(x: f64) -> String {
+    if x.is_infinite() { if x > 0.0 { "1e30".into() } else { "-1e30".into() } } else { format!("{x:e}") }
+}
+
+/// Defines how tables are read, `name(item)` or `name(column, item)`, and appends their entries to `all`.
+fn add_tables<T: Copy>(text: &mut String, array: &str, tables: &[Table<T>], all: &mut Vec<T>) {
+    for table in tables {
+        let (name, start, items) = (table.name, all.len(), table.items);
+        let line = if table.columns == 1 {
+            format!("#define {name}(i) (here.{array}[{start} + (i)])\n")
+        } else {
+            format!("#define {name}(k, i) (here.{array}[{start} + (k) * {items} + (i)])\n")
+        };
+        text.push_str(&line);
+        all.extend_from_slice(&table.values);
+    }
+    // An array of nothing is none.
+    if let (true, Some(first)) = (all.is_empty(), tables.first()) {
+        all.extend(first.values.first());
+    }
+}

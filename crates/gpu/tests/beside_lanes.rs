@@ -1,0 +1,169 @@
+//! Worlds of the kernels beside worlds in lanes. The kernels are compiled for the host; without a C++ compiler there is nothing to test.
+
+mod models;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use batch::{Batch, BatchOptions};
+use sapwood_gpu::{Array, GpuBatch, GpuOptions, Order, Place, Precision};
+
+/// Worlds of a test.
+const WORLDS: usize = 6;
+
+fn options(order: Order, precision: Precision) -> GpuOptions {
+    let mut simulation = BatchOptions::default().simulation;
+    simulation.tolerance = 1e-12;
+    GpuOptions { simulation, place: Place::Host(order), precision, rows: Some(96) }
+}
+
+/// A number from −1 to 1 that looks random.
+fn noise(k: usize) -> f64 {
+    let mut x = (k as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1234_5678;
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((x >> 11) as f64 / (1_u64 << 52) as f64) - 1.0
+}
+
+/// Steps worlds that start apart and are driven by noise, on both sides.
+fn run(mjcf: &str, steps: usize, gpu_options: GpuOptions, within: f64) -> Vec<f64> {
+    let loaded = if mjcf.starts_with('<') {
+        formats::load_str(mjcf, None, &formats::LoadOptions::default()).unwrap()
+    } else {
+        formats::load(Path::new(mjcf), &formats::LoadOptions::default()).unwrap()
+    };
+    let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
+    let mut batch_options = BatchOptions::default();
+    batch_options.simulation = gpu_options.simulation.clone();
+    batch_options.threads = Some(1);
+    batch_options.lanes = Some(1);
+    let mut batch = Batch::new(model.clone(), scene.clone(), WORLDS, batch_options).unwrap();
+    let mut gpu = GpuBatch::new(model.clone(), scene, WORLDS, gpu_options).unwrap();
+    let (nv, nu) = (model.nv(), model.nu());
+    let v: Vec<f64> = (0..WORLDS * nv).map(|k| 0.3 * noise(k)).collect();
+    batch.v_mut().copy_from_slice(&v);
+    gpu.write(Array::V, &v).unwrap();
+    let (mut worst, mut left_before, mut elsewhere, nq) = (Vec::new(), 0, 0, model.nq());
+    let mut before = gpu.status().unwrap();
+    for k in 0..steps {
+        if k % 10 == 0 {
+            let ctrl: Vec<f64> = (0..WORLDS * nu).map(|j| 0.4 * noise(7777 + 1000 * k + j)).collect();
+            batch.ctrl_mut().copy_from_slice(&ctrl);
+            gpu.write(Array::Ctrl, &ctrl).unwrap();
+        }
+        batch.step(1).unwrap();
+        gpu.step(1, 0).unwrap();
+        let q = gpu.read(Array::Q).unwrap();
+        // Steps that lanes leave to a simulation of one world, or that the kernels say they did not solve, are made otherwise on both sides:
+        // these worlds go on from where the processor is.
+        let left = batch.stats().left;
+        let status = gpu.status().unwrap();
+        let is_unsettled = |world: usize| status[world].unsettled > before[world].unsettled;
+        let (mut most, mut apart) = (0.0_f64, Vec::new());
+        for (world, (own, other)) in q.chunks(nq).zip(batch.q().chunks(nq)).enumerate() {
+            let error = own.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            if (left > left_before || is_unsettled(world)) && error > within {
+                apart.push(world);
+            } else {
+                most = most.max(error);
+            }
+        }
+        let others = (0..WORLDS).filter(|world| is_unsettled(*world)).count() as u64;
+        assert!(apart.len() as u64 <= left - left_before + others, "worlds {apart:?}, left {}", left - left_before);
+        elsewhere += apart.len();
+        if !apart.is_empty() {
+            gpu.write(Array::Q, batch.q()).unwrap();
+            gpu.write(Array::V, batch.v()).unwrap();
+            // What was not solved is forgotten, what is made in halves is not.
+            let mut numbers = gpu.read(Array::Status).unwrap();
+            apart.iter().filter(|world| is_unsettled(**world)).for_each(|world| numbers[8 * world] = 0.0);
+            gpu.write(Array::Status, &numbers).unwrap();
+        }
+        (left_before, before) = (left, status);
+        worst.push(most);
+    }
+    assert!(elsewhere <= WORLDS * steps / 50, "{elsewhere} steps were made otherwise");
+    let stats = batch.stats();
+    println!("lanes: steps {} left {} iterations {}", stats.steps, stats.left, stats.iterations);
+    let status = gpu.status().unwrap();
+    let sum = |of: fn(&sapwood_gpu::Status) -> i32| status.iter().map(of).sum::<i32>();
+    println!(
+        "gpu: iterations {} unsettled {} overflow {} coarse {}",
+        sum(|s| s.iterations),
+        sum(|s| s.unsettled),
+        sum(|s| s.overflow),
+        sum(|s| s.coarse)
+    );
+    println!(
+        "differences: {:.1e} {:.1e} {:.1e} {:.1e}",
+        worst[0],
+        worst[9.min(steps - 1)],
+        worst[steps / 2],
+        worst[steps - 1]
+    );
+    worst
+}
+
+/// As far as worlds agree in steps that both sides make in one piece.
+fn check(name: &str, mjcf: &str, options: GpuOptions, steps: usize, tolerance: f64) {
+    println!("{name}");
+    let worst = run(mjcf, steps, options, tolerance).into_iter().fold(0.0, f64::max);
+    assert!(worst < tolerance, "{name}: {worst:.1e}");
+}
+
+/// Where bodies tumble on balls, or a heavy one presses on a light one, errors grow a thousandfold.
+fn tolerance(name: &str) -> f64 {
+    if ["balls", "masses apart"].contains(&name) { 1e-8 } else { 1e-10 }
+}
+
+/// Those of the models that are named; all for none.
+fn each(names: &[&str], change: impl Fn(&mut GpuOptions), steps: usize, within: impl Fn(&str) -> f64) {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let is_meant = |name: &str| name.contains(&only) && (names.is_empty() || names.contains(&name));
+    for (name, mjcf) in models::ALL.into_iter().filter(|(name, _)| is_meant(name)) {
+        let mut options = options(Order::Forwards, Precision::F64);
+        change(&mut options);
+        check(name, mjcf, options, steps, within(name));
+    }
+}
+
+#[test]
+fn every_model_moves_as_in_lanes() {
+    each(&[], |_| (), 100, tolerance);
+}
+
+#[test]
+fn items_of_a_phase_may_come_in_any_order() {
+    for order in [Order::Backwards, Order::Shuffled] {
+        each(&["actuators", "equalities", "walker"], |options| options.place = Place::Host(order), 100, tolerance);
+    }
+}
+
+#[test]
+fn other_laws_of_friction_and_schemes_do() {
+    use sim::{ContactLaw, Scheme};
+    for (contact, scheme) in [(ContactLaw::Sap, Scheme::SymplecticEuler), (ContactLaw::Lagged, Scheme::Bilinear)] {
+        let change =
+            |options: &mut GpuOptions| (options.simulation.contact, options.simulation.scheme) = (contact, scheme);
+        each(&["bodies", "walker"], change, 100, tolerance);
+    }
+}
+
+/// In 32 bits positions stay within 1e-3 of 64 bits for as long as worlds do not fall apart: here for 50 steps.
+#[test]
+fn single_precision_is_near() {
+    let change = |options: &mut GpuOptions| {
+        options.precision = Precision::F32;
+        (options.simulation.tolerance, options.simulation.sigma) = (1e-6, 1e-3);
+    };
+    each(&["joints", "tendons", "walker"], change, 50, |_| 1e-3);
+}
+
+/// A model that `MODEL` names.
+#[test]
+fn a_file() {
+    let path = std::env::var("MODEL").unwrap_or_default();
+    if !path.is_empty() {
+        check(&path, &path, options(Order::Forwards, Precision::F64), 100, 1e-8);
+    }
+}

@@ -1,0 +1,545 @@
+//! `sapwood.DeviceBatch`, what `sapwood.Batch` is on a GPU, and its arrays.
+
+use std::ffi::{c_int, c_void};
+use std::sync::{Mutex, MutexGuard};
+
+use gpu::{Array, GpuBatch, GpuError, GpuOptions, Order, Place, Precision, View};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyBufferError, PyNotImplementedError, PyRuntimeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::arguments::{array, per_dof, rows, selection, vector, whole};
+use crate::lock::try_lock;
+use crate::model::Model;
+
+/// The error of a batch on a device.
+pub fn gpu_error(error: &GpuError) -> PyErr {
+    let message = error.to_string();
+    match error {
+        GpuError::Missing(_) => PyNotImplementedError::new_err(message),
+        GpuError::Option(_) => PyValueError::new_err(message),
+        _ => PyRuntimeError::new_err(message),
+    }
+}
+
+/// The device that an argument names; none for the processor.
+pub fn place(device: &str) -> PyResult<Option<Place>> {
+    let number = device.strip_prefix("cuda:").map(str::parse);
+    match (device, number) {
+        ("cpu", _) => Ok(None),
+        ("cuda", _) => Ok(Some(Place::Cuda(0))),
+        ("host", _) => Ok(Some(Place::Host(Order::Forwards))),
+        (_, Some(Ok(number))) => Ok(Some(Place::Cuda(number))),
+        _ => Err(PyValueError::new_err(format!(
+            "device is {device:?}: expected \"cpu\", \"cuda\" or \"cuda:1\" (\"host\", for tests, runs the GPU's kernels on the processor)"
+        ))),
+    }
+}
+
+/// Worlds of one model on a GPU.
+#[stubdoc::documented]
+#[pyclass(frozen, module = "sapwood")]
+pub struct DeviceBatch {
+    model: Py<Model>,
+    worlds: usize,
+    place: Place,
+    precision: Precision,
+    batch: Mutex<Box<GpuBatch>>,
+}
+
+impl DeviceBatch {
+    /// A batch on a device.
+    pub fn make(
+        model: &Bound<'_, Model>,
+        worlds: usize,
+        place: Place,
+        options: (sim::Options, Precision, Option<usize>),
+    ) -> PyResult<Self> {
+        let (simulation, precision, rows) = options;
+        let options = GpuOptions { simulation, place, precision, rows };
+        let (of_model, scene) = (model.get().inner().clone(), model.get().scene().clone());
+        let batch = model.py().detach(|| GpuBatch::new(of_model, scene, worlds, options));
+        let batch = Mutex::new(Box::new(batch.map_err(|error| gpu_error(&error))?));
+        Ok(Self { model: model.clone().unbind(), worlds, place, precision, batch })
+    }
+
+    fn lock(&self) -> PyResult<MutexGuard<'_, Box<GpuBatch>>> {
+        try_lock(
+            &self.batch,
+            "a call of this batch is in progress in another thread",
+            "a call of this batch was aborted: make a new Batch",
+        )
+    }
+
+    fn array(slf: &Bound<'_, Self>, of: Array) -> PyResult<DeviceArray> {
+        let view = slf.get().lock()?.view(of).map_err(|error| gpu_error(&error))?;
+        Ok(DeviceArray { batch: slf.clone().unbind(), array: of, view })
+    }
+
+    fn write(&self, py: Python<'_>, of: Array, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
+        let shape = batch.view(of).map_err(|error| gpu_error(&error))?.shape;
+        let values = array(name, value, &shape)?;
+        py.detach(|| batch.write(of, &values)).map_err(|error| gpu_error(&error))
+    }
+}
+
+#[stubdoc::documented]
+#[pymethods]
+impl DeviceBatch {
+    /// The model.
+    #[getter]
+    fn model(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
+    }
+
+    /// Number of worlds.
+    #[getter]
+    fn n(&self) -> usize {
+        self.worlds
+    }
+
+    fn __len__(&self) -> usize {
+        self.worlds
+    }
+
+    /// Where the worlds are.
+    #[getter]
+    fn device(&self) -> String {
+        match self.place {
+            Place::Cuda(number) => format!("cuda:{number}"),
+            Place::Host(_) => "host".into(),
+        }
+    }
+
+    /// Numbers that worlds are computed with.
+    #[getter]
+    fn precision(&self) -> &'static str {
+        if self.precision == Precision::F32 { "f32" } else { "f64" }
+    }
+
+    /// Room for rows of constraints that push in a step.
+    #[getter]
+    fn rows(&self) -> PyResult<usize> {
+        Ok(3 * self.lock()?.layout().blocks)
+    }
+
+    /// Bytes of shared memory that a world takes while it is stepped.
+    #[getter]
+    fn shared_memory(&self) -> PyResult<usize> {
+        Ok(self.lock()?.world_size())
+    }
+
+    /// Time step, s.
+    #[getter]
+    fn timestep(&self) -> PyResult<f64> {
+        let own = self.lock()?.options().simulation.timestep;
+        Ok(own.unwrap_or(self.model.get().inner().timestep))
+    }
+
+    /// Positions, (n, nq).
+    #[getter]
+    fn q(slf: &Bound<'_, Self>) -> PyResult<DeviceArray> {
+        Self::array(slf, Array::Q)
+    }
+
+    #[setter]
+    fn set_q(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.write(value.py(), Array::Q, "q", value)
+    }
+
+    /// Velocities, (n, nv).
+    #[getter]
+    fn v(slf: &Bound<'_, Self>) -> PyResult<DeviceArray> {
+        Self::array(slf, Array::V)
+    }
+
+    #[setter]
+    fn set_v(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.write(value.py(), Array::V, "v", value)
+    }
+
+    /// Controls, (n, nu).
+    #[getter]
+    fn ctrl(slf: &Bound<'_, Self>) -> PyResult<DeviceArray> {
+        Self::array(slf, Array::Ctrl)
+    }
+
+    #[setter]
+    fn set_ctrl(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.write(value.py(), Array::Ctrl, "ctrl", value)
+    }
+
+    /// Activations, (n, na).
+    #[getter]
+    fn act(slf: &Bound<'_, Self>) -> PyResult<DeviceArray> {
+        Self::array(slf, Array::Act)
+    }
+
+    #[setter]
+    fn set_act(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.write(value.py(), Array::Act, "act", value)
+    }
+
+    /// Times, (n,), s.
+    #[getter]
+    fn time(slf: &Bound<'_, Self>) -> PyResult<DeviceArray> {
+        Self::array(slf, Array::Time)
+    }
+
+    /// Targets of PD control, (n, nq).
+    #[getter]
+    fn pd_target(slf: &Bound<'_, Self>) -> PyResult<DeviceArray> {
+        Self::array(slf, Array::PdTarget)
+    }
+
+    #[setter]
+    fn set_pd_target(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.write(value.py(), Array::PdTarget, "pd_target", value)
+    }
+
+    /// Forces on the degrees of freedom, (n, nv).
+    #[getter]
+    fn applied_force(slf: &Bound<'_, Self>) -> PyResult<DeviceArray> {
+        Self::array(slf, Array::AppliedForce)
+    }
+
+    #[setter]
+    fn set_applied_force(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.write(value.py(), Array::AppliedForce, "applied_force", value)
+    }
+
+    /// Torque and force at the centre of mass of each body, (n, nbody, 6).
+    #[getter]
+    fn applied_wrench(slf: &Bound<'_, Self>) -> PyResult<DeviceArray> {
+        Self::array(slf, Array::AppliedWrench)
+    }
+
+    #[setter]
+    fn set_applied_wrench(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.write(value.py(), Array::AppliedWrench, "applied_wrench", value)
+    }
+
+    /// Counts of every world, (n, 8).
+    #[getter]
+    fn status(slf: &Bound<'_, Self>) -> PyResult<DeviceArray> {
+        Self::array(slf, Array::Status)
+    }
+
+    /// Launch k time steps of all worlds.
+    #[pyo3(signature = (k=1, stream=None))]
+    fn step(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = whole)] k: i64,
+        stream: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let steps = usize::try_from(k).map_err(|_| PyValueError::new_err(format!("k is {k}: expected 0 or more")))?;
+        let stream = stream.map_or(Ok(0), |stream| handle(&stream))?;
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
+        py.detach(|| batch.step(steps, stream)).map_err(|error| gpu_error(&error))
+    }
+
+    /// Wait for all steps that were launched.
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        let guard = self.lock()?;
+        let batch: &GpuBatch = &guard;
+        py.detach(|| batch.synchronize()).map_err(|error| gpu_error(&error))
+    }
+
+    /// Take worlds to a keyframe, to the default configuration, or to states of their own.
+    #[pyo3(signature = (mask=None, keyframe=None, states=None))]
+    fn reset(
+        &self,
+        py: Python<'_>,
+        mask: Option<&Bound<'_, PyAny>>,
+        keyframe: Option<&str>,
+        states: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+    ) -> PyResult<()> {
+        let model = self.model.get().inner();
+        let (n, nq, nv) = (self.worlds, model.nq(), model.nv());
+        let worlds = mask.map_or_else(|| Ok((0..n).collect()), |mask| selection("mask", mask, n))?;
+        let mut which = vec![false; n];
+        worlds.iter().for_each(|world| which[*world] = true);
+        let (mut q, mut v) = (model.q0.repeat(n), vec![0.0; nv * n]);
+        if keyframe.is_some() {
+            return Err(PyNotImplementedError::new_err(
+                "keyframe: the GPU does not know keyframes, pass states=(q, v); device=\"cpu\" does",
+            ));
+        }
+        if let Some((of_q, of_v)) = states {
+            let (of_q, of_v) =
+                (rows("states[0]", &of_q, worlds.len(), nq)?, rows("states[1]", &of_v, worlds.len(), nv)?);
+            for (row, &world) in worlds.iter().enumerate() {
+                q[world * nq..(world + 1) * nq].copy_from_slice(&of_q[row * nq..(row + 1) * nq]);
+                v[world * nv..(world + 1) * nv].copy_from_slice(&of_v[row * nv..(row + 1) * nv]);
+            }
+        }
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
+        py.detach(|| batch.reset(&which, &q, &v)).map_err(|error| gpu_error(&error))
+    }
+
+    /// Stable PD control of all worlds by the same gains.
+    #[pyo3(signature = (kp, kd, target, target_velocity=None, effort_limit=None))]
+    fn pd(
+        &self,
+        py: Python<'_>,
+        kp: &Bound<'_, PyAny>,
+        kd: &Bound<'_, PyAny>,
+        target: &Bound<'_, PyAny>,
+        target_velocity: Option<&Bound<'_, PyAny>>,
+        effort_limit: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let model = self.model.get().inner();
+        let (nq, nv) = (model.nq(), model.nv());
+        let targets = rows("target", target, self.worlds, nq)?;
+        let pd = sim::Pd {
+            kp: per_dof("kp", kp, nv)?,
+            kd: per_dof("kd", kd, nv)?,
+            target: targets[..nq].to_vec(),
+            target_velocity: target_velocity.map_or(Ok(vec![0.0; nv]), |x| vector("target_velocity", x, nv))?,
+            effort_limit: effort_limit.map_or_else(|| Ok(model.effort_limits()), |x| per_dof("effort_limit", x, nv))?,
+        };
+        pd.check(&model.tree).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
+        py.detach(|| {
+            batch.set_pd(Some(pd))?;
+            batch.write(Array::PdTarget, &targets)
+        })
+        .map_err(|error| gpu_error(&error))
+    }
+
+    /// End PD control.
+    fn end_pd(&self, py: Python<'_>) -> PyResult<()> {
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
+        py.detach(|| batch.set_pd(None)).map_err(|error| gpu_error(&error))
+    }
+
+    /// What `Batch` has on the processor alone.
+    fn __getattr__(&self, name: &str) -> PyResult<()> {
+        let of_cpu = [
+            "accelerations",
+            "alone",
+            "body_positions",
+            "body_quaternions",
+            "body_velocities",
+            "contacts",
+            "errors",
+            "failed",
+            "lanes",
+            "parameters",
+            "rollout",
+            "sensors",
+            "set_state",
+            "simulation",
+            "state",
+            "stats",
+            "step_jacobians",
+            "threads",
+            "vjp",
+        ];
+        let message = if of_cpu.contains(&name) {
+            format!("a batch on a GPU has no {name}: device=\"cpu\" does")
+        } else {
+            format!("'DeviceBatch' object has no attribute {name:?}")
+        };
+        Err(pyo3::exceptions::PyAttributeError::new_err(message))
+    }
+
+    fn __repr__(&self) -> String {
+        let name = &self.model.get().inner().name;
+        format!("<sapwood.Batch of {} worlds of {name:?} on {}>", self.worlds, self.device())
+    }
+}
+
+/// The address of a stream: a number, or an object that has one as `cuda_stream` (PyTorch), `ptr` (CuPy) or by CUDA's stream protocol.
+fn handle(stream: &Bound<'_, PyAny>) -> PyResult<u64> {
+    for name in ["cuda_stream", "ptr", "handle"] {
+        if let Ok(own) = stream.getattr(name) {
+            return own.extract();
+        }
+    }
+    if let Ok(own) = stream.call_method0("__cuda_stream__") {
+        return own.get_item(1)?.extract();
+    }
+    stream.extract().map_err(|_| PyValueError::new_err("stream: expected a CUDA stream or its address"))
+}
+
+/// An array of a batch on a GPU.
+#[stubdoc::documented]
+#[pyclass(frozen, module = "sapwood")]
+pub struct DeviceArray {
+    batch: Py<DeviceBatch>,
+    array: Array,
+    view: View,
+}
+
+#[stubdoc::documented]
+#[pymethods]
+impl DeviceArray {
+    /// Its shape.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.view.shape)
+    }
+
+    /// The type of its numbers.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        match (self.view.is_whole, self.view.bytes) {
+            (true, _) => "int32",
+            (_, 4) => "float32",
+            _ => "float64",
+        }
+    }
+
+    fn __len__(&self) -> usize {
+        self.view.shape[0]
+    }
+
+    /// A copy on the host.
+    fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let batch = self.batch.get();
+        let mut guard = batch.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
+        let values = py.detach(|| batch.read(self.array)).map_err(|error| gpu_error(&error))?;
+        let array = PyArray1::from_vec(py, values).reshape(self.view.shape.clone())?;
+        let keywords = PyDict::new(py);
+        keywords.set_item("copy", false)?;
+        array.call_method("astype", (self.dtype(),), Some(&keywords))
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if copy == Some(false) {
+            return Err(PyValueError::new_err("an array on a GPU cannot be seen by numpy without a copy"));
+        }
+        let array = self.numpy(py)?;
+        match dtype {
+            Some(dtype) => array.call_method1("astype", (dtype,)),
+            None => Ok(array),
+        }
+    }
+
+    /// The array by the protocol of numba and CuPy.
+    #[getter]
+    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if !matches!(self.batch.get().place, Place::Cuda(_)) {
+            return Err(pyo3::exceptions::PyAttributeError::new_err("the array is not on a GPU"));
+        }
+        let interface = PyDict::new(py);
+        interface.set_item("shape", self.shape(py)?)?;
+        interface.set_item("typestr", format!("<{}{}", if self.view.is_whole { 'i' } else { 'f' }, self.view.bytes))?;
+        interface.set_item("data", (self.view.address, false))?;
+        interface.set_item("strides", py.None())?;
+        interface.set_item("version", 3)?;
+        Ok(interface)
+    }
+
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        match self.batch.get().place {
+            Place::Cuda(number) => (2, number as i32),
+            Place::Host(_) => (1, 0),
+        }
+    }
+
+    /// The array as a DLPack capsule: no copy.
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<Bound<'py, PyAny>>,
+        max_version: Option<Bound<'py, PyAny>>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // Steps run on the stream that the user gives: order is theirs.
+        let _ = (stream, max_version);
+        let own = slf.get();
+        if dl_device.is_some_and(|device| device != own.__dlpack_device__()) || copy == Some(true) {
+            return Err(PyBufferError::new_err("the array is neither copied nor moved to another device"));
+        }
+        let tensor = Box::new(Managed {
+            tensor: DlTensor {
+                data: own.view.address as *mut c_void,
+                device: own.__dlpack_device__(),
+                ndim: own.view.shape.len() as c_int,
+                code: if own.view.is_whole { 0 } else { 2 },
+                bits: 8 * own.view.bytes as u8,
+                lanes: 1,
+                shape: std::ptr::null_mut(),
+                strides: std::ptr::null_mut(),
+                byte_offset: 0,
+            },
+            context: std::ptr::null_mut(),
+            deleter: release,
+            shape: own.view.shape.iter().map(|n| *n as i64).collect(),
+            _owner: slf.clone().unbind(),
+        });
+        let tensor = Box::into_raw(tensor);
+        // SAFETY: the tensor was just made; its shape lives as long as it does. The capsule frees it if nobody takes it.
+        unsafe {
+            (*tensor).tensor.shape = (*tensor).shape.as_mut_ptr();
+            let capsule = ffi::PyCapsule_New(tensor.cast(), c"dltensor".as_ptr(), Some(drop_capsule));
+            Bound::from_owned_ptr_or_err(slf.py(), capsule)
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<sapwood.DeviceArray of shape {:?} and type {} on {}>",
+            self.view.shape,
+            self.dtype(),
+            self.batch.get().device()
+        )
+    }
+}
+
+/// `DLTensor` of dlpack.h.
+#[repr(C)]
+struct DlTensor {
+    data: *mut c_void,
+    device: (i32, i32),
+    ndim: c_int,
+    code: u8,
+    bits: u8,
+    lanes: u16,
+    shape: *mut i64,
+    strides: *mut i64,
+    byte_offset: u64,
+}
+
+/// `DLManagedTensor` of dlpack.h, with what it keeps alive behind it.
+#[repr(C)]
+struct Managed {
+    tensor: DlTensor,
+    context: *mut c_void,
+    deleter: unsafe extern "C" fn(*mut Managed),
+    shape: Vec<i64>,
+    _owner: Py<DeviceArray>,
+}
+
+unsafe extern "C" fn release(tensor: *mut Managed) {
+    // SAFETY: it was made by `Box::into_raw`, and its owner frees it once.
+    drop(unsafe { Box::from_raw(tensor) });
+}
+
+unsafe extern "C" fn drop_capsule(capsule: *mut ffi::PyObject) {
+    // SAFETY: a capsule that was taken has another name, and its tensor another owner.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, c"dltensor".as_ptr()) == 1 {
+            release(ffi::PyCapsule_GetPointer(capsule, c"dltensor".as_ptr()).cast());
+        }
+    }
+}
