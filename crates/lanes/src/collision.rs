@@ -6,7 +6,7 @@
 
 mod narrow;
 
-use spatial::{Mat3, Real, Vec3};
+use spatial::{Real, Vec3};
 
 pub(super) use narrow::NarrowPhase;
 
@@ -19,6 +19,20 @@ const NEARLY_PARALLEL: f64 = 0.05 * 0.05;
 
 /// Round bodies that approach by more than this share of the smaller one's radius in a step are looked at along their way.
 const FAR: f64 = 0.5;
+
+/// What lies at `normal · x = height`.
+#[derive(Clone, Copy)]
+struct Plane<T> {
+    normal: Vec3<T>,
+    height: T,
+}
+
+/// A contact point, and how far apart the surfaces are there.
+struct Point<T> {
+    position: Vec3<T>,
+    normal: Vec3<T>,
+    distance: T,
+}
 
 impl<T: Bundle> Lanes<T> {
     /// Finds the contact points that the step can reach: which slots are `near`, and what is in them.
@@ -33,11 +47,13 @@ impl<T: Bundle> Lanes<T> {
                 let pair = &plan.contacts.pairs[k];
                 let others = match pair.kind {
                     PairKind::Plane { normal, height, geom } => {
-                        self.collide_plane(plan, pair, (normal, height), geom, near)
+                        let plane = Plane { normal: wide3(normal), height: wide(height) };
+                        self.collide_plane(plan, pair, plane, geom, near)
                     }
                     PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms, near),
                     PairKind::Fixed { centre, axes, half, geom } => {
-                        self.near_box(pair, (centre, &axes, half), geom) & near
+                        let apart = wide_mat::<T>(&axes).transpose_mul(self.balls[geom].centre - wide3(centre));
+                        self.near_box(pair, apart, half, geom) & near
                     }
                 };
                 if others != 0 {
@@ -58,11 +74,10 @@ impl<T: Bundle> Lanes<T> {
         within((b.centre - a.centre).norm_squared(), a.reach + b.reach + wide(bounds.margin))
     }
 
-    /// The lanes in which what a geom may come to meets a fixed box, a bit each.
+    /// The lanes in which what a geom may come to meets a fixed box, a bit each; its middle is `apart` from that of the box, along the axes of that.
     #[inline(always)]
-    fn near_box(&self, pair: &PlanPair, (centre, axes, half): (Vec3<f64>, &Mat3<f64>, Vec3<f64>), geom: usize) -> u32 {
+    fn near_box(&self, pair: &PlanPair, apart: Vec3<T>, half: Vec3<f64>, geom: usize) -> u32 {
         let ball = &self.balls[geom];
-        let apart = wide_mat::<T>(axes).transpose_mul(ball.centre - wide3(centre));
         let excess = |x: T, half: f64| (x.abs() - wide(half)).max(T::ZERO);
         let apart = Vec3::new(excess(apart.x, half.x), excess(apart.y, half.y), excess(apart.z, half.z));
         within(apart.norm_squared(), ball.reach + wide(pair.margin))
@@ -101,24 +116,16 @@ impl<T: Bundle> Lanes<T> {
 
     /// Finds points in closed form; returns the lanes, a bit each, that have others.
     #[inline(always)]
-    fn collide_plane(
-        &mut self,
-        plan: &Plan,
-        pair: &PlanPair,
-        (normal, height): (Vec3<f64>, f64),
-        geom: usize,
-        near: u32,
-    ) -> u32 {
+    fn collide_plane(&mut self, plan: &Plan, pair: &PlanPair, plane: Plane<T>, geom: usize, near: u32) -> u32 {
         let (plan_geom, ball) = (&plan.contacts.geoms[geom], &self.balls[geom]);
-        let (n, height) = (wide3::<T>(normal), wide::<T>(height));
-        let above = n.dot(ball.centre) - height;
+        let n = plane.normal;
+        let above = n.dot(ball.centre) - plane.height;
         let near = lanes_of(above.if_less(ball.reach + wide(pair.margin), T::ONE, T::ZERO)) & near;
         if near == 0 || !pair.is_closed {
             return near;
         }
         let Geom { pos, rot } = self.geoms[geom];
         let limit = self.sweeps[plan_geom.node].farthest + wide(pair.margin);
-        let plane = (n, height);
         match plan_geom.shape {
             Shape::Sphere { radius } => self.touch(pair, 0, plane, pos.add_scaled(wide(-radius), n), limit),
             Shape::Capsule { radius, half_length } => {
@@ -139,11 +146,12 @@ impl<T: Bundle> Lanes<T> {
 
     /// Reports a point of a body's surface above a plane.
     #[inline(always)]
-    fn touch(&mut self, pair: &PlanPair, k: usize, (n, height): (Vec3<T>, T), point: Vec3<T>, limit: T) {
-        let distance = n.dot(point) - height;
+    fn touch(&mut self, pair: &PlanPair, k: usize, plane: Plane<T>, point: Vec3<T>, limit: T) {
+        let Plane { normal, height } = plane;
+        let distance = normal.dot(point) - height;
         // The body is pushed half the gap beyond the middle between the surfaces, which is its own but for the margin.
-        let own = point.add_scaled(wide(-0.5 * pair.margin), n);
-        self.report(pair, k, (own, n, distance), limit, T::ONE);
+        let position = point.add_scaled(wide(-0.5 * pair.margin), normal);
+        self.report(pair, k, Point { position, normal, distance }, limit, T::ONE);
     }
 
     /// Finds points in closed form; returns the lanes, a bit each, that have others.
@@ -199,7 +207,7 @@ impl<T: Bundle> Lanes<T> {
         let approach = (own - other).dot(normal) * wide(plan.dt);
         let far = wide::<T>(FAR * plan_a.radius.min(plan_b.radius)).if_less(approach, T::ONE, T::ZERO);
         let others = (lanes_of(parallel) | lanes_of(crossing) | lanes_of(far)) & reaches;
-        self.report(pair, 0, (position, normal, distance), limit, T::mask(reaches & !others));
+        self.report(pair, 0, Point { position, normal, distance }, limit, T::mask(reaches & !others));
         others
     }
 
@@ -209,7 +217,7 @@ impl<T: Bundle> Lanes<T> {
         &mut self,
         pair: &PlanPair,
         k: usize,
-        (position, normal, distance): (Vec3<T>, Vec3<T>, T),
+        Point { position, normal, distance }: Point<T>,
         limit: T,
         is_valid: T,
     ) {

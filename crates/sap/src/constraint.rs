@@ -1,5 +1,7 @@
 //! A constraint: its law, and what the solver may know to predict it.
 
+use std::ops::Range;
+
 use crate::Law;
 use crate::dual;
 use crate::law::{Bounds, LawKind};
@@ -153,6 +155,17 @@ impl Constraint {
             _ => *block,
         }
     }
+}
+
+/// The rows of each constraint, one after the other.
+#[inline(always)]
+pub(crate) fn rows_of(constraints: &[Constraint]) -> impl Iterator<Item = Range<usize>> {
+    let mut end = 0;
+    constraints.iter().map(move |constraint| {
+        let start = end;
+        end += constraint.rows();
+        start..end
+    })
 }
 
 /// Three entries of one row or three.

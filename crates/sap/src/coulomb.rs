@@ -8,7 +8,7 @@
 //! | the check of the guess ([`initial_guess`]) | the expected velocities | the end, where they are the solution |
 //! | semismooth Newton for bounds and velocities at once ([`semismooth`](crate::semismooth)) | the step before | the convex problem, or the next strategy |
 //! | the proximal point method ([`proximal_point`](crate::semismooth::proximal_point)) | the step before, then `v*`, then no impulses | the convex problem |
-//! | Newton's method on the convex problem ([`crate::convex`]) | the iterate | the end: at once where a strategy has solved it to the tolerance; where none has, its bounds stand |
+//! | Newton's method on the convex problem ([`crate::convex`]) | the iterate; where nothing was found, after some steps of semismooth Newton with the bounds that stand | the end: at once where the problem is solved to the tolerance |
 
 mod friction_residual;
 pub(crate) mod initial_guess;
@@ -17,7 +17,7 @@ mod workspace;
 pub use friction_residual::{friction_residual, meets_coulomb};
 pub use workspace::Workspace;
 
-use crate::constraint::widened;
+use crate::constraint::{rows_of, widened};
 use crate::convex::{ConvexWorkspace, Iteration, Optimality, minimise};
 use crate::law::{Bounds, OwnBounds};
 use crate::parameters::{ProximalPointParameters, SolverParameters};
@@ -108,13 +108,12 @@ fn find_bounds<S: Structure>(
         }
         // The bounds of the last step are nearer than those of the step before; predictions go on from it.
         localise(blocks, 1, Bounds::Own);
-        let mut row = 0;
+        for (block, own) in blocks.iter().zip(rows_of(constraints)) {
+            convex.free[own.clone()].copy_from_slice(&block.z[..own.len()]);
+        }
         for (constraint, block) in constraints.iter_mut().zip(&*blocks) {
-            let own = row..row + constraint.rows();
-            row = own.end;
             let contact = if constraint.law.is_spin() { &blocks[block.contacts[0]] } else { block };
             constraint.law.set_normal_impulse(contact.lambda[2]);
-            convex.free[own.clone()].copy_from_slice(&block.z[..own.len()]);
         }
         iteration.go_back(constraints, convex);
     }

@@ -83,8 +83,7 @@ pub enum Strategy {
 /// What a solve did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// Factorisations: predictions and Newton iterations, those for Coulomb's law among them, but for such as could do with the last
-    /// factor.
+    /// Factorisations of all methods; steps with the last factor are none.
     pub iterations: usize,
     /// Evaluations of the constraints in line searches and after steps of Newton's method for Coulomb's law.
     pub line_search_evaluations: usize,

@@ -82,8 +82,9 @@ pub struct ContactSpaceParameters {
 /// Of Newton's method on one convex problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConvexParameters {
-    /// Predictions of what sticks, slides and parts before Newton's method goes on alone. A humanoid and an ant that move by random
-    /// torques take 8 iterations in the mean without any, 6 with 1, 3.5 with 4; more gain nothing there and a little on the ground.
+    /// Steps of semismooth Newton, which predicts what sticks, slides and parts, before Newton's method goes on alone. A humanoid and an ant
+    /// that move by random torques take 8 iterations in the mean without any, 6 with 1, 3.5 with 4; more gain nothing there and a little on
+    /// the ground.
     pub max_predictions: usize,
     /// The step length above which a step counts as whole: only then is its factor used again.
     pub whole_step: f64,

@@ -7,6 +7,7 @@
 //! ```
 
 use crate::Constraint;
+use crate::constraint::rows_of;
 use crate::parameters::{LineSearchParameters, SolverParameters};
 use crate::vector::{axpy, dot};
 
@@ -53,13 +54,10 @@ impl Line<'_> {
     fn sample(&mut self, alpha: f64) -> Sample {
         self.evaluate(alpha);
         let mut derivative = self.dv_dp;
-        let mut start = 0;
-        for (constraint, hessian) in self.constraints.iter().zip(&self.trial.hessian) {
-            let end = start + constraint.rows();
+        for (hessian, rows) in self.trial.hessian.iter().zip(rows_of(self.constraints)) {
             if hessian.is_active() {
-                derivative += hessian.quadratic_form(&self.dv_c[start..end]);
+                derivative += hessian.quadratic_form(&self.dv_c[rows]);
             }
-            start = end;
         }
         let kinetic = self.dv_p + alpha * self.dv_dp;
         let constraint = -dot(self.dv_c, &self.trial.gamma);

@@ -1,5 +1,6 @@
 //! Scratch of Newton's method on one convex problem.
 
+use crate::constraint::rows_of;
 use crate::vector::axpy;
 use crate::{Block, Constraint};
 
@@ -26,20 +27,15 @@ impl Evaluation {
     /// Sets `γ`, `G` and the cost from `v_c`.
     pub fn update(&mut self, constraints: &[Constraint]) {
         let mut cost = 0.0;
-        let mut start = 0;
-        for (constraint, hessian) in constraints.iter().zip(&mut self.hessian) {
-            let end = start + constraint.rows();
-            cost += constraint.evaluate(&self.v_c[start..end], &mut self.gamma[start..end], hessian);
-            start = end;
+        for ((constraint, hessian), rows) in constraints.iter().zip(&mut self.hessian).zip(rows_of(constraints)) {
+            cost += constraint.evaluate(&self.v_c[rows.clone()], &mut self.gamma[rows], hessian);
         }
         self.cost = cost;
     }
 
     /// The impulses at `v_c` linearised here: `γ + G (v_c here − v_c)`.
     pub fn linear_impulse(&self, constraints: &[Constraint], v_c: &[f64], out: &mut [f64]) {
-        let mut start = 0;
-        for (constraint, block) in constraints.iter().zip(&self.hessian) {
-            let rows = start..start + constraint.rows();
+        for (block, rows) in self.hessian.iter().zip(rows_of(constraints)) {
             let mut ahead = [0.0; 3];
             for ((a, here), there) in ahead.iter_mut().zip(&self.v_c[rows.clone()]).zip(&v_c[rows.clone()]) {
                 *a = here - there;
@@ -48,7 +44,6 @@ impl Evaluation {
             {
                 *out = gamma + g;
             }
-            start = rows.end;
         }
     }
 
@@ -131,20 +126,15 @@ impl ConvexWorkspace {
 
     /// Sets the Hessian of a Newton step from where the iterate is and the impulses of the last linear model.
     pub fn set_hessian(&mut self, constraints: &[Constraint]) {
-        let mut start = 0;
-        let blocks = self.hessian.iter_mut().zip(&self.current.hessian);
-        for (constraint, (out, block)) in constraints.iter().zip(blocks) {
-            let rows = start..start + constraint.rows();
-            *out = constraint.primal_dual(block, &self.current.gamma[rows.clone()], &self.dual[rows.clone()]);
-            start = rows.end;
+        let blocks = self.hessian.iter_mut().zip(&self.current.hessian).zip(rows_of(constraints));
+        for (constraint, ((out, block), rows)) in constraints.iter().zip(blocks) {
+            *out = constraint.primal_dual(block, &self.current.gamma[rows.clone()], &self.dual[rows]);
         }
     }
 
     /// Sets the impulses of the linear model at the end of the whole step `Δv_c`.
     pub fn set_dual(&mut self, constraints: &[Constraint]) {
-        let mut start = 0;
-        for (constraint, block) in constraints.iter().zip(&self.hessian) {
-            let rows = start..start + constraint.rows();
+        for (block, rows) in self.hessian.iter().zip(rows_of(constraints)) {
             let mut step = [0.0; 3];
             step[..rows.len()].copy_from_slice(&self.dv_c[rows.clone()]);
             let change = block.apply(step);
@@ -153,7 +143,6 @@ impl ConvexWorkspace {
             {
                 *dual = gamma - change;
             }
-            start = rows.end;
         }
     }
 

@@ -1,6 +1,6 @@
 //! How far a solution is from Coulomb's law.
 
-use crate::constraint::widened;
+use crate::constraint::{rows_of, widened};
 use crate::law::Bounds;
 use crate::{Constraint, Law, Options, SolverParameters};
 
@@ -29,10 +29,8 @@ use crate::{Constraint, Law, Options, SolverParameters};
 /// If there are fewer velocities or impulses than rows.
 #[must_use]
 pub fn friction_residual(constraints: &[Constraint], velocities: &[f64], impulses: &[f64]) -> f64 {
-    let (mut error, mut size, mut row, mut normal) = (0.0, 0.0, 0, 0.0);
-    for constraint in constraints {
-        let rows = row..row + constraint.rows();
-        row = rows.end;
+    let (mut error, mut size, mut normal) = (0.0, 0.0, 0.0);
+    for (constraint, rows) in constraints.iter().zip(rows_of(constraints)) {
         let gamma = &impulses[rows.clone()];
         if constraint.law.is_contact() {
             normal = gamma[2];

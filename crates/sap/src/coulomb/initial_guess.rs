@@ -1,6 +1,6 @@
 //! The check of the initial guess, before anything else is computed: where bodies rest, the solution is there.
 
-use crate::constraint::widened;
+use crate::constraint::{rows_of, widened};
 use crate::convex::{ConvexWorkspace, Evaluation};
 use crate::law::{Bounds, OwnBounds};
 use crate::vector::{dot, scaled_norm};
@@ -47,10 +47,8 @@ pub(crate) fn check<S: Structure>(
 impl Evaluation {
     /// Sets `γ`, `G` and the cost from `v_c`, with `moves_bounds` each bound of friction being the normal impulse there.
     fn update_bounded(&mut self, constraints: &[Constraint], moves_bounds: bool) {
-        let (mut cost, mut start, mut own) = (0.0, 0, OwnBounds::default());
-        for (constraint, hessian) in constraints.iter().zip(&mut self.hessian) {
-            let rows = start..start + constraint.rows();
-            start = rows.end;
+        let (mut cost, mut own) = (0.0, OwnBounds::default());
+        for ((constraint, hessian), rows) in constraints.iter().zip(&mut self.hessian).zip(rows_of(constraints)) {
             let v_c = widened(&self.v_c[rows.clone()]);
             let response = if moves_bounds {
                 own.respond(&constraint.law, v_c, 0.0)

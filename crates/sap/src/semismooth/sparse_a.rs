@@ -12,7 +12,7 @@
 
 use super::block_rows::BlockRows;
 use super::{Backend, OF_VELOCITIES, STALL};
-use crate::constraint::widened;
+use crate::constraint::{rows_of, widened};
 use crate::convex::{ConvexWorkspace, Iteration};
 use crate::law::Bounds;
 use crate::vector::axpy;
@@ -32,10 +32,8 @@ pub(crate) struct SparseA<'a, 'b, S> {
 /// Blocks of constraints, with what they meet if they do not push.
 pub(crate) fn blocks(constraints: &[Constraint], v_c_star: &[f64], free: &[f64], out: &mut Vec<BlockRows<f64>>) {
     out.clear();
-    let (mut row, mut contact) = (0, 0);
-    for (k, constraint) in constraints.iter().enumerate() {
-        let rows = row..row + constraint.rows();
-        row = rows.end;
+    let mut contact = 0;
+    for (k, (constraint, rows)) in constraints.iter().zip(rows_of(constraints)).enumerate() {
         if constraint.law.is_contact() {
             contact = k;
         }
@@ -53,20 +51,18 @@ pub(crate) fn blocks(constraints: &[Constraint], v_c_star: &[f64], free: &[f64],
 impl<S: Structure> SparseA<'_, '_, S> {
     /// The linear model at the rows' z: γ̄, v̄_c, G and b. Velocities of softened rows are shifted; those here are not.
     fn linearise(&mut self, rows: &[BlockRows<f64>], bounds: Bounds) {
-        let Self { ws: ConvexWorkspace { predicted, v_c_star, .. }, slopes, constraints, .. } = self;
-        let mut first = 0;
-        for (k, (block, slope)) in rows.iter().zip(slopes.iter_mut()).enumerate() {
+        let Self { ws: ConvexWorkspace { predicted, v_c_star, .. }, slopes, .. } = self;
+        let outputs = predicted.hessian.iter_mut().zip(slopes.iter_mut()).zip(rows_of(self.constraints));
+        for (block, ((hessian, slope), own_rows)) in rows.iter().zip(outputs) {
             let own = block.contacts.map(|contact| rows[contact].lambda[2]);
             let v_c = [0, 1, 2].map(|row| block.z[row] + block.own[row] * block.lambda[row]);
             let response = block.respond_at(v_c, bounds, own);
-            predicted.hessian[k] = response.hessian();
+            *hessian = response.hessian();
             *slope = if bounds == Bounds::Own { response.slope } else { [0.0; 3] };
-            for row in 0..constraints[k].rows() {
-                let shift = block.v_free[row] - v_c_star[first + row];
-                predicted.v_c[first + row] = v_c[row] - shift;
-                predicted.gamma[first + row] = response.impulse[row];
+            for (row, k) in own_rows.enumerate() {
+                predicted.v_c[k] = v_c[row] - (block.v_free[row] - v_c_star[k]);
+                predicted.gamma[k] = response.impulse[row];
             }
-            first += constraints[k].rows();
         }
     }
 
@@ -74,14 +70,12 @@ impl<S: Structure> SparseA<'_, '_, S> {
     fn set_dual(&mut self) {
         let ConvexWorkspace { predicted, current, dual, .. } = &mut *self.ws;
         predicted.linear_impulse(self.constraints, &current.v_c, dual);
-        let (mut row, mut change) = (0, 0.0);
-        for (constraint, slope) in self.constraints.iter().zip(&*self.slopes) {
+        let mut change = 0.0;
+        for ((constraint, slope), rows) in self.constraints.iter().zip(&*self.slopes).zip(rows_of(self.constraints)) {
             if constraint.law.is_contact() {
-                change = dual[row + 2] - predicted.gamma[row + 2];
+                change = dual[rows.start + 2] - predicted.gamma[rows.start + 2];
             }
-            let rows = row..row + constraint.rows();
-            dual[rows.clone()].iter_mut().zip(slope).for_each(|(dual, b)| *dual += *b * change);
-            row = rows.end;
+            dual[rows].iter_mut().zip(slope).for_each(|(dual, b)| *dual += *b * change);
         }
     }
 
@@ -97,15 +91,13 @@ impl<S: Structure> SparseA<'_, '_, S> {
     /// Evaluates the laws at the iterate, and returns the residual; not a number where something is not finite.
     fn find_residual(&mut self, rows: &[BlockRows<f64>], bounds: Bounds) -> f64 {
         let ConvexWorkspace { current, .. } = &mut *self.ws;
-        let (mut row, mut normal) = (0, 0.0);
-        for (block, constraint) in rows.iter().zip(self.constraints) {
-            let own = row..row + constraint.rows();
-            row = own.end;
+        let mut normal = 0.0;
+        for (block, own) in rows.iter().zip(rows_of(self.constraints)) {
             let impulse = block.respond_at(widened(&current.v_c[own.clone()]), bounds, [normal; 3]).impulse;
-            if constraint.law.is_contact() {
+            if block.law.is_contact() {
                 normal = impulse[2];
             }
-            current.gamma[own].copy_from_slice(&impulse[..constraint.rows()]);
+            current.gamma[own.clone()].copy_from_slice(&impulse[..own.len()]);
         }
         self.iteration.line_search_evaluations += 1;
         let residual = self.iteration.residual(self.ws).map_or(f64::NAN, |optimality| optimality.residual);
@@ -116,14 +108,11 @@ impl<S: Structure> SparseA<'_, '_, S> {
     /// Takes velocities, and impulses, to the rows.
     fn write(&self, rows: &mut [BlockRows<f64>], impulses: impl Fn(&ConvexWorkspace) -> &[f64]) {
         let (impulses, v_c, v_c_star) = (impulses(self.ws), &self.ws.current.v_c, &self.ws.v_c_star);
-        let mut first = 0;
-        for (block, constraint) in rows.iter_mut().zip(self.constraints) {
-            for row in 0..constraint.rows() {
-                let shift = block.v_free[row] - v_c_star[first + row];
-                block.v_c[row] = v_c[first + row] + shift;
-                block.lambda[row] = impulses[first + row];
+        for (block, own) in rows.iter_mut().zip(rows_of(self.constraints)) {
+            for (row, k) in own.enumerate() {
+                block.v_c[row] = v_c[k] + (block.v_free[row] - v_c_star[k]);
+                block.lambda[row] = impulses[k];
             }
-            first += constraint.rows();
         }
     }
 }
