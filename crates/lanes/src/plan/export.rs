@@ -157,6 +157,7 @@ impl Plan {
             ("SLOTS", self.contacts.slots),
             ("CONSTRAINTS", self.constraints.all.len()),
             ("TERMS", self.constraints.terms.len()),
+            ("LIMIT_TERMS", 2 * self.limits.len()),
             ("FIRST_LIMIT", self.constraints.first_limit),
             ("FIRST_OTHER", self.constraints.first_other),
             ("FIRST_DRIVE", self.first_drive),
