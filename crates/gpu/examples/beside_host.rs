@@ -49,7 +49,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                         .map(|(a, b)| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max))
                         .collect();
                     errors.sort_by(f64::total_cmp);
-                    line += &format!(" | step {}: median {:.1e} worst {:.1e}", k + 1, errors[worlds / 2], errors[worlds - 1]);
+                    line += &format!(
+                        " | step {}: median {:.1e} worst {:.1e}",
+                        k + 1,
+                        errors[worlds / 2],
+                        errors[worlds - 1]
+                    );
                 }
             }
         }

@@ -117,7 +117,9 @@ impl GpuBatch {
             return Err(GpuError::Option("n is 0: expected 1 or more worlds".into()));
         }
         if !options.simulation.conserve {
-            return Err(GpuError::Option("conserve=False: the GPU does not make such steps, device=\"cpu\" does".into()));
+            return Err(GpuError::Option(
+                "conserve=False: the GPU does not make such steps, device=\"cpu\" does".into(),
+            ));
         }
         if options.precision == Precision::F32 && options.simulation.sigma > 0.0 {
             options.simulation.sigma = options.simulation.sigma.max(SINGLE_SIGMA);
@@ -126,7 +128,8 @@ impl GpuBatch {
         let source = Source::new(&plan, options.precision, options.rows)?;
         let kernels = Kernels::new(options.place, &source)?;
         let tables = upload(&kernels, &source, options.precision)?;
-        let mut batch = Self { model, scene, options, plan, source, kernels, worlds, arrays: BTreeMap::new(), tables, pd: None };
+        let mut batch =
+            Self { model, scene, options, plan, source, kernels, worlds, arrays: BTreeMap::new(), tables, pd: None };
         let all = [Array::Q, Array::V, Array::Ctrl, Array::Act, Array::Time, Array::Status, Array::Met];
         all.into_iter().try_for_each(|array| batch.allocate(array))?;
         let q0 = batch.model.q0.repeat(worlds);
@@ -219,9 +222,14 @@ impl GpuBatch {
         let mut bytes = vec![0; view.shape.iter().product::<usize>() * view.bytes];
         self.kernels.read(&self.arrays[&array], &mut bytes)?;
         Ok(match (view.is_whole, view.bytes) {
-            (true, _) => bytes.chunks_exact(4).map(|b| f64::from(i32::from_ne_bytes([b[0], b[1], b[2], b[3]]))).collect(),
+            (true, _) => {
+                bytes.chunks_exact(4).map(|b| f64::from(i32::from_ne_bytes([b[0], b[1], b[2], b[3]]))).collect()
+            }
             (_, 4) => bytes.chunks_exact(4).map(|b| f64::from(f32::from_ne_bytes([b[0], b[1], b[2], b[3]]))).collect(),
-            _ => bytes.chunks_exact(8).map(|b| f64::from_ne_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]])).collect(),
+            _ => bytes
+                .chunks_exact(8)
+                .map(|b| f64::from_ne_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]))
+                .collect(),
         })
     }
 

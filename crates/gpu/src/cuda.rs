@@ -93,8 +93,7 @@ impl CudaKernels {
             let get = |name| module::get_function(module, name).map_err(fails);
             (module, get(c"steps".to_owned())?, get(c"world_size".to_owned())?)
         };
-        let mut kernels =
-            Self { context, module, steps, lanes: source.layout.lanes, world_size: 0, worlds_a_block: 1 };
+        let mut kernels = Self { context, module, steps, lanes: source.layout.lanes, world_size: 0, worlds_a_block: 1 };
         kernels.world_size = kernels.ask_size(size_of_world)?;
         // The lanes of a warp are those of whole worlds.
         let worlds_a_warp = 32 / source.layout.lanes;
@@ -137,9 +136,8 @@ impl CudaKernels {
         self.enter()?;
         // SAFETY: the memory is owned by what is returned.
         let address = unsafe { result::malloc_sync(bytes.max(4)) };
-        let address = address.map_err(|error| {
-            GpuError::Device(format!("{bytes} bytes on the GPU: {}", fails(error)))
-        })?;
+        let address =
+            address.map_err(|error| GpuError::Device(format!("{bytes} bytes on the GPU: {}", fails(error))))?;
         Ok(CudaMemory { context: self.context, address })
     }
 

@@ -36,7 +36,9 @@ impl Kernels {
             #[cfg(feature = "cuda")]
             Place::Cuda(device) => Ok(Self::Cuda(CudaKernels::new(device, source)?)),
             #[cfg(not(feature = "cuda"))]
-            Place::Cuda(_) => Err(GpuError::Device("this build of Sapwood has no CUDA: build it with the feature \"cuda\"".into())),
+            Place::Cuda(_) => {
+                Err(GpuError::Device("this build of Sapwood has no CUDA: build it with the feature \"cuda\"".into()))
+            }
         }
     }
 

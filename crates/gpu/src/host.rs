@@ -90,7 +90,12 @@ pub(crate) fn cached(
     std::fs::create_dir_all(&folder).map_err(fails)?;
     let path = folder.join(format!("{:016x}.{extension}", hash(text)));
     if !path.exists() {
-        let own = folder.join(format!("{:016x}-{}-{:?}.{extension}", hash(text), std::process::id(), std::thread::current().id()));
+        let own = folder.join(format!(
+            "{:016x}-{}-{:?}.{extension}",
+            hash(text),
+            std::process::id(),
+            std::thread::current().id()
+        ));
         make(&own)?;
         std::fs::rename(&own, &path).map_err(fails)?;
     }

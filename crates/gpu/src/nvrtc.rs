@@ -46,13 +46,19 @@ impl Nvrtc {
         let broken = |error: libloading::Error| GpuError::Compiler(error.to_string());
         let text = CString::new(text).map_err(|error| GpuError::Compiler(error.to_string()))?;
         let architecture = format!("--gpu-architecture=compute_{architecture}");
-        let flags = ["--std=c++17", "-ftz=true", "-prec-div=false", "-prec-sqrt=false", "-default-device", &architecture];
+        let flags =
+            ["--std=c++17", "-ftz=true", "-prec-div=false", "-prec-sqrt=false", "-default-device", &architecture];
         let flags: Vec<CString> = flags.iter().filter_map(|flag| CString::new(*flag).ok()).collect();
         let flags: Vec<*const c_char> = flags.iter().map(|flag| flag.as_ptr()).collect();
         // SAFETY: the signatures are those of nvrtc.h, which no version has changed.
         unsafe {
             type Create = unsafe extern "C" fn(
-                *mut Program, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char,
+                *mut Program,
+                *const c_char,
+                *const c_char,
+                c_int,
+                *const *const c_char,
+                *const *const c_char,
             ) -> c_int;
             let create: Symbol<'_, Create> = self.library.get(b"nvrtcCreateProgram\0").map_err(broken)?;
             type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int;

@@ -87,8 +87,20 @@ fn run(mjcf: &str, steps: usize, gpu_options: GpuOptions, within: f64) -> Vec<f6
     println!("lanes: steps {} left {} iterations {}", stats.steps, stats.left, stats.iterations);
     let status = gpu.status().unwrap();
     let sum = |of: fn(&sapwood_gpu::Status) -> i32| status.iter().map(of).sum::<i32>();
-    println!("gpu: iterations {} unsettled {} overflow {} coarse {}", sum(|s| s.iterations), sum(|s| s.unsettled), sum(|s| s.overflow), sum(|s| s.coarse));
-    println!("differences: {:.1e} {:.1e} {:.1e} {:.1e}", worst[0], worst[9.min(steps - 1)], worst[steps / 2], worst[steps - 1]);
+    println!(
+        "gpu: iterations {} unsettled {} overflow {} coarse {}",
+        sum(|s| s.iterations),
+        sum(|s| s.unsettled),
+        sum(|s| s.overflow),
+        sum(|s| s.coarse)
+    );
+    println!(
+        "differences: {:.1e} {:.1e} {:.1e} {:.1e}",
+        worst[0],
+        worst[9.min(steps - 1)],
+        worst[steps / 2],
+        worst[steps - 1]
+    );
     worst
 }
 
@@ -131,9 +143,11 @@ fn items_of_a_phase_may_come_in_any_order() {
 fn other_laws_of_friction_and_schemes_do() {
     use sim::{ContactLaw, Scheme};
     // Friction that lags behind depends on what was met before, which worlds that were made elsewhere do not know.
-    let cases = [(ContactLaw::Sap, Scheme::SymplecticEuler, "bodies"), (ContactLaw::Lagged, Scheme::Bilinear, "equalities")];
+    let cases =
+        [(ContactLaw::Sap, Scheme::SymplecticEuler, "bodies"), (ContactLaw::Lagged, Scheme::Bilinear, "equalities")];
     for (contact, scheme, name) in cases {
-        let change = |options: &mut GpuOptions| (options.simulation.contact, options.simulation.scheme) = (contact, scheme);
+        let change =
+            |options: &mut GpuOptions| (options.simulation.contact, options.simulation.scheme) = (contact, scheme);
         each(&[name, "walker"], change, 100, tolerance);
     }
 }

@@ -20,7 +20,8 @@ fn refusal(mjcf: &str, change: impl FnOnce(&mut GpuOptions)) -> String {
     make(mjcf, 2, change).err().map_or_else(String::new, |error| error.to_string())
 }
 
-const BALL: &str = r#"<mujoco><worldbody><body pos="0 0 1"><freejoint/><geom type="sphere" size=".1"/></body></worldbody></mujoco>"#;
+const BALL: &str =
+    r#"<mujoco><worldbody><body pos="0 0 1"><freejoint/><geom type="sphere" size=".1"/></body></worldbody></mujoco>"#;
 
 #[test]
 fn what_is_missing_is_named() {
@@ -28,7 +29,10 @@ fn what_is_missing_is_named() {
         <body pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
         <body pos="1 0 1"><freejoint/><geom type="cylinder" size=".1 .1"/></body></worldbody></mujoco>"#;
     let message = refusal(two_boxes, |_| ());
-    assert!(message.contains("contact of a plane with a mesh, cylinder") && message.contains("geoms 0 and 2"), "{message}");
+    assert!(
+        message.contains("contact of a plane with a mesh, cylinder") && message.contains("geoms 0 and 2"),
+        "{message}"
+    );
     assert!(message.contains("device=\"cpu\""), "{message}");
 
     let rolling = BALL.replace("<worldbody>", r#"<worldbody><geom type="plane" size="0 0 1" condim="6"/>"#);

@@ -116,11 +116,12 @@ impl Batch {
         let precision = precision.map(|precision| word("precision", precision, &precisions)).transpose()?;
         if let Some(place) = place {
             // Threads and lanes of the processor are none of the GPU's.
-            for (name, is_given) in
-                [("threads", threads.is_some()), ("lanes", lanes.is_some()), ("contacts", contacts)]
+            for (name, is_given) in [("threads", threads.is_some()), ("lanes", lanes.is_some()), ("contacts", contacts)]
             {
                 if is_given {
-                    return Err(PyValueError::new_err(format!("{name}: a batch on a GPU has none, device=\"cpu\" has")));
+                    return Err(PyValueError::new_err(format!(
+                        "{name}: a batch on a GPU has none, device=\"cpu\" has"
+                    )));
                 }
             }
             let of_gpu = if precision == Some(Precision::F64) { gpu::Precision::F64 } else { gpu::Precision::F32 };

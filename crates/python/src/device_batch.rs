@@ -231,7 +231,12 @@ impl DeviceBatch {
 
     /// Launch k time steps of all worlds.
     #[pyo3(signature = (k=1, stream=None))]
-    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] k: i64, stream: Option<Bound<'_, PyAny>>) -> PyResult<()> {
+    fn step(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = whole)] k: i64,
+        stream: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let steps = usize::try_from(k).map_err(|_| PyValueError::new_err(format!("k is {k}: expected 0 or more")))?;
         let stream = stream.map_or(Ok(0), |stream| handle(&stream))?;
         let mut guard = self.lock()?;
@@ -267,7 +272,8 @@ impl DeviceBatch {
             ));
         }
         if let Some((of_q, of_v)) = states {
-            let (of_q, of_v) = (rows("states[0]", &of_q, worlds.len(), nq)?, rows("states[1]", &of_v, worlds.len(), nv)?);
+            let (of_q, of_v) =
+                (rows("states[0]", &of_q, worlds.len(), nq)?, rows("states[1]", &of_v, worlds.len(), nv)?);
             for (row, &world) in worlds.iter().enumerate() {
                 q[world * nq..(world + 1) * nq].copy_from_slice(&of_q[row * nq..(row + 1) * nq]);
                 v[world * nv..(world + 1) * nv].copy_from_slice(&of_v[row * nv..(row + 1) * nv]);
@@ -319,8 +325,25 @@ impl DeviceBatch {
     /// What `Batch` has on the processor alone.
     fn __getattr__(&self, name: &str) -> PyResult<()> {
         let of_cpu = [
-            "accelerations", "alone", "body_positions", "body_quaternions", "body_velocities", "contacts", "errors", "failed", "lanes",
-            "parameters", "rollout", "sensors", "set_state", "simulation", "state", "stats", "step_jacobians", "threads", "vjp",
+            "accelerations",
+            "alone",
+            "body_positions",
+            "body_quaternions",
+            "body_velocities",
+            "contacts",
+            "errors",
+            "failed",
+            "lanes",
+            "parameters",
+            "rollout",
+            "sensors",
+            "set_state",
+            "simulation",
+            "state",
+            "stats",
+            "step_jacobians",
+            "threads",
+            "vjp",
         ];
         let message = if of_cpu.contains(&name) {
             format!("a batch on a GPU has no {name}: device=\"cpu\" does")
@@ -474,7 +497,12 @@ impl DeviceArray {
     }
 
     fn __repr__(&self) -> String {
-        format!("<sapwood.DeviceArray of shape {:?} and type {} on {}>", self.view.shape, self.dtype(), self.batch.get().device())
+        format!(
+            "<sapwood.DeviceArray of shape {:?} and type {} on {}>",
+            self.view.shape,
+            self.dtype(),
+            self.batch.get().device()
+        )
     }
 }
 

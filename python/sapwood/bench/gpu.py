@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import sapwood as sw
+from sapwood.bench.batch_cases import control_ranges
 from sapwood.bench.cases import MissingPackageError, gymnasium, installed
 
 __all__ = ["CASES", "OPTIONS", "PEERS", "run"]
@@ -85,7 +85,7 @@ def ours(
     options: dict[str, Any] = {"precision": precision, "contact": contact, "scheme": scheme}
     batch: Any = sw.Batch(model, n, device=device, **options)
     rng = np.random.default_rng(0)
-    low, high = control_ranges(path)
+    low, high = control_ranges(path, model.nu).T
     batch.v = rng.uniform(-1, 1, (n, model.nv))
 
     def turn(k: int) -> float:
@@ -115,13 +115,6 @@ def ours(
         rate = n * TURN / seconds
         rows.append({"engine": f"ours {precision}", "launch": k, "rate": rate, "notes": notes, "settings": settings})
     return rows
-
-
-def control_ranges(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both ends of the ranges of controls, as MuJoCo's models have them."""
-    ranges = [actuator.ctrl_range or (-1.0, 1.0) for actuator in sw.load(path).actuators]
-    low, high = np.array(ranges, float).reshape(-1, 2).T
-    return low, high
 
 
 def mujoco_warp(path: Path, n: int, repetitions: int) -> list[Row]:

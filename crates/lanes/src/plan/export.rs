@@ -218,11 +218,15 @@ impl Plan {
             }
         }
         let paths = paths.into_iter().map(|word| word as i32).collect();
-        let last_of_level =
-            |l: usize| nodes().take(levels.starts[l + 1] as usize).skip(levels.starts[l] as usize).map(|n| n.joint.nv());
+        let last_of_level = |l: usize| {
+            nodes().take(levels.starts[l + 1] as usize).skip(levels.starts[l] as usize).map(|n| n.joint.nv())
+        };
         to.whole.extend([
             Table::new("level_start", levels.starts.iter().map(|start| [*start])),
-            Table::new("level_dofs", (0..levels.starts.len() - 1).map(|l| [last_of_level(l).max().unwrap_or(0) as i32])),
+            Table::new(
+                "level_dofs",
+                (0..levels.starts.len() - 1).map(|l| [last_of_level(l).max().unwrap_or(0) as i32]),
+            ),
             Table::new("node_parent", nodes().map(|node| [levels.of(node.parent)])),
             Table::new("node_tree", nodes().map(|node| [node.tree as i32])),
             Table::new("node_joint", nodes().map(|node| [joint(node.joint)])),
@@ -288,7 +292,11 @@ impl Plan {
         };
         let in_constraints: Vec<PlanActuator> = self.constraints.all.iter().filter_map(in_constraint).collect();
         all.extend(&in_constraints);
-        to.sizes.extend([("ACTUATORS", all.len()), ("FIRST_MOTOR", first_motor), ("FIRST_IN_CONSTRAINTS", first_in_constraints)]);
+        to.sizes.extend([
+            ("ACTUATORS", all.len()),
+            ("FIRST_MOTOR", first_motor),
+            ("FIRST_IN_CONSTRAINTS", first_in_constraints),
+        ]);
         to.whole.push(Table::new("servo_of", servos));
         to.whole.push(Table::new("drive_of", drives));
         let motors = self.constraints.tendon_motors.iter();
@@ -369,7 +377,10 @@ impl Plan {
 
     fn describe_constraints(&self, levels: &Levels, to: &mut Description) {
         let terms = || self.constraints.terms.iter();
-        to.whole.push(Table::new("term_of", terms().map(|t| [t.q as i32, t.dof as i32, levels.new[self.node_of_dof[t.dof]]])));
+        to.whole.push(Table::new(
+            "term_of",
+            terms().map(|t| [t.q as i32, t.dof as i32, levels.new[self.node_of_dof[t.dof]]]),
+        ));
         to.real.push(Table::new("term_coefficient", terms().map(|term| [term.coefficient])));
         let kind = |source: &Source| match source {
             Source::Contact => 0,
@@ -518,9 +529,9 @@ impl Numbers<f64> {
             ),
             Table::new(
                 "pd_law",
-                self.pd.iter().map(|of| {
-                    [of.kp, of.kd, of.target_velocity, of.impedance, of.most.min(1e30), of.is_limited]
-                }),
+                self.pd
+                    .iter()
+                    .map(|of| [of.kp, of.kd, of.target_velocity, of.impedance, of.most.min(1e30), of.is_limited]),
             ),
             Table::new("limit_range", self.ranges.iter().copied()),
             Table::new("ball_range", self.ball_ranges.iter().map(|x| [*x])),
