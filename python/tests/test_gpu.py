@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -46,7 +48,8 @@ def test_worlds_move_as_on_the_processor(model: sw.Model) -> None:
 def test_arrays_are_views(model: sw.Model) -> None:
     batch = make(model, 3)
     q, status = np.from_dlpack(batch.q), np.from_dlpack(batch.status)
-    assert (q.shape, q.dtype, status.dtype) == ((3, model.nq), np.float32, np.int32)
+    assert q.shape == (3, model.nq)
+    assert (str(q.dtype), str(status.dtype)) == ("float32", "int32")
     assert (batch.q.shape, batch.q.dtype, len(batch.q)) == ((3, model.nq), "float32", 3)
     before = q.copy()
     batch.step()
@@ -86,19 +89,20 @@ def test_pd_control_holds(model: sw.Model) -> None:
 
 def test_what_is_not_there_says_so(model: sw.Model) -> None:
     batch = make(model, 2)
-    for make_error, error, words in [
+    cases: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: sw.Batch(model, 2, device="tpu"), ValueError, 'expected "cpu", "cuda"'),
         (lambda: sw.Batch(model, 0, device="host"), ValueError, "expected 1 or more worlds"),
         (lambda: sw.Batch(model, 2, device="host", threads=2), ValueError, 'device="cpu"'),
         (lambda: sw.Batch(model, 2, device="host", scheme="midpoint"), NotImplementedError, 'device="cpu"'),
         (lambda: sw.Batch(model, 2, rows=3), ValueError, "rows"),
         (lambda: setattr(batch, "q", np.zeros((2, 2))), ValueError, "expected"),
-        (lambda: batch.contacts, AttributeError, 'device="cpu"'),
+        (lambda: attrgetter("contacts")(batch), AttributeError, 'device="cpu"'),
         (lambda: batch.step(-1), ValueError, "expected 0 or more"),
         (lambda: batch.reset(keyframe="home"), NotImplementedError, "states"),
-    ]:
+    ]
+    for call, error, words in cases:
         with pytest.raises(error, match=words):
-            make_error()
+            call()
 
 
 def test_without_a_gpu_one_sentence_says_what_is_missing(model: sw.Model) -> None:

@@ -1,7 +1,7 @@
 """The GPU suite: steps of many worlds a second on a GPU, beside MuJoCo Warp.
 
-Every world has its own random controls over their full range, held for 25 steps, and begins with velocities of its own.
-All engines are measured after 300 steps, when worlds have fallen, over turns of 25 steps; reported are medians of turns.
+Every world has its own random controls over their full range, held for 25 steps, and begins with its own velocities.
+All engines are measured after 300 steps, when worlds have fallen, over turns of 25 steps; reported are medians of them.
 One kernel makes one step, five, or all 25. Of MuJoCo Warp a CUDA graph of 25 steps is launched.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import sapwood as sw
 from sapwood.bench.batch_cases import control_ranges
@@ -77,9 +78,7 @@ def line(row: Row) -> str:
     return f"{row['case']:13} {row['engine']:12} {row['worlds']:7} {row['launch']:8} {row['rate'] / 1e6:9.2f}  {notes}"
 
 
-def ours(
-    path: Path, n: int, repetitions: int, device: str, precision: str, contact: str, scheme: str
-) -> list[Row]:
+def ours(path: Path, n: int, repetitions: int, device: str, precision: str, contact: str, scheme: str) -> list[Row]:
     """Rates of a batch: one step a launch, five, and all of a turn."""
     model = sw.load(path)
     options: dict[str, Any] = {"precision": precision, "contact": contact, "scheme": scheme}
@@ -101,9 +100,9 @@ def ours(
         turn(TURN)
     rows = []
     for k in (1, 5, TURN):
-        before = batch.status.numpy().astype(np.int64).sum(axis=0)
+        before = counts(batch)
         seconds = statistics.median(turn(k) for _ in range(repetitions))
-        _, iterations, unsettled, overflow, coarse, _, steps, _ = batch.status.numpy().astype(np.int64).sum(axis=0) - before
+        _, iterations, unsettled, overflow, coarse, _, steps, _ = counts(batch) - before
         notes = {
             "iterations": iterations / steps,
             "unsettled": unsettled / steps,
@@ -115,6 +114,12 @@ def ours(
         rate = n * TURN / seconds
         rows.append({"engine": f"ours {precision}", "launch": k, "rate": rate, "notes": notes, "settings": settings})
     return rows
+
+
+def counts(batch: sw.DeviceBatch) -> NDArray[np.int64]:
+    """Those of all worlds together."""
+    total: NDArray[np.int64] = batch.status.numpy().astype(np.int64).sum(axis=0)
+    return total
 
 
 def mujoco_warp(path: Path, n: int, repetitions: int) -> list[Row]:
