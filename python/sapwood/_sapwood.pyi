@@ -2491,7 +2491,7 @@ class DeviceBatch:
 
     @property
     def device(self) -> str:
-        """Where the worlds are: "cuda:0", …"""
+        """Where the worlds are: "cuda:0" and so on."""
 
     @property
     def precision(self) -> str:
@@ -2549,13 +2549,16 @@ class DeviceBatch:
     def pd_target(self, value: ArrayLike) -> None: ...
     @property
     def applied_force(self) -> DeviceArray:
-        """Forces on the degrees of freedom, (n, nv), N or N·m; kept until changed. They cost nothing until asked for."""
+        """Forces on the degrees of freedom, (n, nv), N or N·m; kept until changed, free until asked for."""
 
     @applied_force.setter
     def applied_force(self, value: ArrayLike) -> None: ...
     @property
     def applied_wrench(self) -> DeviceArray:
-        """Torque (N·m) and force (N) at the centre of mass of each body, world axes, (n, nbody, 6); kept until changed."""
+        """Torque (N·m) and force (N) at the centre of mass of each body, world axes, (n, nbody, 6).
+
+        Kept until changed.
+        """
 
     @applied_wrench.setter
     def applied_wrench(self, value: ArrayLike) -> None: ...
@@ -2606,9 +2609,6 @@ class DeviceBatch:
 
     def end_pd(self) -> None:
         """End PD control."""
-
-    def __getattr__(self, name: str) -> Any:
-        """What ``Batch`` has on the processor alone is an error that says so."""
 
 class SpdSolver:
     """Stable PD control of one model (see ``sapwood.spd``), with what can be kept from call to call.

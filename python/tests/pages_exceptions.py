@@ -22,6 +22,7 @@ OPTIONAL = {"ray", "rerun", "stable_baselines3", "torch"}
 """Packages of extras that the tests do not install; without them their fences are left, with a warning."""
 
 PAGES_ELSEWHERE = {
+    "docs/gpu.md": "needs a GPU and PyTorch: test_gpu.py does the same on the host",
     "docs/controllers.md": "excerpts: test_pages finds them in python/examples, which test_controllers runs",
     **{
         f"docs/first-week/{page}.md": "test_first_week.py runs each of its programs by itself and reads the results"

@@ -28,7 +28,7 @@ FN real row_velocity(const World& W, const Here here, const Candidate& c, bool i
   real sum = 0;
   ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) {
     const int dof = term_of(1, t);
-    sum += (is_found ? W.v_star[dof] + W.x[dof] : W.v_star[dof]) * W.coefficient[t];
+    sum += (is_found ? W.v_star[dof] + W.x[dof] : W.v_star[dof]) * COEFFICIENT(t);
   }
   return sum;
 }

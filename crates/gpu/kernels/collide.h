@@ -1,5 +1,5 @@
 // Contact points that the step can reach. Positions are where bodies are pushed: midway between two that move; normals point from the first
-// geom to the second. Every contact slot of the plan looks for its own point.
+// geom to the second. Pairs that are near are found first; then each of their slots looks for its own point.
 
 // Axes with a smaller sine squared between them may touch along a line.
 #define NEARLY_PARALLEL R(0.0025)
@@ -9,7 +9,11 @@
 // Round bodies that approach by more than this share of the smaller one's radius in a step may pass each other: such steps are counted.
 #define FAR R(0.5)
 
-// Scratch of the phase: how the points of a node's geoms may move (shift, slack), geoms in the world, and slots that are near.
+// A pair has no more slots than this.
+#define SLOTS_A_PAIR 4
+
+// Scratch of the phase: how the points of a node's geoms may move (shift, slack, farthest), geoms in the world (place, axes, reach), and pairs that
+// are near.
 #define SWEEP(i) (W.scratch + 5 * (i))
 #define GEOM(g) (W.scratch + 5 * NODES + 13 * (g))
 #define HITS ((int*)(W.scratch + 5 * NODES + 13 * GEOMS))
@@ -33,6 +37,8 @@ FN void place_geoms(World& W, const Here here) {
       put3(to + 3 + 3 * k, turn(W.rot[node], v3(geom_rot(3 * k, g), geom_rot(3 * k + 1, g), geom_rot(3 * k + 2, g))));
   }
   SYNC;
+  EACH(g, GEOMS) GEOM(g)[12] = SWEEP(geom_kind(0, g))[4] + geom_radius(g);
+  SYNC;
 }
 
 // How far apart the surfaces of a pair may be for its points to be of interest.
@@ -42,13 +48,13 @@ FN real limit_of(const World& W, const Here here, int pair) {
   return norm(get3(SWEEP(a)) - get3(SWEEP(b))) + SWEEP(a)[3] + SWEEP(b)[3] + pair_margin(pair);
 }
 
+// Whether what the geoms may come to meets.
 FN bool is_near(const World& W, const Here here, int pair) {
   const int a = pair_kind(1, pair), b = pair_kind(2, pair);
-  if (pair_kind(0, pair) == 0)
-    return dot(AT3(pair_plane, pair), get3(GEOM(b))) - pair_plane(3, pair) < limit_of(W, here, pair) + geom_radius(b);
+  const real most = GEOM(b)[12] + pair_margin(pair);
+  if (pair_kind(0, pair) == 0) return dot(AT3(pair_plane, pair), get3(GEOM(b))) - pair_plane(3, pair) < most;
   V3 apart = get3(GEOM(b)) - get3(GEOM(a));
-  real most = limit_of(W, here, pair) + geom_radius(a) + geom_radius(b);
-  return dot(apart, apart) <= most * most;
+  return dot(apart, apart) <= (most + GEOM(a)[12]) * (most + GEOM(a)[12]);
 }
 
 // The four lowest corners of a box above a plane with normal n.
@@ -112,6 +118,7 @@ FN bool between(const World& W, const Here here, int pair, int ordinal, real lim
   if (k == 0) dv = uv = 0;
   V3 across = cross(u, v);
   real sine2 = h > 0 && k > 0 ? dot(across, across) : R(1);
+  if (ordinal > 0 && !(sine2 < NEARLY_PARALLEL)) return false;
   real along_a = clamp_(sine2 > R(1e-12) ? (du - uv * dv) * recip(sine2) : du, -h, h);
   real along_b = clamp_(uv * along_a - dv, -k, k);
   along_a = clamp_(uv * along_b + du, -h, h);
@@ -153,9 +160,9 @@ PHASE void collide(const Here here) {
 #if SLOTS
   place_geoms(W, here);
   int hits = 0, near = 0;
-  ONCE for (int base = 0; base < SLOTS; base += LANES) {
+  ONCE for (int base = 0; base < PAIRS; base += LANES) {
     const int k = base + here.lane;
-    bool hit = k < SLOTS && is_near(W, here, slot_of(0, k));
+    bool hit = k < PAIRS && is_near(W, here, k);
     unsigned yes = votes(here, hit);
     if (hit) HITS[hits + place_of(here, yes)] = k;
     hits += count_bits(yes);
@@ -163,18 +170,17 @@ PHASE void collide(const Here here) {
   SYNC;
   int lost = 0;
   bool is_far = false;
-  ONCE for (int base = 0; any_in_group(here, base < hits); base += LANES) {
-    const int e = base + here.lane;
-    int k = e < hits ? HITS[e] : 0;
-    const int pair = slot_of(0, k);
+  ONCE for (int base = 0; any_in_group(here, base < SLOTS_A_PAIR * hits); base += LANES) {
+    const int e = base + here.lane, ordinal = e % SLOTS_A_PAIR;
+    const int pair = e < SLOTS_A_PAIR * hits ? HITS[e / SLOTS_A_PAIR] : 0, k = pair_slots(0, pair) + ordinal;
     real limit = limit_of(W, here, pair);
     Point point;
-    bool is_there = e < hits;
+    bool is_there = e < SLOTS_A_PAIR * hits && ordinal < pair_slots(1, pair);
     if (is_there && pair_kind(0, pair) == 0) {
-      point = on_plane(W, here, pair, slot_of(1, k));
+      point = on_plane(W, here, pair, ordinal);
       is_there = point.distance <= limit;
     } else if (is_there) {
-      is_there = between(W, here, pair, slot_of(1, k), limit, point);
+      is_there = between(W, here, pair, ordinal, limit, point);
     }
     unsigned yes = votes(here, is_there);
     const int place = near + place_of(here, yes);

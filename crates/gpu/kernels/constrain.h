@@ -3,15 +3,16 @@
 // Columns of `constraint_of`: kind, terms or end nodes, extra, whether it is a spring (1) or a spring per mass (2).
 #define OF(column, k) constraint_of(column, (k) - FIRST_LIMIT)
 #define LAW(column, k) constraint_law(column, (k) - FIRST_LIMIT)
+#define COEFFICIENT(t) ((t) < LIMIT_TERMS ? term_coefficient(t) : W.coefficient[(t) - LIMIT_TERMS])
 
 FN real rate(const World& W, const Here here, int k, const real* v) {
   real sum = 0;
-  ONCE for (int t = OF(1, k); t < OF(2, k); t++) sum += v[term_of(1, t)] * W.coefficient[t];
+  ONCE for (int t = OF(1, k); t < OF(2, k); t++) sum += v[term_of(1, t)] * COEFFICIENT(t);
   return sum;
 }
 FN real length(const World& W, const Here here, int k) {
   real sum = 0;
-  ONCE for (int t = OF(1, k); t < OF(2, k); t++) sum += W.q[term_of(0, t)] * W.coefficient[t];
+  ONCE for (int t = OF(1, k); t < OF(2, k); t++) sum += W.q[term_of(0, t)] * COEFFICIENT(t);
   return sum;
 }
 
@@ -144,10 +145,10 @@ FN bool constrain_coupling(World& W, const Here here, Candidate& c) {
   ONCE for (int e = coupling_parts(0, coupling); e < coupling_parts(1, coupling); e++)
     (part_of(1, e) ? x : y) += W.q[term_of(0, part_of(0, e))] * part_coefficient(e);
   ONCE for (int j = 4; j >= 0; j--) slope = slope * x + p, p = p * x + coupling_law(2 + j, coupling);
-  ONCE for (int t = OF(1, k); t < OF(2, k); t++) W.coefficient[t] = 0;
+  ONCE for (int t = OF(1, k); t < OF(2, k); t++) W.coefficient[t - LIMIT_TERMS] = 0;
   ONCE for (int e = coupling_parts(0, coupling); e < coupling_parts(1, coupling); e++)
-    W.coefficient[part_of(0, e)] += (part_of(1, e) ? -slope : R(1)) * part_coefficient(e);
-  ONCE for (int t = OF(1, k); t < OF(2, k); t++) w += W.coefficient[t] * W.coefficient[t] * W.d_inv[term_of(1, t)];
+    W.coefficient[part_of(0, e) - LIMIT_TERMS] += (part_of(1, e) ? -slope : R(1)) * part_coefficient(e);
+  ONCE for (int t = OF(1, k); t < OF(2, k); t++) w += COEFFICIENT(t) * COEFFICIENT(t) * W.d_inv[term_of(1, t)];
   real speed = rate(W, here, k, W.v_start), violation = y - p;
   RowLaw law = row_law(compliance_of(here, k), w, WEIGHT(k), abs_(violation));
   c.w = w, c.r_n = law.r;
@@ -163,7 +164,7 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
   const real ahead = R(2 * DT);
   if (kind == LIMIT) {
     const int t = OF(1, k), limit = OF(3, k), v = term_of(1, t);
-    bool is_low = W.coefficient[t] > 0;
+    bool is_low = COEFFICIENT(t) > 0;
     real q = W.q[term_of(0, t)], gap = is_low ? q - limit_range(0, limit) : limit_range(1, limit) - q;
     if ((abs_(W.v_start[v]) + abs_(W.v_star[v])) * ahead < gap) return false;
     set_limit(c, k, here, gap, is_low ? W.v_start[v] : -W.v_start[v], W.d_inv[v]);
@@ -187,7 +188,7 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
     real angle = norm(turn), gap = ball_range(OF(3, k)) - angle;
     real reach = (norm(get3(W.v_start + v)) + norm(get3(W.v_star + v))) * ahead;
     V3 axis = (angle > 0 ? -recip(angle) : R(-1)) * turn;
-    put3(W.coefficient + t, axis);
+    put3(W.coefficient + (t - LIMIT_TERMS), axis);
     set_limit(c, k, here, gap, dot(axis, get3(W.v_start + v)), inverse_diagonal(W, here, node));
     return !(reach < gap);
   }

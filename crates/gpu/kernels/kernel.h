@@ -17,13 +17,14 @@ FN void load(World& W, const Here here, const Arguments& of, int w) {
   EACH(k, NQ) W.q[k] = of.q[(size_t)w * NQ + k];
   EACH(k, NV) W.v[k] = of.v[(size_t)w * NV + k];
   EACH(k, ACTIVATIONS) W.act[k] = of.act[(size_t)w * ACTIVATIONS + k];
-  EACH(k, TERMS) W.coefficient[k] = term_coefficient(k);
+  EACH(k, TERMS - LIMIT_TERMS) W.coefficient[k] = term_coefficient(LIMIT_TERMS + k);
   LEAD {
     W.ctrl = of.ctrl + (size_t)w * CONTROLS;
     W.pd_target = of.pd_target ? of.pd_target + (size_t)w * NQ : 0;
     W.applied_force = of.force ? of.force + (size_t)w * NV : 0;
     W.applied_wrench = of.wrench ? of.wrench + (size_t)w * BODIES * 6 : 0;
     W.met = of.met + (size_t)w * ROWS;
+    W.q_start = of.q + (size_t)w * NQ;
     W.remembered = of.status[w].remembered;
     W.is_placed = W.iterations = W.unsettled = W.overflow = W.coarse = W.failed = W.pushing = 0;
     W.near = W.count = W.blocks = W.threes = 0;

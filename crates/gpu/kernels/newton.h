@@ -268,7 +268,8 @@ PHASE bool solve_contacts(const Here here, real energy) {
 // from the impulses λₖ of the step before. The fixed point, for any τ, is the solution.
 #define FIRST_SOFTNESS R(0.1)
 #define LEAST_SOFTNESS R(1e-7)
-#define MAX_PROXIMAL_STEPS 100
+// All worlds of a launch wait for the last one.
+#define MAX_PROXIMAL_STEPS (IS_SINGLE ? 24 : 100)
 
 // R, J v* and z, λₖ of the last accepted step, and the impulses that lead to the present velocities: in the place of forces and loads of nodes,
 // which nobody needs meanwhile, or in scratch behind the equations.

@@ -160,7 +160,8 @@ PHASE void resolve(const Here here) {
     if (is_open) prepare(W, here);
     set_rows(here, is_recovery);
     bool is_solved = solve_contacts(here, energy);
-    if (!is_solved) {
+    // One that was not solved once in this step is not looked at so closely again.
+    if (!is_solved && !(IS_SINGLE && W.is_unsettled)) {
       set_rows(here, is_recovery);
       is_solved = solve_hard(here, energy);
     }

@@ -69,7 +69,7 @@ PHASE void push_bounded(const Here here) {
   LEAD ONCE for (int e = 0; e < W.count; e++) {
     const Candidate& c = W.candidates[e];
     if (c.flags & BOUNDED)
-      ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += W.coefficient[t] * c.extra[2];
+      ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += COEFFICIENT(t) * c.extra[2];
   }
   SYNC;
   bear(here);
@@ -140,7 +140,7 @@ PHASE void carry(const Here here) {
           Spatial load = c.flags & IS_TURN ? Spatial{along, v3(0, 0, 0)} : Spatial{cross(arm, along), along};
           carry_up(W, here, node, -1, load, 0, to);
         } else {
-          carry_up(W, here, term_of(2, k), term_of(1, k), Spatial{v3(0, 0, 0), v3(0, 0, 0)}, W.coefficient[k], to);
+          carry_up(W, here, term_of(2, k), term_of(1, k), Spatial{v3(0, 0, 0), v3(0, 0, 0)}, COEFFICIENT(k), to);
         }
       }
       ONCE for (int word = 0; word < WORDS; word++)
@@ -199,13 +199,13 @@ PHASE void set_response(const Here here) {
     ONCE for (int row = 3 * W.threes; row < 3 * W.blocks; row++) {
       if (W.of_row[row] < 0) continue;
       const Candidate& c = W.candidates[W.of_row[row]];
-      ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += W.coefficient[t] * W.impulses[row];
+      ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += COEFFICIENT(t) * W.impulses[row];
     }
     if (CONSTRAINTS > FIRST_OTHER)
       ONCE for (int e = W.near; e < W.count; e++) {
         const Candidate& c = W.candidates[e];
         if (c.flags & BOUNDED)
-          ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += W.coefficient[t] * c.extra[2];
+          ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += COEFFICIENT(t) * c.extra[2];
       }
   }
   SYNC;

@@ -23,7 +23,6 @@ struct Candidate {
   real v_hat, v_hat_recovery, r_n, w;
   // What it met in the step before: its velocity without impulse (world axes; of one row the first entry), its normal impulse.
   real free_velocity[3], impulse;
-  int pad;
 };
 enum Flag { CHOSEN = 1, BOUNDED = 2, REMEMBERED = 4, IS_THREE = 8, IS_LIMIT = 16, IS_CONTACT = 32, IS_TURN = 64 };
 
@@ -46,7 +45,8 @@ struct World {
   // What the host gives; forces and targets may be null.
   const real *ctrl, *pd_target, *applied_force, *applied_wrench;
   Met* met;
-  real q[ROOM(NQ)], q_start[ROOM(NQ)], act[ROOM(ACTIVATIONS)], act_start[ROOM(ACTIVATIONS)], input[ACTIVATIONS ? CONTROLS : 1];
+  real* q_start;  // where the positions at the beginning of a step are kept
+  real q[ROOM(NQ)], act[ROOM(ACTIVATIONS)], act_start[ROOM(ACTIVATIONS)], input[ACTIVATIONS ? CONTROLS : 1];
   // Velocities: of the state, v₀, v*, those that move positions.
   real v[NV], v_start[NV], v_star[NV], v_of_q[NV];
   // Impulses at the degrees of freedom, Λ, and of the factor 1/D, the axes s and U = Iᴬ s; right-hand side, then solution.
@@ -61,7 +61,8 @@ struct World {
   // p(v) = impulse − impedance (v − v₀) within bounds; whether it is a constraint.
   real drive[ROOM(DRIVES)][5];
   real pd_impulse[HAS_PD ? NV : 1];
-  real coefficient[ROOM(TERMS)];
+  // Of terms behind those of limits, which are ±1.
+  real coefficient[ROOM(TERMS - LIMIT_TERMS)];
 #if IS_BALANCED
   // Of each tree what the step owes its end: kinetic energy, momentum, mass moment, impulse of external forces, drift.
   real due[TREES][16];

@@ -190,7 +190,8 @@ impl Drop for CudaKernels {
     }
 }
 
-/// The number of worlds of a block with which a multiprocessor holds most of them, of equals the greatest.
+/// The number of worlds of a block: a multiprocessor should hold many worlds, and many in a block, which fetch instructions together. Measured,
+/// the rate grows about as the number held times the root of those in a block.
 fn worlds_a_block(
     size: usize,
     choices: impl Iterator<Item = usize>,
@@ -198,7 +199,7 @@ fn worlds_a_block(
     of_processor: usize,
 ) -> Option<usize> {
     let held = |worlds: usize| (of_processor / (worlds * size + RESERVED)).min(32) * worlds;
-    choices.filter(|worlds| worlds * size <= of_block).max_by_key(|worlds| held(*worlds))
+    choices.filter(|worlds| worlds * size <= of_block).max_by_key(|worlds| held(*worlds).pow(2) * worlds)
 }
 
 /// The kernels in PTX, from the cache if they are there.

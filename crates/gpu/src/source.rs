@@ -58,7 +58,7 @@ impl Layout {
         let contacts = slots.min(blocks + blocks.div_ceil(2) + 1);
         let candidates = (contacts + threes + ones + limits.min(blocks.max(8))).max(1);
         let lanes = if size("NODES") > 24 || blocks > 16 { 32 } else { 16 };
-        Self { lanes, worlds_a_block: 4, blocks, contacts, candidates }
+        Self { lanes, worlds_a_block: 8, blocks, contacts, candidates }
     }
 }
 

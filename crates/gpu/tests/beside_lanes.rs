@@ -142,10 +142,13 @@ fn items_of_a_phase_may_come_in_any_order() {
 #[test]
 fn other_laws_of_friction_and_schemes_do() {
     use sim::{ContactLaw, Scheme};
-    for (contact, scheme) in [(ContactLaw::Sap, Scheme::SymplecticEuler), (ContactLaw::Lagged, Scheme::Bilinear)] {
+    // Friction that lags behind depends on what was met before, which worlds that were made elsewhere do not know.
+    let cases =
+        [(ContactLaw::Sap, Scheme::SymplecticEuler, "bodies"), (ContactLaw::Lagged, Scheme::Bilinear, "equalities")];
+    for (contact, scheme, name) in cases {
         let change =
             |options: &mut GpuOptions| (options.simulation.contact, options.simulation.scheme) = (contact, scheme);
-        each(&["bodies", "walker"], change, 100, tolerance);
+        each(&[name, "walker"], change, 100, tolerance);
     }
 }
 

@@ -57,6 +57,8 @@ pub struct Batch {
 #[stubdoc::documented]
 #[pymethods]
 impl Batch {
+    // On a GPU it is a `DeviceBatch`.
+    #[allow(clippy::new_ret_no_self)]
     #[new]
     #[pyo3(
         signature = (

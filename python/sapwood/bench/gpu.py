@@ -1,7 +1,7 @@
 """The GPU suite: steps of many worlds a second on a GPU, beside MuJoCo Warp.
 
-Every world has its own random controls over their full range, held for 25 steps, and begins with velocities of its own.
-All engines are measured after 300 steps, when worlds have fallen, over turns of 25 steps; reported are medians of turns.
+Every world has its own random controls over their full range, held for 25 steps, and begins with its own velocities.
+All engines are measured after 300 steps, when worlds have fallen, over turns of 25 steps; reported are medians of them.
 One kernel makes one step, five, or all 25. Of MuJoCo Warp a CUDA graph of 25 steps is launched.
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sapwood as sw
+from sapwood.bench.batch_cases import control_ranges
 from sapwood.bench.cases import MissingPackageError, gymnasium, installed
 
 __all__ = ["CASES", "OPTIONS", "PEERS", "run"]
@@ -77,15 +78,13 @@ def line(row: Row) -> str:
     return f"{row['case']:13} {row['engine']:12} {row['worlds']:7} {row['launch']:8} {row['rate'] / 1e6:9.2f}  {notes}"
 
 
-def ours(
-    path: Path, n: int, repetitions: int, device: str, precision: str, contact: str, scheme: str
-) -> list[Row]:
+def ours(path: Path, n: int, repetitions: int, device: str, precision: str, contact: str, scheme: str) -> list[Row]:
     """Rates of a batch: one step a launch, five, and all of a turn."""
     model = sw.load(path)
     options: dict[str, Any] = {"precision": precision, "contact": contact, "scheme": scheme}
     batch: Any = sw.Batch(model, n, device=device, **options)
     rng = np.random.default_rng(0)
-    low, high = control_ranges(path)
+    low, high = control_ranges(path, model.nu).T
     batch.v = rng.uniform(-1, 1, (n, model.nv))
 
     def turn(k: int) -> float:
@@ -101,9 +100,9 @@ def ours(
         turn(TURN)
     rows = []
     for k in (1, 5, TURN):
-        before = batch.status.numpy().astype(np.int64).sum(axis=0)
+        before = counts(batch)
         seconds = statistics.median(turn(k) for _ in range(repetitions))
-        _, iterations, unsettled, overflow, coarse, _, steps, _ = batch.status.numpy().astype(np.int64).sum(axis=0) - before
+        _, iterations, unsettled, overflow, coarse, _, steps, _ = counts(batch) - before
         notes = {
             "iterations": iterations / steps,
             "unsettled": unsettled / steps,
@@ -117,11 +116,10 @@ def ours(
     return rows
 
 
-def control_ranges(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both ends of the ranges of controls, as MuJoCo's models have them."""
-    ranges = [actuator.ctrl_range or (-1.0, 1.0) for actuator in sw.load(path).actuators]
-    low, high = np.array(ranges, float).reshape(-1, 2).T
-    return low, high
+def counts(batch: sw.DeviceBatch) -> NDArray[np.int64]:
+    """Those of all worlds together."""
+    total: NDArray[np.int64] = batch.status.numpy().astype(np.int64).sum(axis=0)
+    return total
 
 
 def mujoco_warp(path: Path, n: int, repetitions: int) -> list[Row]:

@@ -157,6 +157,7 @@ impl Plan {
             ("SLOTS", self.contacts.slots),
             ("CONSTRAINTS", self.constraints.all.len()),
             ("TERMS", self.constraints.terms.len()),
+            ("LIMIT_TERMS", 2 * self.limits.len()),
             ("FIRST_LIMIT", self.constraints.first_limit),
             ("FIRST_OTHER", self.constraints.first_other),
             ("FIRST_DRIVE", self.first_drive),
@@ -367,7 +368,7 @@ impl Plan {
             PairKind::Fixed { geom, .. } => [2, geom as i32, geom as i32],
         };
         to.whole.push(Table::new("pair_kind", pairs().map(kind)));
-        to.whole.push(Table::new("pair_geoms", pairs().map(|pair| pair.pair.geoms.map(|geom| geom as i32))));
+        to.whole.push(Table::new("pair_slots", pairs().map(|pair| [pair.first as i32, pair.count as i32])));
         let plane = |pair: &super::PlanPair| match pair.kind {
             PairKind::Plane { normal, height, .. } => [normal.x, normal.y, normal.z, height],
             _ => [0.0; 4],

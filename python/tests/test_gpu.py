@@ -1,0 +1,115 @@
+"""Batches on a GPU. Where there is none the same kernels run on the host, whose C++ compiler compiles them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import pytest
+from batches import WALKER
+
+import sapwood as sw
+
+pytestmark = pytest.mark.skipif(
+    shutil.which(os.environ.get("CXX", "c++")) is None, reason="no C++ compiler for the kernels"
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> sw.Model:
+    return sw.load(WALKER)
+
+
+def make(model: sw.Model, n: int, **options: Any) -> sw.DeviceBatch:
+    batch: Any = sw.Batch(model, n, device="host", **options)
+    assert isinstance(batch, sw.DeviceBatch)
+    return batch
+
+
+def test_worlds_move_as_on_the_processor(model: sw.Model) -> None:
+    ours, other = make(model, 4, precision="f64"), sw.Batch(model, 4)
+    rng = np.random.default_rng(0)
+    velocities = rng.normal(scale=0.3, size=(4, model.nv))
+    ours.v, other.v = velocities, velocities
+    for _ in range(5):
+        controls = rng.uniform(-0.3, 0.3, (4, model.nu))
+        ours.ctrl, other.ctrl = controls, controls
+        ours.step(4)
+        other.step(4)
+    np.testing.assert_allclose(ours.q.numpy(), other.q, atol=1e-9)
+    np.testing.assert_allclose(ours.time.numpy(), other.time, atol=1e-12)
+    assert ours.status.numpy()[:, 6].tolist() == [20] * 4
+
+
+def test_arrays_are_views(model: sw.Model) -> None:
+    batch = make(model, 3)
+    q, status = np.from_dlpack(batch.q), np.from_dlpack(batch.status)
+    assert q.shape == (3, model.nq)
+    assert (str(q.dtype), str(status.dtype)) == ("float32", "int32")
+    assert (batch.q.shape, batch.q.dtype, len(batch.q)) == ((3, model.nq), "float32", 3)
+    before = q.copy()
+    batch.step()
+    assert not np.array_equal(q, before)
+    np.testing.assert_array_equal(np.asarray(batch.q), q)
+    assert not hasattr(batch.q, "__cuda_array_interface__")
+    del batch
+    # A view keeps its batch alive.
+    assert np.isfinite(q).all()
+
+
+def test_worlds_are_reset_by_mask(model: sw.Model) -> None:
+    batch = make(model, 3, precision="f64")
+    start = batch.q.numpy()
+    batch.step(10)
+    moved = batch.q.numpy()
+    batch.reset(mask=[False, True, False])
+    np.testing.assert_array_equal(batch.q.numpy()[1], start[1])
+    np.testing.assert_array_equal(batch.q.numpy()[0], moved[0])
+    batch.reset(mask=[2], states=(start[:1] + 0.0, np.ones((1, model.nv))))
+    assert batch.v.numpy()[2].tolist() == [1.0] * model.nv
+    assert batch.status.numpy()[:, 6].tolist() == [10, 0, 0]
+
+
+def test_pd_control_holds(model: sw.Model) -> None:
+    ours, other = make(model, 2, precision="f64"), sw.Batch(model, 2)
+    target = np.array(other.q)
+    for batch in (ours, other):
+        batch.pd(np.full(model.nv, 20.0), np.full(model.nv, 2.0), target, effort_limit=np.full(model.nv, 5.0))
+        batch.step(20)
+    np.testing.assert_allclose(ours.q.numpy(), other.q, atol=1e-9)
+    assert ours.pd_target.shape == (2, model.nq)
+    ours.end_pd()
+    with pytest.raises(ValueError, match="call pd first"):
+        _ = ours.pd_target
+
+
+def test_what_is_not_there_says_so(model: sw.Model) -> None:
+    batch = make(model, 2)
+    cases: list[tuple[Callable[[], object], type[Exception], str]] = [
+        (lambda: sw.Batch(model, 2, device="tpu"), ValueError, 'expected "cpu", "cuda"'),
+        (lambda: sw.Batch(model, 0, device="host"), ValueError, "expected 1 or more worlds"),
+        (lambda: sw.Batch(model, 2, device="host", threads=2), ValueError, 'device="cpu"'),
+        (lambda: sw.Batch(model, 2, device="host", scheme="midpoint"), NotImplementedError, 'device="cpu"'),
+        (lambda: sw.Batch(model, 2, rows=3), ValueError, "rows"),
+        (lambda: setattr(batch, "q", np.zeros((2, 2))), ValueError, "expected"),
+        (lambda: attrgetter("contacts")(batch), AttributeError, 'device="cpu"'),
+        (lambda: batch.step(-1), ValueError, "expected 0 or more"),
+        (lambda: batch.reset(keyframe="home"), NotImplementedError, "states"),
+    ]
+    for call, error, words in cases:
+        with pytest.raises(error, match=words):
+            call()
+
+
+def test_without_a_gpu_one_sentence_says_what_is_missing(model: sw.Model) -> None:
+    try:
+        batch: Any = sw.Batch(model, 2, device="cuda")
+    except RuntimeError as error:
+        assert "NVIDIA" in str(error) or "NVRTC" in str(error) or "CUDA" in str(error)  # noqa: PT017
+        assert "\n" not in str(error)  # noqa: PT017
+    else:
+        assert batch.q.__cuda_array_interface__["shape"] == (2, model.nq)
