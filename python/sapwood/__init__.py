@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from sapwood import builder, characters, sap, scenes, spd, tracking
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
+from sapwood._first_words import attribute_error
 from sapwood._parameters import BatchParameters, SimulationParameters
 from sapwood._render import Camera, VideoWriter, video, write_png
 from sapwood._results import (
@@ -62,7 +63,7 @@ def __getattr__(name: str) -> object:
         from sapwood.viewer import view
 
         return view
-    raise AttributeError(f"module 'sapwood' has no attribute {name!r}")
+    raise attribute_error("sapwood", name, __all__)
 
 
 def __dir__() -> list[str]:

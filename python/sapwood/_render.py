@@ -34,6 +34,11 @@ class Camera:
         azimuth: Direction of looking about the vertical, from x, rad.
         elevation: Direction of looking above the horizon, rad: negative looks down.
         fovy: Vertical field of view, rad.
+        focal: In its place the focal length, one number or (2,) along rows and columns, with ``sensor_size``.
+        sensor_size: Width and height of the sensor, (2,), in the unit of ``focal``, such as pixels or metres. All of it
+            is the picture.
+        principal: How far the middle of the picture lies to the right of the camera's axis and below it, (2,), in that
+            unit: for a calibration (cx, cy) in pixels, (width / 2 − cx, height / 2 − cy).
         track: A body that the camera moves with, by name or index; it does not turn.
         position: Where the camera is in the world, (3,), m.
         quaternion: Its orientation there, (4,), w x y z; with neither it nor ``lookat`` it looks straight down.
@@ -47,6 +52,15 @@ class Camera:
     track: str | int | None = None
     position: ArrayLike | None = None
     quaternion: ArrayLike | None = None
+    focal: ArrayLike | None = None
+    sensor_size: ArrayLike | None = None
+    principal: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        # Angles of other engines are degrees; radians that add up to several turns are rarely whole numbers.
+        angle = self.azimuth
+        if angle is not None and np.isfinite(angle) and abs(angle) > 2 * np.pi and angle == int(angle):
+            raise ValueError(f"azimuth is {angle:g}: expected radians, math.radians({angle:g}) if these are degrees")
 
 
 class VideoWriter:

@@ -39,8 +39,8 @@ class Joint(NamedTuple):
     """Its degrees of freedom."""
     range: tuple[float, float] | None
     """Limits of the coordinate (rad or m), or of the angle of a ball."""
-    effort_limit: float | None
-    """Greatest force of a drive (URDF ``effort``), N or N·m."""
+    effort_limit: float | tuple[float, float] | None
+    """Greatest force of its drives (URDF ``effort``), N or N·m, or the least and the greatest where they differ."""
 
 
 class ModelWarning(NamedTuple):

@@ -3,7 +3,7 @@
 # Properties by name are of many types.
 # ruff: noqa: ANN401
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Generic, Literal, TypeVar, final
 
@@ -44,6 +44,7 @@ __all__ = [
     "Batch",
     "BodyView",
     "Episodes",
+    "EqualityView",
     "GeomView",
     "ImitationEpisodes",
     "JointView",
@@ -121,17 +122,19 @@ def load(
     ground: float | Literal[True] | None = None,
     package_path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     floating_base: bool = False,
+    assets: Mapping[str, str | bytes] | None = None,
 ) -> Model:
     """Load a model from an MJCF or URDF file, or from its XML text.
 
     Args:
-        source: A path, or text that begins with ``<``. Files that a text refers to cannot be found.
+        source: A path, or text that begins with ``<``. Files that a text refers to are those of ``assets``.
         ground: Height of a level ground that everything can touch, m, added as the last geom, ``ground``; True: at 0. A
             floating base that would start in it is lifted until the robot stands on it.
             None: what the file has.
         package_path: URDF: folders in which the packages of ``package://`` addresses are looked for.
         floating_base: URDF: whether the root link moves freely (it is fixed to the world otherwise). An MJCF file says
             so itself.
+        assets: For text: contents of meshes, pictures, included and attached models, by their names in it.
 
     Raises:
         ModelError: When the file, or one that it refers to, cannot be read or makes no sense. Where the file itself is
@@ -224,7 +227,7 @@ class Model:
 
     @property
     def keyframe_names(self) -> list[str]:
-        """Names of the keyframes."""
+        """Names of the keyframes; empty where the file gives none."""
 
     @property
     def joints(self) -> list[Joint]:
@@ -278,11 +281,12 @@ class Model:
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[np.float64]:
         """q1 ⊟ q0: the velocity that leads from q0 to q1 in unit time by the shorter arcs, (nv,)."""
 
-    def keyframe(self, name: str | None = None) -> Keyframe:
-        """The keyframe of this name, or the default configuration at rest for None.
+    def keyframe(self, name: str | int | None = None) -> Keyframe:
+        """A keyframe by its name or its index (-1: the last), or the default configuration at rest for None.
 
         Raises:
             UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
+            IndexError: When it has none of this index.
         """
 
     @property
@@ -614,12 +618,20 @@ class Simulation:
 
     @property
     def timestep(self) -> float:
-        """Time step, s."""
+        """Time step, s.
 
+        Another one costs what a new simulation does, a fraction of a millisecond for small models; state, forces and
+        parameters stay.
+        """
+
+    @timestep.setter
+    def timestep(self, value: float) -> None: ...
     @property
     def time(self) -> float:
-        """Time, s."""
+        """Time, s. Motion does not depend on it."""
 
+    @time.setter
+    def time(self, value: float) -> None: ...
     @property
     def q(self) -> NDArray[np.float64]:
         """Positions, (nq,), a live view."""
@@ -667,6 +679,27 @@ class Simulation:
 
     @surface_velocity.setter
     def surface_velocity(self, value: ArrayLike) -> None: ...
+    @property
+    def equality_active(self) -> NDArray[np.float64]:
+        """Which equality constraints are in force, 1 or 0, (neq,), a live view. ``equality(name).active`` is one of them."""
+
+    @equality_active.setter
+    def equality_active(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_positions(self) -> NDArray[np.float64]:
+        """Positions of the bodies that are moved from outside (MJCF ``mocap``), (nmocap, 3), m, a live view.
+
+        A step meets such a body where it is, without speed; welds and connects pull others after it.
+        """
+
+    @mocap_positions.setter
+    def mocap_positions(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_quaternions(self) -> NDArray[np.float64]:
+        """Their orientations, (nmocap, 4), w x y z, a live view."""
+
+    @mocap_quaternions.setter
+    def mocap_quaternions(self, value: ArrayLike) -> None: ...
     def soft_body(self, soft_body: str | int) -> SoftBodyView:
         """A soft body by name or index, as a view: it shows this simulation's present state.
 
@@ -797,13 +830,16 @@ class Simulation:
             ValueError: When the bytes are not a state of this model.
         """
 
-    def reset(self, keyframe: str | None = None) -> None:
-        """Go to a keyframe, or to the default configuration at rest for None; applied forces become zero.
+    def reset(self, keyframe: str | int | None = None) -> None:
+        """Go to a keyframe, by its name or its index (-1: the last), or to the default configuration at rest for None.
+
+        Applied forces become zero.
 
         PD control ends, unlike that of a ``Batch``: call ``pd`` again. ``parameters`` stay.
 
         Raises:
             UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
+            IndexError: When it has none of this index.
         """
 
     def body(self, body: str | int | BodyView) -> BodyView:
@@ -1078,6 +1114,18 @@ class Simulation:
     def sensors(self) -> Views[SensorView]:
         """All sensors, by name or index; in IPython names complete with Tab."""
 
+    def equality(self, equality: str | int | EqualityView) -> EqualityView:
+        """An equality constraint by name or index, as a view: ``sim.equality("grasp").active = True``.
+
+        Raises:
+            UnknownNameError: When nothing has this name; it lists names that are near.
+            IndexError: When there is no such index.
+        """
+
+    @property
+    def equalities(self) -> Views[EqualityView]:
+        """All equality constraints, by name or index; in IPython names complete with Tab."""
+
     @property
     def options(self) -> dict[str, Any]:
         """The options as the constructor takes them, a copy: ``Simulation(model, **sim.options)``."""
@@ -1102,8 +1150,8 @@ class Simulation:
     def _string_points(self) -> NDArray[np.float64]: ...
     def render(
         self,
-        width: int = 640,
-        height: int = 480,
+        width: int | None = None,
+        height: int | None = None,
         camera: Camera | str | int | None = None,
         kind: Literal["rgb", "depth", "segmentation", "bodies"] = "rgb",
         *,
@@ -1118,8 +1166,8 @@ class Simulation:
         Geoms whose opacity is 0 are not drawn; those that are seen through count in depth and segmentation.
 
         Args:
-            width: Pixels of a row, 1 to 16384.
-            height: Pixels of a column, 1 to 16384.
+            width: Pixels of a row, 1 to 16384; None: the ``resolution`` of the camera, or 640.
+            height: Pixels of a column, 1 to 16384; None: the ``resolution`` of the camera, or 480.
             camera: Name or index of a camera of the model, a ``sapwood.Camera``, or None: the model's default
                 view, which is that of MuJoCo's free camera.
             kind: ``rgb``: colours, (height, width, 3) uint8. ``depth``: distance of what the centre of a pixel sees
@@ -1216,6 +1264,9 @@ class Views(Generic[_View]):
 
     def __len__(self) -> int: ...
     def __getitem__(self, key: str | int, /) -> _View: ...
+    def __setitem__(self, key: str | int, value: bool, /) -> None:
+        """Switch an equality constraint on or off: ``sim.equalities["grasp"] = True``."""
+
     def __contains__(self, key: object, /) -> bool: ...
     def __iter__(self) -> Iterator[_View]: ...
     def keys(self) -> list[str]:
@@ -1239,11 +1290,19 @@ class BodyView:
     def __hash__(self) -> int: ...
     @property
     def position(self) -> NDArray[np.float64]:
-        """Position of the origin, (3,), m."""
+        """Position of the origin, (3,), m. Of a body that is moved from outside it can be set."""
 
+    @position.setter
+    def position(self, value: ArrayLike) -> None: ...
     @property
     def quaternion(self) -> NDArray[np.float64]:
-        """Orientation, (4,), w x y z."""
+        """Orientation, (4,), w x y z. Of a body that is moved from outside it can be set."""
+
+    @quaternion.setter
+    def quaternion(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap(self) -> bool:
+        """Whether it is moved from outside (MJCF ``mocap``)."""
 
     @property
     def rotation(self) -> NDArray[np.float64]:
@@ -1326,8 +1385,8 @@ class JointView:
         """Limits of the coordinate (rad or m), or of the angle of a ball; None without."""
 
     @property
-    def effort_limit(self) -> float | None:
-        """Greatest force of its drives, N or N·m; None without limit."""
+    def effort_limit(self) -> float | tuple[float, float] | None:
+        """Greatest force of its drives, N or N·m, or the least and the greatest where they differ; None without."""
 
 @final
 class GeomView:
@@ -1751,6 +1810,30 @@ class TendonView:
         """Limits of the length; None without."""
 
 @final
+class EqualityView:
+    """An equality constraint of a simulation."""
+
+    @property
+    def name(self) -> str:
+        """Name; empty when the file gives none."""
+
+    @property
+    def index(self) -> int:
+        """Index in the model."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def active(self) -> bool:
+        """Whether it is in force; it can be set, and counts from the next step on."""
+
+    @active.setter
+    def active(self, value: bool) -> None: ...
+    @property
+    def kind(self) -> str:
+        """What it holds: ``connect``, ``weld``, ``distance`` or ``coupling``."""
+
+@final
 class SensorView:
     """A sensor of a simulation.
 
@@ -2022,6 +2105,27 @@ class Batch:
     @act.setter
     def act(self, value: ArrayLike) -> None: ...
     @property
+    def equality_active(self) -> NDArray[np.float64]:
+        """Which equality constraints are in force, 1 or 0, (n, neq), a live view."""
+
+    @equality_active.setter
+    def equality_active(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_positions(self) -> NDArray[np.float64]:
+        """Positions of the bodies that are moved from outside (MJCF ``mocap``), (n, nmocap, 3), m, a live view.
+
+        A step meets such a body where it is, without speed; welds and connects pull others after it.
+        """
+
+    @mocap_positions.setter
+    def mocap_positions(self, value: ArrayLike) -> None: ...
+    @property
+    def mocap_quaternions(self) -> NDArray[np.float64]:
+        """Their orientations, (n, nmocap, 4), w x y z, a live view."""
+
+    @mocap_quaternions.setter
+    def mocap_quaternions(self, value: ArrayLike) -> None: ...
+    @property
     def time(self) -> NDArray[np.float64]:
         """Times, (n,), s, a live view; motion does not depend on them."""
 
@@ -2115,7 +2219,7 @@ class Batch:
     def reset(
         self,
         mask: ArrayLike | None = None,
-        keyframe: str | None = None,
+        keyframe: str | int | None = None,
         states: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> None:
         """Take worlds to a keyframe, to the default configuration at rest, or to states of their own.
@@ -2126,13 +2230,14 @@ class Batch:
 
         Args:
             mask: Which worlds: booleans (n,), or indices, each once; None: all.
-            keyframe: Name of a keyframe; None: the default configuration.
+            keyframe: Name or index of a keyframe (-1: the last); None: the default configuration.
             states: Positions (k, nq) and velocities (k, nv), a row for each of the k worlds in ``mask``, in its order,
                 or (nq,) and (nv,) for all of them.
 
         Raises:
             ValueError: When an argument has a wrong shape or value.
             UnknownNameError: When the model has no keyframe of this name (it is a ``ValueError``, too).
+            IndexError: When it has none of this index.
         """
 
     def rollout(

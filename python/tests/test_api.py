@@ -85,6 +85,7 @@ def test_keyframes(model: sw.Model) -> None:
     assert rest.q.tolist() == [0, 1, 0, 0, 0]
     assert rest.v.tolist() == [0] * 4
     ready = model.keyframe("ready")
+    np.testing.assert_array_equal(model.keyframe(-1).q, ready.q)
     assert (ready.name, ready.time) == ("ready", 2.0)
     assert ready.q.tolist() == [0.3, 1, 0, 0, 0]
     sim = sw.Simulation(model)

@@ -301,6 +301,10 @@ def test_a_keyframe_of_a_model_without_keyframes() -> None:
     sim = sw.Simulation(sw.load("<mujoco/>"))
     with pytest.raises(sw.UnknownNameError, match="keyframe='x': the model has no keyframes"):
         sim.reset("x")
+    with pytest.raises(IndexError, match="keyframe is 0: the model has 0 keyframes"):
+        sim.reset(0)
+    with pytest.raises(TypeError, match="keyframe is a float: expected the name or the index of a keyframe"):
+        sim.reset(0.5)  # type: ignore[arg-type]
 
 
 def test_a_model_file_that_is_not_there_is_an_error_of_files_too(tmp_path: Path) -> None:

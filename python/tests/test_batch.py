@@ -332,6 +332,10 @@ def test_reset_to_a_keyframe_and_to_states(model: sw.Model) -> None:
     np.testing.assert_array_equal(batch.q, [key.q] * 4)
     np.testing.assert_array_equal(batch.ctrl, [key.ctrl] * 4)
     np.testing.assert_array_equal(batch.time, [2.0] * 4)
+    for index in (0, -1):
+        batch.reset()
+        batch.reset(keyframe=index)
+        np.testing.assert_array_equal(batch.q, [key.q] * 4)
     q, v = np.array([key.q, model.keyframe().q]), np.arange(20.0).reshape(2, 10)
     mask = [False, True, False, True]
     batch.reset(mask, states=(q, v))

@@ -49,6 +49,10 @@ pub(crate) struct Arrays<H: Hold> {
     pub ctrl: H::Of<f64>,
     /// Activations, (worlds, na).
     pub act: H::Of<f64>,
+    /// Which equality constraints are in force, 1 or 0, (worlds, neq).
+    pub equality_active: H::Of<f64>,
+    /// Where bodies are that are moved from outside, (worlds, nmocap, 7): position, then the quaternion w x y z.
+    pub mocap: H::Of<f64>,
     /// Time, s, (worlds).
     pub time: H::Of<f64>,
     /// Steps since the last reset, (worlds).
@@ -75,6 +79,8 @@ macro_rules! each_array {
             v: $f($($borrow)+ $a.v $(, $b.v)? $(, $k)?),
             ctrl: $f($($borrow)+ $a.ctrl $(, $b.ctrl)? $(, $k)?),
             act: $f($($borrow)+ $a.act $(, $b.act)? $(, $k)?),
+            equality_active: $f($($borrow)+ $a.equality_active $(, $b.equality_active)? $(, $k)?),
+            mocap: $f($($borrow)+ $a.mocap $(, $b.mocap)? $(, $k)?),
             time: $f($($borrow)+ $a.time $(, $b.time)? $(, $k)?),
             count: $f($($borrow)+ $a.count $(, $b.count)? $(, $k)?),
             pd_target: $f($($borrow)+ $a.pd_target $(, $b.pd_target)? $(, $k)?),
@@ -180,6 +186,8 @@ impl Arrays<Shared<'_>> {
             v,
             ctrl,
             act,
+            equality_active,
+            mocap,
             time,
             count,
             pd_target,
@@ -193,6 +201,8 @@ impl Arrays<Shared<'_>> {
         state.v.copy_from_slice(v);
         state.ctrl.copy_from_slice(ctrl);
         state.act.copy_from_slice(act);
+        state.equality_active.copy_from_slice(equality_active);
+        state.mocap.copy_from_slice(mocap);
         (state.time, state.step) = (time[0], count[0]);
         copy_pd(&mut state.pd, pd, pd_target);
         for (to, from) in [(&mut state.applied_force, applied_force), (&mut state.applied_wrench, applied_wrench)] {
@@ -205,12 +215,14 @@ impl Arrays<Shared<'_>> {
     }
 
     /// The numbers that a step of one world starts from, by name, but for the time.
-    pub fn inputs(&self) -> [(&'static str, &[f64]); 7] {
+    pub fn inputs(&self) -> [(&'static str, &[f64]); 9] {
         let Self {
             q,
             v,
             ctrl,
             act,
+            equality_active,
+            mocap,
             time: _,
             count: _,
             pd_target,
@@ -225,6 +237,8 @@ impl Arrays<Shared<'_>> {
             ("v", v),
             ("ctrl", ctrl),
             ("act", act),
+            ("equality_active", equality_active),
+            ("mocap", mocap),
             ("pd_target", pd_target),
             ("applied_force", applied_force),
             ("applied_wrench", applied_wrench),
@@ -238,6 +252,8 @@ impl Arrays<Shared<'_>> {
             v,
             ctrl,
             act,
+            equality_active,
+            mocap: _,
             time: _,
             count: _,
             pd_target,
@@ -254,6 +270,7 @@ impl Arrays<Shared<'_>> {
         load(&mut lanes.v, v);
         load(&mut lanes.ctrl, ctrl);
         load(&mut lanes.act, act);
+        load(&mut lanes.equality_active, equality_active);
         load(&mut lanes.pd_target, pd_target);
         if lanes.has_forces {
             load(&mut lanes.applied_force, applied_force);
@@ -281,6 +298,8 @@ impl Arrays<Borrowed<'_>> {
             v: _,
             ctrl,
             act: _,
+            equality_active,
+            mocap,
             time,
             count,
             pd_target: _,
@@ -291,6 +310,8 @@ impl Arrays<Borrowed<'_>> {
             traces: _,
         } = self;
         ctrl.copy_from_slice(&state.ctrl);
+        equality_active.copy_from_slice(&state.equality_active);
+        mocap.copy_from_slice(&state.mocap);
         (time[0], count[0]) = (state.time, state.step);
         for (to, from) in [(applied_force, &state.applied_force), (applied_wrench, &state.applied_wrench)] {
             to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
@@ -319,6 +340,8 @@ impl Arrays<Borrowed<'_>> {
             v,
             ctrl: _,
             act,
+            equality_active: _,
+            mocap: _,
             time: _,
             count: _,
             pd_target: _,

@@ -104,6 +104,8 @@ impl Batch {
                 v: vec![0.0; model.nv() * worlds],
                 ctrl: vec![0.0; model.nu() * worlds],
                 act: vec![0.0; model.na() * worlds],
+                equality_active: model.equality_active().repeat(worlds),
+                mocap: model.mocap_poses().repeat(worlds),
                 time: vec![0.0; worlds],
                 count: vec![0; worlds],
                 pd_target: Vec::new(),
@@ -214,6 +216,26 @@ impl Batch {
     /// Activations, (worlds, na), to be changed between steps.
     pub fn act_mut(&mut self) -> &mut [f64] {
         &mut self.arrays.act
+    }
+
+    /// Which equality constraints are in force, 1 or 0, (worlds, neq).
+    pub fn equality_active(&self) -> &[f64] {
+        &self.arrays.equality_active
+    }
+
+    /// Which equality constraints are in force, 1 or 0, (worlds, neq), to be changed between steps.
+    pub fn equality_active_mut(&mut self) -> &mut [f64] {
+        &mut self.arrays.equality_active
+    }
+
+    /// Where bodies are that are moved from outside, (worlds, nmocap, 7): position, m, then the quaternion w x y z.
+    pub fn mocap(&self) -> &[f64] {
+        &self.arrays.mocap
+    }
+
+    /// Where bodies are that are moved from outside, to be changed between steps.
+    pub fn mocap_mut(&mut self) -> &mut [f64] {
+        &mut self.arrays.mocap
     }
 
     /// Times, (worlds), s.

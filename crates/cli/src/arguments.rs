@@ -75,8 +75,8 @@ pub struct StartArguments {
     /// Characters have one at 0, which this replaces; scenes keep theirs.
     #[arg(long, value_name = "Z", allow_negative_numbers = true, value_parser = height)]
     pub ground: Option<f64>,
-    /// Keyframe of the model to start from.
-    #[arg(long, value_name = "NAME", add = ArgValueCompleter::new(completions::keyframes))]
+    /// Keyframe of the model to start from: its name, or its index (-1: the last).
+    #[arg(long, value_name = "NAME", allow_negative_numbers = true, add = ArgValueCompleter::new(completions::keyframes))]
     pub keyframe: Option<String>,
 }
 

@@ -38,7 +38,7 @@ pub fn answer(words: &[OsString]) -> Option<u8> {
     match engine.try_complete(words.iter().cloned(), env::current_dir().ok().as_deref()) {
         Ok(true) => {
             // The answer ends without a new line. In Python's process nothing else writes what waits for one.
-            let _ = io::Write::flush(&mut io::stdout());
+            console::note_outcome(io::Write::flush(&mut io::stdout()));
             Some(0)
         }
         Ok(false) => None,

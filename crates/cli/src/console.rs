@@ -1,29 +1,60 @@
 //! Text on standard output and standard error.
 
+use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{Write, stdout};
+use std::io::{self, Write, stdout};
+use std::sync::Mutex;
 
 use clap::builder::styling::{AnsiColor, Style};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const NOTE: Style = AnsiColor::Cyan.on_default().bold();
 
-/// Prints. A reader that has gone away (`sapwood info model.xml | head`) is no error: nobody is left to tell.
+/// Why standard output could not be written, the first time.
+static UNWRITTEN: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Prints.
 pub fn print(text: &str) {
-    let _ = stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush());
+    let text = harmless(text);
+    note_outcome(stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()));
+}
+
+/// Notes what became of something that was printed: the command says so at its end.
+pub fn note_outcome(outcome: io::Result<()>) {
+    if let (Err(error), Ok(mut unwritten)) = (outcome, UNWRITTEN.lock()) {
+        unwritten.get_or_insert(error);
+    }
+}
+
+/// Why something that was printed is not there: a full disk, a reader that has gone away; asked once.
+pub fn unwritten() -> Option<io::Error> {
+    UNWRITTEN.lock().ok()?.take()
 }
 
 /// Prints on standard error, where people read along while standard output goes elsewhere.
 pub fn print_beside(text: &str) {
-    let _ = anstream::stderr().write_all(text.as_bytes());
+    let _ = anstream::stderr().write_all(harmless(text).as_bytes());
 }
 
 /// Says on standard error what went wrong; in colour on terminals, unless `NO_COLOR` is set.
 pub fn error(message: impl Display) {
-    let _ = writeln!(anstream::stderr(), "{ERROR}error:{ERROR:#} {message}");
+    let _ = writeln!(anstream::stderr(), "{ERROR}error:{ERROR:#} {}", harmless(&message.to_string()));
 }
 
 /// Says on standard error what is worth knowing.
 pub fn note(message: impl Display) {
-    let _ = writeln!(anstream::stderr(), "{NOTE}note:{NOTE:#} {message}");
+    let _ = writeln!(anstream::stderr(), "{NOTE}note:{NOTE:#} {}", harmless(&message.to_string()));
+}
+
+/// Text in which names of a file cannot command the terminal: control characters as Rust writes them, but for ends of lines and tabs.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let commands = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    if !text.contains(commands) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if commands(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
 }

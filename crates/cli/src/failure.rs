@@ -122,8 +122,10 @@ pub fn of_arguments(mut error: clap::Error, words: &[OsString], is_json: bool) -
         let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
         print_json(&Document { error: &Failure::new(Kind::Arguments, message) });
     }
-    // As in `console`: nobody is left to tell.
-    let _ = error.print();
+    let printed = error.print();
+    if !error.use_stderr() {
+        console::note_outcome(printed);
+    }
     u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT)
 }
 

@@ -41,6 +41,17 @@ pub const BAD_INPUT: u8 = 2;
 
 /// Runs the command with these words, the first of which is its name, and returns its exit code.
 pub fn command(words: Vec<OsString>) -> u8 {
+    let code = answer(words);
+    match console::unwritten() {
+        Some(error) => {
+            console::error(format!("standard output cannot be written: {error}"));
+            BAD_INPUT
+        }
+        None => code,
+    }
+}
+
+fn answer(words: Vec<OsString>) -> u8 {
     if let Some(code) = completions::answer(&words) {
         return code;
     }

@@ -82,3 +82,41 @@ fn the_same_as_json() {
     assert!(lines.contains(&15) && lines.contains(&17), "{warnings:#?}");
     assert!(warnings.iter().all(|w| w["file"].as_str().unwrap().ends_with("arm.xml")));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_that_cannot_be_written_is_an_error_of_every_command() {
+    let commands: [&[&str]; 7] = [
+        &["info", "@arm7"],
+        &["info", "@arm7", "--json"],
+        &["write", "@arm7"],
+        &["run", "@arm7", "--time", "0.01"],
+        &["completions", "bash"],
+        &["--version"],
+        &["run", "--help"],
+    ];
+    for words in commands {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_sapwood"))
+            .args(words)
+            .current_dir(env!("CARGO_TARGET_TMPDIR"))
+            .stdout(full)
+            .output()
+            .expect("the command");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(said.contains("standard output cannot be written: No space left"), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn names_do_not_command_the_terminal() {
+    let path = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("escape.xml");
+    let body = r#"<body name="a&#27;[31m"><joint name="j&#155;31m"/><geom size="1" fluidshape="ellipsoid"/></body>"#;
+    std::fs::write(&path, format!("<mujoco><worldbody>{body}</worldbody></mujoco>")).expect("a file to write");
+    let outcome = common::sapwood(&["info".as_ref(), path.as_os_str()]);
+    assert_eq!(outcome.code, 0, "{outcome:#?}");
+    assert!(outcome.stdout.contains("[31m"), "{outcome:#?}");
+    let controls = |text: &str| text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+    assert!(!controls(&outcome.stdout) && !controls(&outcome.stderr), "{outcome:#?}");
+}

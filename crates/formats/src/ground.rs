@@ -7,13 +7,16 @@ use spatial::{Pose, Vec3};
 use crate::Loaded;
 use crate::urdf::ROOT_JOINT;
 
-/// Adds a level ground at this height, m, that everything can touch: the last geom, named `ground`. A URDF robot with a floating base, whose
+/// Adds a level ground at this height, m, that everything can touch: the last geom, named `ground`, or `ground2`, … where another is. A URDF robot with a floating base, whose
 /// file says nothing of where it stands, is lifted out of it: its lowest point at `q0` touches the ground.
 pub fn add_ground(loaded: &mut Loaded, height: f64) {
     lift_floating_base(loaded, height);
+    let is_free = |name: &String| loaded.scene.geoms.iter().all(|geom| geom.name != *name);
+    let mut names = std::iter::once("ground".to_owned()).chain((2..).map(|k| format!("ground{k}")));
+    let name = names.find(is_free).unwrap_or_default();
     loaded.model.materials.push(Material::default());
     loaded.scene.geoms.push(Geom {
-        name: "ground".into(),
+        name,
         body: 0,
         pose: Pose { pos: Vec3::new(0.0, 0.0, height), ..Pose::IDENTITY },
         shape: Shape::Plane { half_extents: [0.0; 2] },
@@ -24,6 +27,7 @@ pub fn add_ground(loaded: &mut Loaded, height: f64) {
         rgba: [0.85, 0.87, 0.9, 1.0],
         group: 0,
         look: None,
+        surface_motion: None,
     });
 }
 
@@ -65,6 +69,10 @@ mod tests {
               <limit lower="-1" upper="1" effort="9" velocity="9"/></joint></robot>"#;
         let load =
             |floating_base| load_str(urdf, None, &LoadOptions { floating_base, ..LoadOptions::default() }).unwrap();
+        let mut twice = load(false);
+        (0..3).for_each(|_| add_ground(&mut twice, 0.0));
+        let names: Vec<&str> = twice.scene.geoms.iter().rev().take(3).map(|geom| geom.name.as_str()).collect();
+        assert_eq!(names, ["ground3", "ground2", "ground"]);
         let mut floating = load(true);
         add_ground(&mut floating, 0.5);
         assert!((floating.model.q0[2] - 0.82).abs() < 1e-15, "{}", floating.model.q0[2]);

@@ -25,6 +25,7 @@
 //! its element: `mjcf/joint.rs`, `mjcf/geom.rs`, `urdf/joint.rs`, …
 
 pub mod assembly;
+mod assets;
 mod binary;
 mod error;
 mod ground;
@@ -35,6 +36,7 @@ mod nearby;
 mod overlaps;
 mod pictures;
 mod soft_bodies;
+mod text;
 pub mod trajectory;
 mod urdf;
 mod warnings;
@@ -44,6 +46,7 @@ use std::path::{Path, PathBuf};
 
 use multibody::Warning;
 
+pub use assets::Assets;
 pub use binary::{BytesError, from_bytes, to_bytes};
 pub use error::LoadError;
 pub use ground::add_ground;
@@ -78,8 +81,7 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
         let hint = nearby::hint(path);
         LoadError::new(&file, 0, "", format!("cannot be read ({error}): expected an MJCF or URDF file{hint}"))
     })?;
-    // Bytes that are not UTF-8 stand in comments and names of authors; elsewhere the readers will stumble over them.
-    let text = String::from_utf8_lossy(&bytes);
+    let text = text::decode(&bytes).map_err(|what| LoadError::new(&file, 0, "", what))?;
     let base = path.parent().map(Path::to_path_buf).unwrap_or_default();
     load_text(&text, &file, Some(&base), options)
 }
@@ -92,6 +94,14 @@ pub fn load_str(text: &str, base_dir: Option<&Path>, options: &LoadOptions) -> R
     load_text(text, "", base_dir, options)
 }
 
+/// Loads MJCF or URDF text; files that it refers to are those of `assets`.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with_assets(text: &str, assets: Assets, options: &LoadOptions) -> Result<Loaded, LoadError> {
+    assets::with(assets, || load_text(text, "", Some(Path::new("")), options))
+}
+
 fn load_text(text: &str, file: &str, base: Option<&Path>, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let (text, repairs) = urdf::repaired(text);
     let mut document = xml::Document::default();
@@ -99,6 +109,8 @@ fn load_text(text: &str, file: &str, base: Option<&Path>, options: &LoadOptions)
     let mut loaded = match document.element(root).name() {
         "mujoco" => mjcf::read(document, root, base),
         "robot" => urdf::read(document, root, base, options),
+        "sdf" => Err(document.element(root).error("is SDFormat: expected <mujoco> (MJCF) or <robot> (URDF)")),
+        "COLLADA" => Err(document.element(root).error("is a mesh: expected a model that has it as a <mesh>")),
         _ => Err(document.element(root).error("expected <mujoco> (MJCF) or <robot> (URDF)")),
     }?;
     let repair = |message: &str| Warning { file: file.into(), line: 1, element: "xml".into(), message: message.into() };

@@ -72,6 +72,9 @@ pub const MAX_COLLADA_DEPTH: usize = 100;
 ///
 /// Devices and pipes can be read without end, or block for ever: they are refused before they are opened.
 pub(crate) fn read_file(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    if let Some(given) = crate::assets::read(path) {
+        return given;
+    }
     let metadata = std::fs::metadata(path)?;
     if !metadata.is_file() {
         let what = if metadata.is_dir() { "a folder" } else { "a device, pipe or socket" };

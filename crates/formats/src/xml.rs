@@ -18,11 +18,13 @@ pub(crate) struct Document {
     elements: Vec<ElementData>,
     /// Attributes of all elements.
     attributes: usize,
+    /// The first element that is a macro of xacro.
+    pub template: Option<usize>,
     /// What is not well-formed and was read all the same.
     pub faults: Vec<Warning>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct ElementData {
     name: String,
     attributes: Vec<Attribute>,
@@ -34,7 +36,7 @@ struct ElementData {
     visited: Cell<bool>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Attribute {
     name: String,
     value: String,
@@ -71,6 +73,41 @@ impl Document {
     /// The index of the child of `parent` at `position`.
     pub fn child_at(&self, parent: usize, position: usize) -> Option<usize> {
         self.elements[parent].children.get(position).copied()
+    }
+
+    /// The indices of the children.
+    pub fn child_indices(&self, parent: usize) -> &[usize] {
+        &self.elements[parent].children
+    }
+
+    /// Gives an element other children.
+    pub fn set_children(&mut self, parent: usize, children: Vec<usize>) {
+        self.elements[parent].children = children;
+    }
+
+    /// Copies an element and all in it; the index of the copy, which has no parent yet.
+    pub fn copy(&mut self, index: usize) -> usize {
+        let first = self.elements.len();
+        let mut stack = vec![(index, None)];
+        while let Some((index, parent)) = stack.pop() {
+            let here = self.elements.len();
+            let copy = ElementData { children: Vec::new(), ..self.elements[index].clone() };
+            stack.extend(self.elements[index].children.iter().rev().map(|&child| (child, Some(here))));
+            self.elements.push(copy);
+            if let Some(parent) = parent {
+                self.elements[parent].children.push(here);
+            }
+        }
+        first
+    }
+
+    /// Sets an attribute, whether the element has it or not.
+    pub fn set_attribute(&mut self, index: usize, name: &str, value: String) {
+        let attributes = &mut self.elements[index].attributes;
+        match attributes.iter_mut().find(|a| a.name == name) {
+            Some(attribute) => attribute.value = value,
+            None => attributes.push(Attribute { name: name.into(), value, read: Cell::default() }),
+        }
     }
 
     /// Puts the children of `with` in the place of the child of `parent` at `position`.
@@ -143,6 +180,21 @@ impl<'a> Element<'a> {
         let attribute = data.attributes.iter().find(|a| a.name == name)?;
         attribute.read.set(true);
         Some(&attribute.value)
+    }
+
+    /// The value of an attribute, without counting it as read.
+    pub fn peek(self, name: &str) -> Option<&'a str> {
+        self.data().attributes.iter().find(|a| a.name == name).map(|a| &*a.value)
+    }
+
+    /// Bytes of its attributes.
+    pub fn length(self) -> usize {
+        self.data().attributes.iter().map(|a| a.name.len() + a.value.len()).sum()
+    }
+
+    /// The indices of the children of this name. The element does not count as visited.
+    pub fn children_of(self, name: &str) -> impl Iterator<Item = usize> {
+        self.data().children.iter().copied().filter(move |&child| self.document.element(child).name() == name)
     }
 
     /// The value of an attribute that must be there.

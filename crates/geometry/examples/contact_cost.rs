@@ -33,6 +33,7 @@ fn geom(body: usize, shape: &Shape) -> Geom {
         rgba: [1.0; 4],
         group: 0,
         look: None,
+        surface_motion: None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use spatial::{Mat3, Vec3};
+use spatial::{Mat3, Pose, Vec3};
 use support::{Interrupt, ThreadPool};
 
 use crate::broad_phase::MAX_NEAR_PAIRS;
@@ -139,6 +139,17 @@ impl Collider {
     pub fn with_rest_depths(mut self, depths: &[f64]) -> Self {
         self.items.iter_mut().for_each(|item| item.rest_depth = depths[item.geom]);
         self
+    }
+
+    /// Moves a geom that is fixed in the world to another pose there; others stay.
+    pub fn move_fixed(&mut self, geom: usize, pose: Pose<f64>) {
+        let Self { items, places, knows_near, .. } = self;
+        let Ok(i) = items.binary_search_by_key(&geom, |item| item.geom) else { return };
+        if items[i].frame.is_none() {
+            items[i].local = pose.into();
+            places.take_fixed(items, i);
+            *knows_near = false;
+        }
     }
 
     /// Whether no two geoms may ever touch.

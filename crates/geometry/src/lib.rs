@@ -32,6 +32,7 @@
 //!     rgba: [0.5, 0.5, 0.5, 1.0],
 //!     group: 0,
 //!     look: None,
+//!     surface_motion: None,
 //! };
 //! let ground = geom(0, Shape::Plane { half_extents: [0.0, 0.0] });
 //! let cube = geom(1, Shape::Box { half_extents: [0.1, 0.1, 0.1] });
@@ -75,7 +76,7 @@ pub use movement::{Attachment, Movement, Sweep};
 pub use pair_collider::PairCollider;
 pub use pairs::{GeomPair, allowed_pairs};
 pub use queries::{RayHit, SceneQueries, Separation};
-pub use scene::{Geom, PairSpec, Scene, SoftAttachment};
+pub use scene::{Geom, PairSpec, Scene, SoftAttachment, SurfaceMotion};
 pub use shape::{HeightField, Mesh, Shape};
 pub use soft::{
     Exemption, SoftCollider, SoftContact, SoftMovement, SoftPartner, SoftPoint, SoftSurface, SoftSurfaceError,

@@ -185,6 +185,15 @@ impl Places {
         self.boxes.is_empty() || self.boxes[i].intersects(&self.boxes[j])
     }
 
+    /// Takes an item that is fixed in the world to where it is now.
+    pub fn take_fixed(&mut self, items: &[Item], i: usize) {
+        let item = &items[i];
+        (self.placements[i], self.balls[i]) = item.place_at_rest();
+        if let Some(own) = self.boxes.get_mut(i) {
+            *own = item.fixed_box();
+        }
+    }
+
     /// All of them, to be filled.
     pub fn all<'a>(&'a mut self, items: &'a [Item]) -> Share<'a> {
         let Self { placements, balls, boxes } = self;

@@ -10,12 +10,13 @@ use crate::scene::Scene;
 ///
 /// Geoms of one rigid group never touch, nor do two that are fixed. Explicit pairs otherwise always may. Others may
 /// when a `contype` shares a bit with the other's `conaffinity`, unless one group hangs from the other (but from the
-/// world) or their bodies are excluded.
+/// world, and unless [`Scene::parents_touch`]) or their bodies are excluded.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
     geoms: Vec<Rule>,
     /// Ascending pairs of bodies.
     excluded: Vec<[usize; 2]>,
+    parents_touch: bool,
     /// Ascending pairs of geoms, with the pair's margin and index.
     explicit: Vec<([usize; 2], Allowed)>,
     /// The largest margin of the explicit pairs of every geom that has any.
@@ -83,7 +84,8 @@ impl Filter {
         }
         let contypes = scene.geoms.iter().fold(0, |bits, geom| bits | geom.contype);
         let conaffinities = scene.geoms.iter().fold(0, |bits, geom| bits | geom.conaffinity);
-        Self { geoms: geoms.collect(), excluded, explicit, explicit_margin, contypes, conaffinities }
+        let parents_touch = scene.parents_touch;
+        Self { geoms: geoms.collect(), excluded, parents_touch, explicit, explicit_margin, contypes, conaffinities }
     }
 
     /// Whether the geom has any chance to touch.
@@ -114,7 +116,9 @@ impl Filter {
             return Some(self.explicit[i].1);
         }
         let bits = (p.contype & q.conaffinity) | (q.contype & p.conaffinity);
-        let hangs = |child: &Rule, parent: &Rule| child.parent_group == parent.group && parent.group != 0;
+        let hangs = |child: &Rule, parent: &Rule| {
+            child.parent_group == parent.group && parent.group != 0 && !self.parents_touch
+        };
         let excluded = || self.excluded.binary_search(&ascending([p.body, q.body])).is_ok();
         if bits == 0 || hangs(p, q) || hangs(q, p) || excluded() {
             return None;

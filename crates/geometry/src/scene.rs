@@ -32,6 +32,17 @@ pub struct Geom {
     pub group: u32,
     /// What it shows in the place of that colour.
     pub look: Option<Look>,
+    /// How its surface moves on it, as that of a belt or a turntable.
+    pub surface_motion: Option<SurfaceMotion>,
+}
+
+/// How the surface of a geom moves on it, in the geom's frame; contacts take the part along their tangents.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SurfaceMotion {
+    /// The same velocity everywhere, m/s.
+    pub linear: Vec3<f64>,
+    /// Angular velocity about the origin of the geom, rad/s.
+    pub angular: Vec3<f64>,
 }
 
 impl Geom {
@@ -115,6 +126,8 @@ pub struct Scene {
     pub pairs: Vec<PairSpec>,
     /// Pairs of bodies whose geoms never touch.
     pub excluded: Vec<[usize; 2]>,
+    /// Whether geoms of a body and of the one that it hangs from may touch.
+    pub parents_touch: bool,
     /// What is seen where nothing else is: a cube.
     pub sky: Option<Arc<Texture>>,
     /// Soft bodies.

@@ -76,6 +76,7 @@ FN real sqrt_(real x) { return sqrt(x); }
 FN real recip(real x) { return 1.0 / x; }
 FN void sin_cos(real x, real& s, real& c) { s = sin(x); c = cos(x); }
 FN real atan2_(real y, real x) { return atan2(y, x); }
+FN real power_(real x, real p) { return pow(x, p); }
 FN bool is_number(real x) { return x - x == 0; }
 #else
 FN real sqrt_(real x) { return sqrtf(x); }
@@ -85,6 +86,7 @@ FN real recip(real x) { return __fdividef(1.0f, x); }
 FN real recip(real x) { return 1.0f / x; }
 #endif
 FN real atan2_(real y, real x) { return atan2f(y, x); }
+FN real power_(real x, real p) { return powf(x, p); }
 FN bool is_number(real x) { return x - x == 0; }
 // Without the slow path for arguments that no joint has: quarter turns off in two parts, then polynomials.
 FN void sin_cos(real x, real& s, real& c) {
@@ -99,6 +101,12 @@ FN void sin_cos(real x, real& s, real& c) {
   c = (k + 1) & 2 ? -b : b;
 }
 #endif
+
+FN real sin_of(real x) {
+  real s, c;
+  sin_cos(x, s, c);
+  return s;
+}
 
 // Reductions over the lanes of a world; every lane gets the result.
 #ifdef __CUDACC__

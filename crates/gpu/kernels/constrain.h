@@ -48,10 +48,14 @@ FN void set_friction(Candidate& c, real w, real bound) {
   c.w = w, c.r_n = w * R(SIGMA), c.v_hat = c.v_hat_recovery = 0;
   set_bounds(c, -bound, bound);
 }
-FN void set_limit(Candidate& c, int k, const Here here, real gap, real w) {
-  const int spring = OF(4, k);
-  real stiffness = spring == 0 ? R(-1) : spring == 1 ? LAW(4, k) : LAW(4, k) / w;
-  set_law(c, one_sided(gap, w, stiffness, LAW(5, k)), w);
+#define WEIGHT(k) constraint_weight((k) - FIRST_LIMIT)
+FN Compliance compliance_of(const Here here, int k) {
+  Compliance c{OF(4, k), {}};
+  for (int j = 0; j < 7; j++) c.of[j] = LAW(4 + j, k);
+  return c;
+}
+FN void set_limit(Candidate& c, int k, const Here here, real gap, real rate, real w) {
+  set_law(c, one_sided(compliance_of(here, k), w, WEIGHT(k), gap, rate), w);
   set_bounds(c, 0, INFINITE);
 }
 
@@ -84,30 +88,49 @@ FN bool constrain_tie(World& W, const Here here, Candidate& c, int kind) {
   V3 first = place_frame(W, of, nodes[0], here, first_rot);
   for (int j = 0; j < 12; j++) of[j] = tie_frame_b(j, tie);
   V3 second = place_frame(W, of, nodes[1], here, rot), span = second - first;
-  // Rows are about one point of space, the second body's.
+  // Rows are about one point of space, the second body's if it moves, else the first's.
+  const V3 point = nodes[1] >= 0 ? second : first;
+  V3 shift = v3(0, 0, 0), spin = shift;
   real w = 0;
   ONCE for (int end = 0; end < 2; end++) {
     const int node = nodes[end];
     if (node < 0) continue;
+    V3 at = point - get3(W.origin[node_tree(node)]);
+    Spatial twist = get6(W.twist[node]);
+    const real sign = end ? R(1) : R(-1);
+    shift = shift + sign * (twist.lin + cross(twist.ang, at));
+    spin = spin + sign * twist.ang;
     if (kind == TIE_TURN) w += mobility_lin(2, node);
-    else w += mobility(W, here, node, second - get3(W.origin[node_tree(node)]) - get3(W.pos[node]));
+    else w += mobility(W, here, node, at - get3(W.pos[node]));
   }
   w *= R(MEAN);
-  TwoSided law = two_sided(OF(4, k), LAW(4, k), LAW(5, k), w);
-  V3 normal = v3(0, 0, 1), bias;
-  if (kind == TIE_POINT) bias = bounded(law.per_time * span, law.fastest);
-  if (kind == TIE_TURN) {
+  Compliance compliance = compliance_of(here, k);
+  const real weld = LAW(1, k);
+  V3 normal = v3(0, 0, 1), violation = span, speed = shift, apart = span, turned = v3(0, 0, 0);
+  real half_sine = 0;
+  if (kind == TIE_TURN || (weld > 0 && compliance.kind == 2)) {
     // Aᵀ B by columns.
     real between[9];
     for (int j = 0; j < 3; j++) put3(between + 3 * j, turn_back(first_rot, get3(rot + 3 * j)));
-    bias = bounded(law.per_time * turn(first_rot, rotation_vector(of_matrix(between))), law.fastest);
+    Quat by = of_matrix(between);
+    V3 angle = rotation_vector(by);
+    real length = norm(angle);
+    half_sine = abs_(sin_of(R(0.5) * length));
+    // Of a reference the sine of the angle counts.
+    if (compliance.kind == 2) angle = (length > 0 ? sin_of(length) / length : R(1)) * angle;
+    turned = turn(first_rot, angle);
   }
+  if (kind == TIE_TURN) violation = turned, speed = spin;
   if (kind == TIE_DISTANCE) {
-    real apart = norm(span);
-    if (apart > 0) normal = recip(apart) * span;
-    bias = v3(0, 0, clamp_((apart - LAW(0, k)) * law.per_time, -law.fastest, law.fastest));
+    real length = norm(span);
+    if (length > 0) normal = recip(length) * span;
+    violation = apart = v3(0, 0, length - LAW(0, k));
+    speed = v3(0, 0, dot(normal, shift));
   }
-  put3(c.position, second);
+  real size = sqrt_(half_sine * weld * half_sine * weld + dot(apart, apart));
+  RowLaw law = row_law(compliance, w, WEIGHT(k), size);
+  V3 bias = bounded(law.per_violation * violation + law.per_rate * speed, law.fastest);
+  put3(c.position, point);
   put3(c.normal, normal);
   put3(c.extra, bias);
   c.w = w, c.r_n = law.r, c.v_hat = c.v_hat_recovery = 0;
@@ -126,9 +149,10 @@ FN bool constrain_coupling(World& W, const Here here, Candidate& c) {
   ONCE for (int e = coupling_parts(0, coupling); e < coupling_parts(1, coupling); e++)
     W.coefficient[part_of(0, e) - LIMIT_TERMS] += (part_of(1, e) ? -slope : R(1)) * part_coefficient(e);
   ONCE for (int t = OF(1, k); t < OF(2, k); t++) w += COEFFICIENT(t) * COEFFICIENT(t) * W.d_inv[term_of(1, t)];
-  TwoSided law = two_sided(OF(4, k), LAW(4, k), LAW(5, k), w);
+  real speed = rate(W, here, k, W.v_start), violation = y - p;
+  RowLaw law = row_law(compliance_of(here, k), w, WEIGHT(k), abs_(violation));
   c.w = w, c.r_n = law.r;
-  c.v_hat = c.v_hat_recovery = clamp_((y - p) * law.per_time, -law.fastest, law.fastest);
+  c.v_hat = c.v_hat_recovery = clamp_(speed * law.per_rate + violation * law.per_violation, -law.fastest, law.fastest);
   set_bounds(c, -INFINITE, INFINITE);
   return w > 0;
 }
@@ -143,7 +167,7 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
     bool is_low = COEFFICIENT(t) > 0;
     real q = W.q[term_of(0, t)], gap = is_low ? q - limit_range(0, limit) : limit_range(1, limit) - q;
     if ((abs_(W.v_start[v]) + abs_(W.v_star[v])) * ahead < gap) return false;
-    set_limit(c, k, here, gap, W.d_inv[v]);
+    set_limit(c, k, here, gap, is_low ? W.v_start[v] : -W.v_start[v], W.d_inv[v]);
     return true;
   }
   if (DRY_JOINTS && kind == JOINT_FRICTION) {
@@ -163,8 +187,9 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
     V3 turn = rotation_vector(quat(W.q + node_q(node)));
     real angle = norm(turn), gap = ball_range(OF(3, k)) - angle;
     real reach = (norm(get3(W.v_start + v)) + norm(get3(W.v_star + v))) * ahead;
-    put3(W.coefficient + (t - LIMIT_TERMS), (angle > 0 ? -recip(angle) : R(-1)) * turn);
-    set_limit(c, k, here, gap, inverse_diagonal(W, here, node));
+    V3 axis = (angle > 0 ? -recip(angle) : R(-1)) * turn;
+    put3(W.coefficient + (t - LIMIT_TERMS), axis);
+    set_limit(c, k, here, gap, dot(axis, get3(W.v_start + v)), inverse_diagonal(W, here, node));
     return !(reach < gap);
   }
 #endif
@@ -178,15 +203,16 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
   if (kind == TENDON_LIMIT) {
     // Terms have the sign of the side, the bound has not.
     real gap = length(W, here, k) - LAW(0, k) * LAW(1, k);
-    real reach = (abs_(rate(W, here, k, W.v_start)) + abs_(rate(W, here, k, W.v_star))) * ahead;
-    set_limit(c, k, here, gap, sum_mobility(W, here, k));
+    real start = rate(W, here, k, W.v_start), reach = (abs_(start) + abs_(rate(W, here, k, W.v_star))) * ahead;
+    set_limit(c, k, here, gap, start, sum_mobility(W, here, k));
     return !(reach < gap);
   }
   if (kind == TENDON_SPRING) {
     real at = length(W, here, k), stretch = max_(at - LAW(3, k), R(0)) + min_(at - LAW(2, k), R(0));
     real stiffness = stretch != 0 ? LAW(0, k) : R(0), damping = LAW(1, k), speed = rate(W, here, k, W.v_start);
-    real impulse = -(stiffness * (speed * R(DT) + stretch) + speed * damping) * R(DT);
-    return set_force(W, here, c, impulse, (stiffness * R(DT) + damping) * R(DT), -INFINITE, INFINITE);
+    SpringPoint point = spring_point(stiffness * WEIGHT(k) * R(DT * DT));
+    real impulse = -(stiffness * stretch + (point.lead * stiffness * R(DT) + damping) * speed) * R(DT);
+    return set_force(W, here, c, impulse, (point.reach * stiffness * R(DT) + damping) * R(DT), -INFINITE, INFINITE);
   }
   if (kind == TENDON_ARMATURE) return set_force(W, here, c, 0, LAW(0, k), -INFINITE, INFINITE);
   if (kind == TENDON_FRICTION) {

@@ -73,7 +73,7 @@ FN void gather_drives(World& W, const Here here) {
   const Met* met = W.met;
   EACH(k, DRIVES) {
     const int q = drive_of(0, k), v = drive_of(1, k), start = drive_of(2, k), end = drive_of(3, k);
-    real impulse = 0, impedance = 0, low = 0, high = 0, most = drive_most(k);
+    real impulse = 0, impedance = 0, low = 0, high = 0, least = drive_most(0, k), most = drive_most(1, k);
     ONCE for (int a = start; a < end; a++) {
       Impulse of = actuate(W, here, a, W.q[q], W.v[v]);
       if (end - start > 1 && !actuator_kind(2, a)) of.impulse = of.low = of.high = clamp_(of.impulse, of.low, of.high);
@@ -82,10 +82,10 @@ FN void gather_drives(World& W, const Here here) {
 #if HAS_PD
     if (start == end) {
       impulse = W.pd_impulse[v], impedance = pd_law(5, v) > 0 ? pd_law(3, v) : R(0);
-      low = -INFINITE, high = INFINITE, most = pd_law(4, v);
+      low = -INFINITE, high = INFINITE, most = pd_law(4, v), least = -most;
     }
 #endif
-    low = min_(max_(low, -most), most), high = max_(min_(high, most), -most);
+    low = min_(max_(low, least), most), high = max_(min_(high, most), least);
     real apart = 0;
     ONCE for (int m = 0; m < W.remembered; m++)
       if (met[m].id == FIRST_DRIVE + k)
@@ -117,12 +117,12 @@ PHASE void gather_impulses(const Here here) {
 #if SERVOS
     ONCE for (int k = 0; k < SERVOS; k++) {
       const int q = servo_of(0, k), v = servo_of(1, k);
-      real sum = 0, most = servo_most(k);
+      real sum = 0;
       ONCE for (int a = servo_of(2, k); a < servo_of(3, k); a++) {
         Impulse of = actuate(W, here, a, W.q[q], W.v[v]);
         sum += clamp_(of.impulse, of.low, of.high);
       }
-      W.impulse[v] += clamp_(sum, -most, most);
+      W.impulse[v] += clamp_(sum, servo_most(0, k), servo_most(1, k));
     }
 #endif
 #if MOTORS

@@ -2,24 +2,55 @@
 
 struct OneSided { real r, v_hat; bool is_rigid; };
 
-// The law of a constraint with this gap and its share w of the Delassus operator; a spring of this stiffness unless that is negative.
-FN OneSided one_sided(real gap, real w, real stiffness, real relaxation) {
-  real rigid_r = w * R(NEAR_RIGID), rigid_v = min_(gap * R(-1 / NEAR_RIGID_TIME), R(RECOVERY_SPEED));
-  if (stiffness < 0) return OneSided{rigid_r, rigid_v, true};
-  real time = R(DT) + relaxation, r = recip(stiffness * R(DT) * time);
-  bool is_rigid = !(rigid_r < r);
-  return OneSided{is_rigid ? rigid_r : r, is_rigid ? rigid_v : -gap / time, is_rigid};
+// γ = (v̂ − v)/R with v̂ = per_violation φ₀ + per_rate φ̇₀, no faster than `fastest`.
+struct RowLaw { real r, per_violation, per_rate, fastest; bool is_rigid; };
+
+// Where a spring with z = dt² k w is taken: at q₀ + dt (lead v₀ + reach (v − v₀)).
+struct SpringPoint { real lead, reach; };
+FN SpringPoint spring_point(real z) {
+  real x = z * R(0.25), squared = min_(x * x, R(1e12)), lead = squared / (squared + 1);
+  return SpringPoint{lead, lead * R(0.5) + R(0.5)};
 }
 
-// R of an equality and v̂ over its violation, and how fast it may be righted at most.
-struct TwoSided { real r, per_time, fastest; };
-FN TwoSided two_sided(int kind, real stiffness, real relaxation, real w) {
-  real rigid_r = w * R(NEAR_RIGID);
-  TwoSided rigid{rigid_r, R(-1 / NEAR_RIGID_TIME), R(RECOVERY_SPEED)};
-  if (kind == 0) return rigid;
-  if (kind == 2) stiffness = stiffness / w;
-  real time = R(DT) + relaxation, r = recip(stiffness * R(DT) * time);
-  return rigid_r < r ? TwoSided{r, -recip(time), INFINITE} : rigid;
+// A compliance: near-rigid (0), a spring (1) with stiffness and relaxation time, or a reference (2) with k, b and the course of its impedance.
+struct Compliance { int kind; real of[7]; };
+
+// The impedance of a reference at a violation of this size.
+FN real impedance_of(const Compliance& c, real size) {
+  real least = c.of[2], greatest = c.of[3], width = c.of[4], middle = c.of[5], power = c.of[6];
+  if (!(width > 0)) return least;
+  real x = min_(size / width, R(1));
+  bool is_beyond = middle < x;
+  real whole = is_beyond ? 1 - middle : middle, part = (is_beyond ? 1 - x : x) / whole;
+  real raised = power == 1 ? part : power == 2 ? part * part : power_(part, power);
+  real y = is_beyond ? 1 - raised * whole : raised * whole;
+  return y * (greatest - least) + least;
+}
+
+// The law of a row with its share w of the Delassus operator, its inverse weight at rest, and a violation of this size.
+FN RowLaw row_law(const Compliance& c, real w, real inverse_weight, real size) {
+  RowLaw rigid{w * R(NEAR_RIGID), R(-1 / NEAR_RIGID_TIME), R(0), R(RECOVERY_SPEED), true};
+  if (c.kind == 0) return rigid;
+  const real dt = R(DT);
+  if (c.kind == 1) {
+    real stiffness = c.of[0];
+    SpringPoint point = spring_point(w * (dt * dt * stiffness));
+    real time = point.reach * dt + c.of[1], r = recip(time * (dt * stiffness)), per_violation = -recip(time);
+    return rigid.r < r ? RowLaw{r, per_violation, (point.lead - point.reach) * per_violation * dt, INFINITE, false} : rigid;
+  }
+  real d = impedance_of(c, size), k = c.of[0], b = c.of[1], r = inverse_weight * (1 - d) / d, spring = d * (dt * dt * k);
+  SpringPoint point = spring_point(spring * d);
+  real per_whole = recip(spring * point.reach + (1 + dt * b));
+  return RowLaw{max_(r * per_whole, w * R(1e-7)), -(d * per_whole) * (dt * k), (1 - spring * (point.lead - point.reach)) * per_whole, INFINITE, false};
+}
+
+// The law of a one-sided row. Where the gap is open a reference brakes no more than to where it just closes.
+FN OneSided one_sided(const Compliance& c, real w, real inverse_weight, real gap, real rate) {
+  RowLaw law = row_law(c, w, inverse_weight, abs_(gap));
+  real v_hat = rate * law.per_rate + gap * law.per_violation;
+  if (c.kind == 0 || law.is_rigid) v_hat = min_(gap * law.per_violation, law.fastest);
+  else if (c.kind == 2 && !(gap < 0)) v_hat = min_(v_hat, gap * R(-1 / DT));
+  return OneSided{law.r, v_hat, law.is_rigid};
 }
 
 // Sets a law. A near-rigid constraint that is violated far gets back in velocities what its own compliance has taken up, R times the impulse of
@@ -51,29 +82,32 @@ FN real bare_mobility(const World& W, const Here here, int node, V3 arm, V3 n) {
 
 // The law of a contact.
 FN void regularise_contact(World& W, const Here here, Candidate& c) {
-  const int slot = c.id, pair = slot_of(0, slot), spring = pair_spring(pair);
+  const int slot = c.id, pair = slot_of(0, slot);
+  Compliance surface{pair_spring(pair), {}};
+  for (int k = 0; k < 7; k++) surface.of[k] = pair_law(k, pair);
   V3 p = get3(c.position), n = get3(c.normal);
-  real gap = c.extra[0], w = 0, bare = 0, leverage = 0;
+  real gap = c.extra[0], w = 0, leverage = 0, closing = 0;
   int tree = 0;
   ONCE for (int end = 0; end < 2; end++) {
     const int node = slot_of(2 + end, slot);
     if (node < 0) continue;
     tree = node_tree(node);
-    V3 arm = p - get3(W.origin[tree]) - get3(W.pos[node]);
+    V3 at = p - get3(W.origin[tree]), arm = at - get3(W.pos[node]);
     // A body is moved at its own surface.
     V3 own = pair_kind(0, pair) == 1 ? arm + ((end ? R(0.5) : R(-0.5)) * gap) * n : arm;
     w += mobility(W, here, node, own);
-    real along = spring == 2 || node_has_fulcrum(node) ? bare_mobility(W, here, node, arm, n) : R(0);
-    if (spring == 2) bare += along;
-    leverage = max_(leverage, node_has_fulcrum(node) ? max_(along * mobility_lin(3, node), R(0)) : R(1));
+    if (surface.kind) {
+      Spatial twist = get6(W.twist[node]);
+      closing += (end ? R(1) : R(-1)) * dot(twist.lin + cross(twist.ang, at), n);
+    }
+    leverage = max_(leverage, node_has_fulcrum(node) ? max_(bare_mobility(W, here, node, arm, n) * mobility_lin(3, node), R(0)) : R(1));
   }
   // A contact between bodies of very different mass is regularised by the heavier one, so that it does not sink in.
   real stiff = is_uneven(0) > 0 ? max_(min_(w, W.heaviest[tree] * R(OVERLOAD)), w * R(STIFFEST)) : w;
-  real stiffness = spring == 0 ? R(-1) : spring == 1 ? pair_law(0, pair) : pair_law(0, pair) / bare;
-  OneSided law = one_sided(gap, stiff, stiffness, pair_law(1, pair));
-  real depth = pair_law(2, pair);
+  OneSided law = one_sided(surface, stiff, pair_weight(pair), gap, closing);
+  real depth = pair_law(7, pair);
   // Where the spring ends a stop begins.
-  if (spring == 2 && gap < -depth) law = one_sided(gap + depth, stiff, R(-1), R(0));
+  if (surface.kind && gap < -depth) law = one_sided(Compliance{0, {}}, stiff, 0, gap + depth, 0);
   // Where a contact has a short lever, no point of a body may become much faster than the recovery itself.
   real fastest = min_(sqrt_(leverage) * R(LONGEST_LEVER), R(1)) * R(RECOVERY_SPEED);
   if (law.is_rigid) law.v_hat = min_(law.v_hat, fastest);

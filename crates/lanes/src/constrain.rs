@@ -1,12 +1,12 @@
 //! Constraints beside contacts: limits, ties, couplings, tendons, dry friction and drives at their limits, as laws of the step.
 
 use crate::constants::MEAN;
-use multibody::Compliance;
+use multibody::{Compliance, SpringPoint};
 use spatial::{Mat3, Quat, Real, Vec3};
 
-use super::laws::OneSided;
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, quaternion, select, wide, wide_mat, wide3};
 use crate::plan::{Coupling, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
+use crate::{OneSided, RowWeight};
 use spatial::masks::positive;
 
 impl<T: Bundle> Lanes<T> {
@@ -33,12 +33,12 @@ impl<T: Bundle> Lanes<T> {
             let reach = (v_start.abs() + v_star.abs()) * dt;
             let [low, high] = self.numbers.ranges[l];
             let gaps = [q - low, high - q];
-            for (side, gap) in gaps.into_iter().enumerate() {
+            for (side, (gap, rate)) in gaps.into_iter().zip([v_start, -v_start]).enumerate() {
                 let is_present = T::ONE - reach.if_less(gap, T::ONE, T::ZERO);
                 if lanes_of(is_present) != 0 {
                     let k = plan.constraints.first_limit + 2 * l + side;
                     let w = self.dofs[limit.v].d_inv;
-                    self.regularise_limit(plan, limit.compliance, gap, w, k);
+                    self.regularise_limit(plan, &limit.compliance, k, w, gap, rate);
                     self.slots[k].is_present = is_present;
                     self.space.reached.push(k);
                 }
@@ -64,12 +64,13 @@ impl<T: Bundle> Lanes<T> {
                 let gap = self.numbers.ball_ranges[*limit] - angle;
                 let [v_start, v_star] = [&self.v_start, &self.v_star].map(|of| super::vec3(&of[*v..]));
                 let reach = (v_start.norm() + v_star.norm()) * wide(2.0 * dt);
-                let inverse = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
-                for (term, axis) in terms.zip((turn * inverse).to_array()) {
+                let towards = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
+                let axis = turn * towards;
+                for (term, axis) in terms.zip(axis.to_array()) {
                     self.coefficients[term] = axis;
                 }
                 let w = self.inverse_diagonal(plan, plan.node_of_dof[*v]);
-                self.regularise_limit(plan, *compliance, gap, w, k);
+                self.regularise_limit(plan, compliance, k, w, gap, axis.dot(v_start));
                 T::ONE - reach.if_less(gap, T::ONE, T::ZERO)
             }
             Source::JointFriction => {
@@ -78,14 +79,27 @@ impl<T: Bundle> Lanes<T> {
                 self.set_friction(plan, k, w, self.numbers.dry_friction[dof]);
                 T::ONE
             }
-            Source::Coupling { coupling, compliance } => self.constrain_coupling(plan, k, coupling, *compliance, terms),
-            Source::Tie { tie, compliance } => self.constrain_tie(plan, k, tie, *compliance),
+            Source::Coupling { equality, coupling, compliance } => {
+                let is_active = self.equality_active[*equality];
+                if positive(is_active) == 0 {
+                    return T::ZERO;
+                }
+                self.constrain_coupling(plan, k, coupling, compliance, terms) * is_active
+            }
+            Source::Tie { equality, tie, compliance } => {
+                let is_active = self.equality_active[*equality];
+                if positive(is_active) == 0 {
+                    return T::ZERO;
+                }
+                self.constrain_tie(plan, k, tie, compliance) * is_active
+            }
             Source::TendonLimit { sign, bound, compliance, .. } => {
                 let (length, w) = (self.length(of_plan), self.sum_mobility(plan, of_plan));
                 // Terms have the sign of the side, the bound has not.
                 let gap = length - wide(sign * bound);
-                let reach = (rate(of_plan, &self.v_start).abs() + rate(of_plan, &self.v_star).abs()) * wide(2.0 * dt);
-                self.regularise_limit(plan, *compliance, gap, w, k);
+                let start = rate(of_plan, &self.v_start);
+                let reach = (start.abs() + rate(of_plan, &self.v_star).abs()) * wide(2.0 * dt);
+                self.regularise_limit(plan, compliance, k, w, gap, start);
                 T::ONE - reach.if_less(gap, T::ONE, T::ZERO)
             }
             Source::TendonSpring { stiffness, damping, rest: (low, high) } => {
@@ -94,8 +108,10 @@ impl<T: Bundle> Lanes<T> {
                 let is_slack = T::ZERO.if_less(stretch.abs(), T::ZERO, T::ONE);
                 let stiffness = select(is_slack, T::ZERO, wide(*stiffness));
                 let rate = rate(of_plan, &self.v_start);
-                let impulse = -(stiffness * rate.mul_add(wide(dt), stretch) + rate * wide(*damping)) * wide(dt);
-                let impedance = (stiffness * wide(dt) + wide(*damping)) * wide(dt);
+                let damping = wide::<T>(*damping);
+                let point = SpringPoint::of(stiffness * self.inverse_weight(plan, k) * wide(dt * dt));
+                let impulse = -(stiffness * stretch + (point.ahead(dt, stiffness) + damping) * rate) * wide(dt);
+                let impedance = point.impedance(dt, stiffness, damping);
                 self.set_force(plan, k, of_plan, (impulse, impedance), None)
             }
             Source::TendonArmature { armature } => self.set_force(plan, k, of_plan, (T::ZERO, wide(*armature)), None),
@@ -154,7 +170,7 @@ impl<T: Bundle> Lanes<T> {
         plan: &Plan,
         k: usize,
         coupling: &Coupling,
-        compliance: Compliance,
+        compliance: &Compliance,
         terms: std::ops::Range<usize>,
     ) -> T {
         let [mut y, mut x] = coupling.references.map(|reference| wide::<T>(-reference));
@@ -176,13 +192,16 @@ impl<T: Bundle> Lanes<T> {
             let coefficient = &mut self.coefficients[terms.start + place];
             *coefficient -= slope * wide(term.coefficient);
         }
-        let mut w = T::ZERO;
+        let (mut w, mut rate) = (T::ZERO, T::ZERO);
         for term in terms {
             let (coefficient, dof) = (self.coefficients[term], plan.constraints.terms[term].dof);
             w = (coefficient * coefficient).mul_add(self.dofs[dof].d_inv, w);
+            rate = coefficient.mul_add(self.v_start[dof], rate);
         }
-        let (law, fastest) = plan.rule.compliant(compliance, w);
-        let v_hat = ((y - p) * law.per_time).max(-fastest).min(fastest);
+        let violation = y - p;
+        let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
+        let law = plan.rule.law(compliance, weight, violation.abs());
+        let v_hat = law.v_hat(violation, rate).max(-law.fastest).min(law.fastest);
         let slot = &mut self.slots[k];
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, v_hat, v_hat);
         (slot.low, slot.high) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY));
@@ -190,41 +209,67 @@ impl<T: Bundle> Lanes<T> {
     }
 
     #[inline(always)]
-    fn constrain_tie(&mut self, plan: &Plan, k: usize, tie: &Tie, compliance: Compliance) -> T {
+    fn constrain_tie(&mut self, plan: &Plan, k: usize, tie: &Tie, compliance: &Compliance) -> T {
         let [(first, first_rot), (second, second_rot)] = tie.frames.map(|frame| self.place_frame(plan, &frame));
         let span = second - first;
-        // Rows are about one point of space, the second body's.
+        // Rows are about one point of space, the second body's if it moves, else the first's.
+        let point = if tie.frames[1].node.is_some() { second } else { first };
         let mut w = T::ZERO;
         for node in tie.frames.iter().filter_map(|frame| frame.node) {
             w += match tie.kind {
                 TieKind::Turn => self.numbers.nodes[node].mobility.turn,
                 TieKind::Point | TieKind::Distance(_) => {
                     let here = self.origins[plan.nodes[node].tree] + self.nodes[node].pos;
-                    self.mobility(node, second - here)
+                    self.mobility(node, point - here)
                 }
             };
         }
         w *= wide(MEAN);
-        let (law, fastest) = plan.rule.compliant(compliance, w);
+        let needs_turn =
+            matches!(tie.kind, TieKind::Turn) || tie.weld.is_some() && matches!(compliance, Compliance::Reference(_));
+        let (turn, half_sine) =
+            if needs_turn { turn_between(&first_rot, &second_rot, compliance) } else { (Vec3::ZERO, T::ZERO) };
         let up = Vec3::new(T::ZERO, T::ZERO, T::ONE);
-        let (normal, bias) = match tie.kind {
-            TieKind::Point => (up, bounded(span * law.per_time, fastest)),
-            TieKind::Turn => {
-                let turn = turn_between(&first_rot, &second_rot);
-                (up, bounded(turn * law.per_time, fastest))
-            }
+        let (normal, violation, rate) = match tie.kind {
+            TieKind::Point => (up, span, self.tie_rate(plan, tie, point)),
+            TieKind::Turn => (up, turn, self.tie_spin(tie)),
             TieKind::Distance(distance) => {
                 let length = span.norm();
                 let is_apart = T::ZERO.if_less(length, T::ONE, T::ZERO);
                 let normal = super::select3(is_apart, span * length.recip(), up);
-                let v_hat = ((length - wide(distance)) * law.per_time).max(-fastest).min(fastest);
-                (normal, Vec3::new(T::ZERO, T::ZERO, v_hat))
+                (normal, up * (length - wide(distance)), up * normal.dot(self.tie_rate(plan, tie, point)))
             }
         };
+        let apart = if matches!(tie.kind, TieKind::Distance(_)) { violation } else { span };
+        let turned = half_sine * wide(tie.weld.unwrap_or(0.0));
+        let size = turned.mul_add(turned, apart.norm_squared()).sqrt();
+        let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
+        let law = plan.rule.law(compliance, weight, size);
+        let bias = bounded(violation * law.per_violation + rate * law.per_rate, law.fastest);
         let slot = &mut self.slots[k];
-        (slot.position, slot.normal, slot.bias) = (second, normal, bias);
+        (slot.position, slot.normal, slot.bias) = (point, normal, bias);
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, T::ZERO, T::ZERO);
         T::ZERO.if_less(w, T::ONE, T::ZERO)
+    }
+
+    /// The velocity of the second frame's node at a point relative to the first's, at the beginning of the step.
+    #[inline(always)]
+    fn tie_rate(&self, plan: &Plan, tie: &Tie, point: Vec3<T>) -> Vec3<T> {
+        let [first, second] = tie.frames.map(|frame| match frame.node {
+            None => Vec3::ZERO,
+            Some(node) => {
+                let twist = self.nodes[node].twist;
+                twist.lin + twist.ang.cross(point - self.origins[plan.nodes[node].tree])
+            }
+        });
+        second - first
+    }
+
+    /// The angular velocity of the second frame's node relative to the first's, at the beginning of the step.
+    #[inline(always)]
+    fn tie_spin(&self, tie: &Tie) -> Vec3<T> {
+        let [first, second] = tie.frames.map(|frame| frame.node.map_or(Vec3::ZERO, |node| self.nodes[node].twist.ang));
+        second - first
     }
 
     /// Position and axes of a frame in the world.
@@ -299,16 +344,18 @@ fn rate<T: Real>(terms: &[Term], v: &[T]) -> T {
     sum
 }
 
-/// The rotation vector from the first axes to the second, world; lane by lane.
+/// What a weld makes of the turn from the first axes to the second, world, and the sine of half the angle; lane by lane.
 #[inline(always)]
-fn turn_between<T: Bundle>(first: &Mat3<T>, second: &Mat3<T>) -> Vec3<T> {
-    let mut turn = Vec3::ZERO;
+fn turn_between<T: Bundle>(first: &Mat3<T>, second: &Mat3<T>, compliance: &Compliance) -> (Vec3<T>, T) {
+    let (mut turn, mut half_sine) = (Vec3::ZERO, T::ZERO);
     for lane in 0..T::LANES {
         let [a, b] = [first, second].map(|rot| rot.map(|x| get(&x, lane)));
-        let of_lane = a * Quat::from_mat3(&(a.transpose() * b)).rotation_vector();
-        put(&mut turn.x, lane, of_lane.x);
-        put(&mut turn.y, lane, of_lane.y);
-        put(&mut turn.z, lane, of_lane.z);
+        let of_lane = Quat::from_mat3(&(a.transpose() * b));
+        let violation = a * compliance.violation_of_turn(of_lane);
+        put(&mut turn.x, lane, violation.x);
+        put(&mut turn.y, lane, violation.y);
+        put(&mut turn.z, lane, violation.z);
+        put(&mut half_sine, lane, of_lane.vector().norm());
     }
-    turn
+    (turn, half_sine)
 }

@@ -7,7 +7,7 @@
 //! The rows of a lane come in blocks of three: constraints of three rows first, then those of one row, three to a block, then rolling and
 //! torsional friction. That of the first contact stands in the same block in all lanes, and so on: contacts that have any come first.
 
-use sap::contact_blocks::{Block3, BlockRows, SemismoothNewton};
+use sap::contact_blocks::{Block3, BlockRows, DenseScratch};
 use spatial::{Mat3, Real, Three, Twist, Vec3, Wrench};
 
 use super::dynamics::{motion_of, moved};
@@ -15,7 +15,7 @@ use super::{Bundle, Lanes, dofs_of, select, select3, wide};
 use crate::plan::{Plan, PlanJacobian, Source};
 
 /// Rows of a lane at most; a step of more is left to a simulation.
-pub(super) const MAX_ROWS: usize = 96;
+const MAX_ROWS: usize = 96;
 
 /// Blocks of a lane at most, and beyond those of other lanes: torsional friction of 24 contacts, or rolling friction of 16.
 const MAX_BLOCKS: usize = MAX_ROWS / 3 + 2;
@@ -48,7 +48,7 @@ pub(super) struct Block<T> {
 pub(super) struct ContactSpace<T: Real> {
     pub blocks: Vec<Block<T>>,
     pub rows: Vec<BlockRows<T>>,
-    pub newton: SemismoothNewton<T>,
+    pub newton: DenseScratch<T>,
     /// Blocks in use, and the first of rolling and torsional friction.
     pub count: usize,
     pub first_spin: usize,
@@ -120,7 +120,7 @@ impl<T: Bundle> ContactSpace<T> {
         Self {
             blocks: (0..blocks).map(with_room).collect(),
             rows: vec![BlockRows::none(); blocks],
-            newton: SemismoothNewton::new(blocks),
+            newton: DenseScratch::new(blocks),
             count: 0,
             first_spin: 0,
             threes: [0; MAX_LANES],

@@ -73,10 +73,8 @@ impl<T: Bundle> Lanes<T> {
                 let of = self.actuate(plan, actuator, self.q[servo.q], self.v[servo.v]);
                 sum += of.impulse.max(of.low).min(of.high);
             }
-            if servo.effort_limit.is_finite() {
-                let most = wide::<T>(dt * servo.effort_limit);
-                sum = sum.max(-most).min(most);
-            }
+            let (least, most) = servo.effort_limit;
+            sum = sum.max(wide(dt * least)).min(wide(dt * most));
             self.impulse[servo.v] += sum;
         }
         for motor in &plan.constraints.tendon_motors {
@@ -148,15 +146,16 @@ impl<T: Bundle> Lanes<T> {
                 sum.low += of.low;
                 sum.high += of.high;
             }
-            let mut most = wide::<T>(plan.dt * drive.effort_limit);
+            let (least, most) = drive.effort_limit;
+            let (mut least, mut most) = (wide::<T>(plan.dt * least), wide::<T>(plan.dt * most));
             if drive.actuators.is_empty() {
                 let of = &self.numbers.pd[drive.v];
                 sum.impulse = self.pd_impulse[drive.v];
                 sum.impedance = select(of.is_limited, of.impedance, T::ZERO);
-                (sum.low, sum.high, most) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY), of.most);
+                (sum.low, sum.high, least, most) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY), -of.most, of.most);
             }
-            sum.low = sum.low.max(-most).min(most);
-            sum.high = sum.high.min(most).max(-most);
+            sum.low = sum.low.max(least).min(most);
+            sum.high = sum.high.min(most).max(least);
             let memory = &self.memory[plan.first_drive + k];
             let near = wide::<T>(NEAR_LIMIT);
             // At most 0.8 low, or at least 0.8 high.
@@ -221,7 +220,8 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn actuate(&self, plan: &Plan, actuator: &PlanActuator, length: T, velocity: T) -> Drive<T> {
         let PlanActuator { ctrl, ctrl_range, bias, .. } = *actuator;
-        let ActuatorNumbers { per_ctrl, constant, per_length, per_velocity, impedance } = self.numbers.actuators[ctrl];
+        let ActuatorNumbers { per_ctrl, constant, per_length, per_velocity, impedance, .. } =
+            self.numbers.actuators[ctrl];
         let u = self.input[ctrl].max(wide(ctrl_range.0)).min(wide(ctrl_range.1));
         let mut force = u.mul_add(per_ctrl, constant);
         if bias != [0.0; 2] {

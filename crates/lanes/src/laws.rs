@@ -1,65 +1,15 @@
 //! Regularisation of contacts and limits.
 
-use crate::constants::{LEFT_IN_VELOCITIES, LONGEST_LEVER, OVERLOAD, STIFFEST};
+use crate::constants::{FASTEST, LEFT_IN_VELOCITIES, LONGEST_LEVER, OVERLOAD, STIFFEST};
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
 use super::{Bundle, ConstraintSlot, Lanes, get, put, select, wide};
-use crate::plan::{PairKind, Plan, PlanPair, Rule};
+use crate::plan::{PairKind, Plan, PlanPair};
+use crate::{OneSided, RowWeight, Rule};
 use spatial::masks::all_lanes;
 
-/// R and v̂ of a one-sided constraint.
-pub(super) struct OneSided<T> {
-    r: T,
-    v_hat: T,
-    /// Whether it is near-rigid, 1 or 0.
-    is_rigid: T,
-}
-
-/// R of an equality, and v̂ over its violation, 1/s.
-pub(super) struct TwoSided<T> {
-    pub r: T,
-    pub per_time: T,
-}
-
 impl Rule {
-    /// The law of a constraint with this gap, and its share `w` of the Delassus operator; `stiffness` and relaxation time where it is a spring.
-    #[inline(always)]
-    fn one_sided<T: Real>(&self, gap: T, w: T, spring: Option<(T, f64)>) -> OneSided<T> {
-        let rigid_r = w * wide(self.near_rigid);
-        let rigid_v = (gap * wide(-1.0 / self.near_rigid_time)).min(wide(self.recovery_speed));
-        let Some((stiffness, relaxation)) = spring else {
-            return OneSided { r: rigid_r, v_hat: rigid_v, is_rigid: T::ONE };
-        };
-        let time = self.dt + relaxation;
-        let r = (stiffness * wide(self.dt * time)).recip();
-        let is_rigid = rigid_r.if_less(r, T::ZERO, T::ONE);
-        OneSided {
-            r: select(is_rigid, rigid_r, r),
-            v_hat: select(is_rigid, rigid_v, gap * wide(-1.0 / time)),
-            is_rigid,
-        }
-    }
-
-    /// The law of an equality with its share `w` of the Delassus operator, and how fast it may be righted at most.
-    #[inline(always)]
-    pub(super) fn compliant<T: Real>(&self, compliance: Compliance, w: T) -> (TwoSided<T>, T) {
-        let rigid_r = w * wide(self.near_rigid);
-        let rigid = wide::<T>(-1.0 / self.near_rigid_time);
-        let (stiffness, relaxation) = match compliance {
-            Compliance::NearRigid => {
-                return (TwoSided { r: rigid_r, per_time: rigid }, wide(self.recovery_speed));
-            }
-            Compliance::Physical { stiffness, relaxation } => (wide(stiffness), relaxation),
-            Compliance::PerMass { stiffness, relaxation } => (wide::<T>(stiffness) / w, relaxation),
-        };
-        let time = self.dt + relaxation;
-        let r = (stiffness * wide(self.dt * time)).recip();
-        let is_rigid = rigid_r.if_less(r, T::ZERO, T::ONE);
-        let law = TwoSided { r: select(is_rigid, rigid_r, r), per_time: select(is_rigid, rigid, wide(-1.0 / time)) };
-        (law, select(is_rigid, wide(self.recovery_speed), wide(f64::INFINITY)))
-    }
-
     /// v̂ for the velocity at the end of the step. A near-rigid constraint that is violated far gets back what its own compliance has taken
     /// up, R times the impulse of the step before; the rest of its recovery moves positions alone.
     #[inline(always)]
@@ -81,9 +31,8 @@ impl<T: Bundle> Lanes<T> {
         let rigid = -1.0 / plan.rule.near_rigid_time;
         for &k in &self.near {
             let slot = &mut self.slots[k];
-            let soft = plan.contacts.ends[k].relaxation.map_or(rigid, |time| -1.0 / (plan.dt + time));
             // Until there is a law: none lets a contact be righted faster.
-            slot.v_hat_recovery = (slot.gap * wide(rigid)).max(slot.gap * wide(soft));
+            slot.v_hat_recovery = if plan.contacts.ends[k].is_rigid { slot.gap * wide(rigid) } else { wide(FASTEST) };
             slot.has_law = false;
         }
     }
@@ -165,16 +114,18 @@ impl<T: Bundle> Lanes<T> {
         let slot = &self.slots[k];
         let apart = slot.normal * (slot.gap * wide(0.5));
         let is_between = matches!(pair.kind, PairKind::Moving { .. });
-        let is_spring = matches!(pair.surface.compliance, Compliance::PerMass { .. });
-        let (mut w, mut bare, mut leverage, mut tree) = (T::ZERO, T::ZERO, T::ZERO, 0);
+        let is_soft = pair.surface.compliance != Compliance::NearRigid;
+        let (mut w, mut leverage, mut tree, mut rate) = (T::ZERO, T::ZERO, 0, T::ZERO);
         for (node, sign) in plan.contacts.ends[k].nodes.into_iter().zip([-1.0, 1.0]) {
             let Some(node) = node else { continue };
-            let arm = slot.position - self.origins[plan.nodes[node].tree] - self.nodes[node].pos;
+            let at = slot.position - self.origins[plan.nodes[node].tree];
+            let arm = at - self.nodes[node].pos;
             // A body is moved at its own surface.
             let own = if is_between { arm + apart * wide(sign) } else { arm };
             w += self.mobility(node, own);
-            if is_spring {
-                bare += self.bare_mobility(node, arm, slot.normal);
+            if is_soft {
+                let twist = self.nodes[node].twist;
+                rate += (twist.lin + twist.ang.cross(at)).dot(slot.normal) * wide(sign);
             }
             tree = plan.nodes[node].tree;
             leverage = leverage.max(self.leverage(plan, node, arm, slot.normal));
@@ -184,17 +135,13 @@ impl<T: Bundle> Lanes<T> {
             // A contact between bodies of very different mass is regularised by the heavier one, so that it does not sink in.
             stiff = w.min(self.heaviest[tree] * wide(OVERLOAD)).max(w * wide(STIFFEST));
         }
-        let spring = match pair.surface.compliance {
-            Compliance::NearRigid => None,
-            Compliance::Physical { stiffness, relaxation } => Some((wide(stiffness), relaxation)),
-            Compliance::PerMass { stiffness, relaxation } => Some((wide::<T>(stiffness) / bare, relaxation)),
-        };
-        let mut law = plan.rule.one_sided(slot.gap, stiff, spring);
-        if is_spring && pair.surface.spring_depth < f64::INFINITY {
+        let weight = RowWeight { w: stiff, inverse: self.numbers.pair_weights[plan.contacts.ends[k].pair] };
+        let mut law = plan.rule.one_sided(&pair.surface.compliance, weight, slot.gap, || rate);
+        if is_soft && pair.surface.spring_depth < f64::INFINITY {
             // Where the spring ends a stop begins.
             let depth = wide::<T>(pair.surface.spring_depth);
             let is_deep = slot.gap.if_less(-depth, T::ONE, T::ZERO);
-            let stop = plan.rule.one_sided(slot.gap + depth, stiff, None);
+            let stop = plan.rule.one_sided(&Compliance::NearRigid, weight, slot.gap + depth, || rate);
             law = OneSided {
                 r: select(is_deep, stop.r, law.r),
                 v_hat: select(is_deep, stop.v_hat, law.v_hat),
@@ -215,16 +162,18 @@ impl<T: Bundle> Lanes<T> {
         (slot.v_hat_recovery, slot.r_n, slot.w) = (law.v_hat, law.r, w);
     }
 
-    /// Sets the law of the side `k` of a limit, with this gap.
+    /// Sets the law of the side `k` of a limit, with this gap and its rate at the beginning of the step.
     #[inline(always)]
-    pub(super) fn regularise_limit(&mut self, plan: &Plan, compliance: Compliance, gap: T, w: T, k: usize) {
-        let spring = match compliance {
-            Compliance::NearRigid => None,
-            Compliance::Physical { stiffness, relaxation } => Some((wide(stiffness), relaxation)),
-            Compliance::PerMass { stiffness, relaxation } => Some((wide::<T>(stiffness) / w, relaxation)),
-        };
-        let law = plan.rule.one_sided(gap, w, spring);
+    pub(super) fn regularise_limit(&mut self, plan: &Plan, compliance: &Compliance, k: usize, w: T, gap: T, rate: T) {
+        let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
+        let law = plan.rule.one_sided(compliance, weight, gap, || rate);
         self.set_limit(plan, k, &law, w);
+    }
+
+    /// See [`multibody::InverseWeights`]; of a constraint that is no contact.
+    #[inline(always)]
+    pub(super) fn inverse_weight(&self, plan: &Plan, k: usize) -> T {
+        self.numbers.inverse_weights[k - plan.constraints.first_limit]
     }
 
     /// How easily the point at `arm` from a node's origin is moved, see [`multibody::EffectiveMass::inverse`].

@@ -43,6 +43,7 @@ mod lone;
 mod one_by_one;
 mod plan;
 mod reports;
+mod rule;
 mod solve;
 mod step;
 
@@ -62,6 +63,7 @@ pub use plan::{
     ChangingGains, ConstraintName, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table, keeps_momentum,
 };
 pub use reports::{LaneLoad, LaneTie};
+pub use rule::{OneSided, RowLaw, RowWeight, Rule};
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
 #[derive(Clone, Debug)]
@@ -99,6 +101,8 @@ pub struct Lanes<T: Real> {
     /// Those at the beginning of the step, and what actuators act by in it, (nu): controls, or activations in their place.
     act_start: Vec<T>,
     input: Vec<T>,
+    /// Which equality constraints are in force, 1 or 0, (neq).
+    pub equality_active: Vec<T>,
     /// Applied forces, (nv).
     pub applied_force: Vec<T>,
     /// Wrenches at the centres of mass, (nbody, 6).
@@ -380,6 +384,7 @@ impl<T: Bundle> Lanes<T> {
             v: vec![T::ZERO; plan.nv],
             ctrl: vec![T::ZERO; nu],
             act: vec![T::ZERO; plan.activations.len()],
+            equality_active: plan.equality_active.iter().map(|is_active| wide(*is_active)).collect(),
             act_start: vec![T::ZERO; plan.activations.len()],
             input: vec![T::ZERO; nu],
             applied_force: vec![T::ZERO; plan.nv],

@@ -15,9 +15,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use geometry::Scene;
-use multibody::{Compliance, Joint, JointKind, JointType, Model, NO_PARENT, Node};
+use multibody::{Compliance, InverseWeights, Joint, JointKind, JointType, Model, NO_PARENT, Node};
 use sap::FrictionLaw;
 use spatial::{Mat3, Quat, Sym3, Vec3};
+
+use crate::Rule;
 
 pub use constraints::ConstraintName;
 pub(crate) use constraints::{Constraints, Coupling, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
@@ -49,6 +51,8 @@ pub struct Plan {
     pub(crate) paths: Vec<u64>,
     /// Whether Coriolis forces are taken between both ends of the step, and energy and momentum balanced at its end.
     pub(crate) is_balanced: bool,
+    /// Which equality constraints are in force by default, 1 or 0.
+    pub(crate) equality_active: Vec<f64>,
     /// Those of the model; worlds may have [others](Plan::numbers_of).
     pub numbers: Arc<Numbers<f64>>,
     /// What turns the nodes' axes from those of the model.
@@ -132,17 +136,6 @@ pub(crate) struct Limit {
     pub compliance: Compliance,
 }
 
-/// How compliance becomes regularisation, as in `sim` where all constraints are taken at the end of the step.
-#[derive(Clone, Debug)]
-pub(crate) struct Rule {
-    pub dt: f64,
-    pub sigma: f64,
-    pub recovery_speed: f64,
-    /// R of a near-rigid constraint over its share of the Delassus operator, and the time in which it is righted, s.
-    pub near_rigid: f64,
-    pub near_rigid_time: f64,
-}
-
 impl Plan {
     /// How many constraints may ever push.
     pub fn constraint_count(&self) -> usize {
@@ -156,6 +149,9 @@ impl Plan {
     pub fn new(model: &Model, scene: &Scene, setup: &Setup<'_>) -> Result<Self, NotInLanes> {
         if !scene.soft_bodies.is_empty() {
             return Err(NotInLanes("it has soft bodies".into()));
+        }
+        if scene.geoms.iter().any(|geom| geom.surface_motion.is_some()) {
+            return Err(NotInLanes("surfaces of geoms move".into()));
         }
         check(model)?;
         let contacts = Contacts::new(model, scene, setup)?.turned(&turns_of(model));
@@ -173,13 +169,25 @@ impl Plan {
 
     fn with_contacts(model: &Model, scene: &Scene, setup: &Setup<'_>, contacts: Contacts) -> Result<Self, NotInLanes> {
         let Setup { dt, is_balanced, friction, .. } = *setup;
+        let weights = InverseWeights::new(model);
         let (mut drives, servos): (Vec<_>, Vec<_>) =
-            PlanDrive::of_model(model)?.into_iter().partition(PlanDrive::has_impedance);
+            PlanDrive::of_model(model, &weights)?.into_iter().partition(PlanDrive::has_impedance);
         let turns = turns_of(model);
         let pd = setup.pd.as_ref().map_or_else(Vec::new, |pd| PdNumbers::all(pd, &model.tree.dofs, dt));
-        let of_model = Setting { dt, contacts: &contacts, turns: &turns, pd: &pd, drives: &drives };
-        let (numbers, fulcrums) = Numbers::new(model, scene, &of_model);
+        let actuated = drives.len();
         drives.extend(PdNumbers::drives(&pd, model, setup.gains_change));
+        let limits: Vec<Limit> = limits(model).map(|(limit, _)| limit).collect();
+        let constraints = Constraints::new(model, &weights, &contacts, &limits, &drives, &turns)?;
+        let of_model = Setting {
+            dt,
+            contacts: &contacts,
+            constraints: &constraints,
+            turns: &turns,
+            pd: &pd,
+            drives: &drives[..actuated],
+            weights: &weights,
+        };
+        let (numbers, fulcrums) = Numbers::new(model, scene, &of_model);
         let nodes = plan_nodes(model, &turns, &contacts.extents, &fulcrums);
         let node_of_dof: Vec<usize> =
             nodes.iter().enumerate().flat_map(|(i, node)| [i].repeat(node.joint.nv())).collect();
@@ -190,10 +198,7 @@ impl Plan {
             keeps_momentum: keeps_momentum(model, k),
             has_mass: numbers.trees[k].mass > 0.0,
         };
-        let limits: Vec<Limit> = limits(model).map(|(limit, _)| limit).collect();
-        let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns)?;
         let joined_trees = constraints.joined_trees(&|node| tree_of(model, node), &node_of_dof);
-        let pi = std::f64::consts::PI;
         let solver_options = sap::Options { tolerance: setup.tolerance, friction, ..sap::Options::default() };
         Ok(Self {
             dt,
@@ -204,6 +209,7 @@ impl Plan {
             paths: paths(&model.tree.nodes),
             nodes,
             is_balanced,
+            equality_active: model.equality_active(),
             numbers: Arc::new(numbers),
             node_of_body: model.bodies.iter().map(|body| body.node).collect(),
             springs: springs(model).map(|(spring, _)| spring).collect(),
@@ -220,13 +226,7 @@ impl Plan {
             solver_options,
             contacts,
             turns,
-            rule: Rule {
-                dt,
-                sigma: setup.sigma,
-                recovery_speed: setup.recovery_speed,
-                near_rigid: setup.beta * setup.beta / (4.0 * pi * pi),
-                near_rigid_time: dt + setup.beta * dt / pi,
-            },
+            rule: Rule::new(dt, setup.beta, setup.sigma, setup.recovery_speed),
         })
     }
 }
@@ -285,6 +285,7 @@ fn check(model: &Model) -> Result<(), NotInLanes> {
         () if digits::are_lost(model) => {
             "small bodies turn far from the root of their tree, about which lanes would lose their digits"
         }
+        () if model.mocap_bodies().next().is_some() => "bodies are moved from outside",
         () if model.medium.is_there() => "bodies move in a medium",
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"

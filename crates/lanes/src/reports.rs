@@ -72,6 +72,11 @@ impl<T: Bundle> Lanes<T> {
         self.input.iter().map(move |u| get(u, lane))
     }
 
+    /// How easily what the actuators act on is moved, (nu), see [`multibody::InverseWeights::of_actuator`].
+    pub fn actuator_mobilities(&self, lane: usize) -> impl Iterator<Item = f64> {
+        self.numbers.actuators.iter().map(move |of| get(&of.mobility, lane))
+    }
+
     /// The velocities that the forces of a lane's last step lead to, before energy and momentum are balanced, (nv).
     pub fn solved_velocities(&self, lane: usize) -> impl Iterator<Item = f64> {
         self.v_solved.iter().map(move |v| get(v, lane))

@@ -1,35 +1,45 @@
 //! The contact problems of a group: laws of every lane's rows, and what was found.
 
-use sap::contact_blocks::{BlockRows, FrictionBound, Limits, Outcome, Spin};
-use sap::{FrictionLaw, SolverParameters};
+use sap::contact_blocks::{BlockRows, Bounds, Limits, Outcome};
+use sap::{FrictionLaw, Law, LawKind, SolverParameters};
 use spatial::Vec3;
 
-use super::{Bundle, ConstraintSlot, Lanes, get, select, select3, wide};
-use crate::plan::{Plan, PlanJacobian, Source, TieKind};
+use super::{Bundle, ConstraintSlot, Lanes, get, select, select3};
+use crate::plan::{Numbers, Plan, PlanJacobian, Source, TieKind};
 
-const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps;
+pub(super) const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps;
 
 /// |F| over the tolerance of the solver from which on the residual is looked at, which tells whether a problem is solved. Of steps of robots
 /// that were solved at 1e-4 without a look, up to 0.5 % missed the tolerance.
 const EXACT: f64 = 1e-2;
 
 /// What is asked of problems in 32 bits at most.
-const SINGLE: Limits =
-    Limits { steps: STEPS, excess: 1e-5, round_off: 0.0, at_start: 1e-3, late: 1e-3, residual: f64::INFINITY };
+const SINGLE: Limits = Limits {
+    bounds: Bounds::Given,
+    steps: STEPS,
+    excess: 1e-5,
+    round_off: 0.0,
+    at_start: 1e-3,
+    late: 1e-3,
+    residual: f64::INFINITY,
+    near: 0.0,
+};
 /// Rolling and torsional friction is little beside other momentum.
 const SINGLE_OF_SPIN: Limits = Limits { excess: 1e-6, at_start: 1e-4, late: 1e-4, ..SINGLE };
 
 /// What is asked of solutions.
-fn limits<T: Bundle>(plan: &Plan) -> Limits {
+fn limits<T: Bundle>(plan: &Plan, problem: Problem) -> Limits {
     let tolerance = plan.solver_options.tolerance;
     let round_off = SolverParameters::STANDARD.contact_space.round_off;
     let double = Limits {
+        bounds: problem.bounds(plan),
         steps: STEPS,
         excess: (EXACT * tolerance).max(round_off),
         round_off,
         at_start: tolerance,
         late: tolerance,
         residual: tolerance,
+        near: tolerance,
     };
     if !T::IS_SINGLE {
         return double;
@@ -37,6 +47,7 @@ fn limits<T: Bundle>(plan: &Plan) -> Limits {
     let has_spin = plan.contacts.slots < plan.constraints.first_limit;
     let single = if has_spin { SINGLE_OF_SPIN } else { SINGLE };
     Limits {
+        bounds: double.bounds,
         excess: single.excess.max(double.excess),
         at_start: single.at_start.max(tolerance),
         late: single.late.max(tolerance),
@@ -44,141 +55,106 @@ fn limits<T: Bundle>(plan: &Plan) -> Limits {
     }
 }
 
-/// A contact in these lanes; with the normal impulse that bounds its friction where that is fixed.
+/// The law of a constraint, in all lanes.
 #[inline(always)]
-fn set_contact<T: Bundle>(
-    rows: &mut BlockRows<T>,
-    lanes: u32,
-    slot: &ConstraintSlot<T>,
-    v_hat: T,
-    (friction, bounding_normal): (T, Option<T>),
-) {
-    rows.contact_lanes |= lanes;
-    let lanes = T::mask(lanes);
-    rows.is_contact = rows.is_contact.max(lanes);
-    rows.r[0] = select(lanes, slot.r_t, rows.r[0]);
-    rows.r[1] = select(lanes, slot.r_t, rows.r[1]);
-    rows.r[2] = select(lanes, slot.r_n, rows.r[2]);
-    rows.v_hat[2] = select(lanes, v_hat, rows.v_hat[2]);
-    match bounding_normal {
-        Some(normal) => rows.bound = select(lanes, normal * friction, rows.bound),
-        None => rows.friction = select(lanes, friction, rows.friction),
-    }
-}
-
-/// Rolling friction in these lanes: the place of the contact, z and whether it is remembered, and lengths with the normal impulse that
-/// bounds it where that is fixed.
-#[inline(always)]
-fn set_rolling<T: Bundle>(
-    rows: &mut BlockRows<T>,
-    place: usize,
-    lanes: T,
-    slot: &ConstraintSlot<T>,
-    (z, is_remembered): ([T; 3], T),
-    ([rolling, torsional], bounding_normal): ([T; 2], Option<T>),
-) {
-    for row in 0..3 {
-        set_torsion(rows, (row, place), lanes, slot, (z[row], is_remembered), (T::ZERO, None));
-    }
-    set_torsion(rows, (2, place), lanes, slot, (z[2], is_remembered), (torsional, bounding_normal));
-    rows.spin = Spin::Rolling;
-    match bounding_normal {
-        Some(normal) => rows.bound = select(lanes, normal * rolling, rows.bound),
-        None => rows.lengths[0] = select(lanes, rolling, rows.lengths[0]),
-    }
-}
-
-/// Torsional friction likewise.
-#[inline(always)]
-fn set_torsion<T: Bundle>(
-    rows: &mut BlockRows<T>,
-    (row, place): (usize, usize),
-    lanes: T,
-    slot: &ConstraintSlot<T>,
-    (z, is_remembered): (T, T),
-    (length, bounding_normal): (T, Option<T>),
-) {
-    (rows.spin, rows.contacts[row]) = (Spin::Torsion, place);
-    rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
-    rows.w[row] = select(lanes, slot.w, rows.w[row]);
-    rows.z[row] = select(is_remembered, z, rows.z[row]);
-    match bounding_normal {
-        Some(normal) => {
-            let bound = normal * length;
-            rows.low[row] = select(lanes, -bound, rows.low[row]);
-            rows.high[row] = select(lanes, bound, rows.high[row]);
+fn law<T: Bundle>(
+    plan: &Plan,
+    numbers: &Numbers<T>,
+    slots: &[ConstraintSlot<T>],
+    k: usize,
+    problem: Problem,
+) -> Law<T> {
+    let slot = &slots[k];
+    let constraint = &plan.constraints.all[k];
+    let v_hat = problem.v_hat(slot);
+    match &constraint.source {
+        Source::Contact if plan.friction == FrictionLaw::Sap => {
+            Law::cone(numbers.friction[k], slot.r_t, slot.r_n, v_hat)
         }
-        None => rows.lengths[row] = select(lanes, length, rows.lengths[row]),
+        Source::Contact => {
+            Law::bounded_friction(numbers.friction[k], slot.r_t, slot.r_n, v_hat, problem.normal_impulse(slot))
+        }
+        Source::Spin { contact } => {
+            let [rolling, torsional] = numbers.spins[k - plan.contacts.slots];
+            let normal_impulse = problem.normal_impulse(&slots[*contact]);
+            if matches!(constraint.jacobian, PlanJacobian::Turn(_)) {
+                Law::rolling(slot.r_n, rolling, torsional, normal_impulse)
+            } else {
+                Law::torsion(slot.r_n, torsional, normal_impulse)
+            }
+        }
+        Source::Tie { tie, .. } if matches!(tie.kind, TieKind::Distance(_)) => Law::along_third(slot.r_n, slot.bias.z),
+        Source::Tie { .. } => Law::equalities(slot.r_n, slot.bias.to_array()),
+        _ => Law::bounded(slot.r_n, v_hat, slot.low, slot.high),
     }
 }
 
-/// The three rows of an equality in these lanes, or of a distance the last alone.
-#[inline(always)]
-fn set_tie<T: Bundle>(rows: &mut BlockRows<T>, lanes: T, slot: &ConstraintSlot<T>, is_distance: bool) {
-    let bias = slot.bias.to_array();
-    for row in 0..3 {
-        rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
-        rows.v_hat[row] = select(lanes, bias[row], rows.v_hat[row]);
-    }
-    for row in if is_distance { 2..3 } else { 0..3 } {
-        rows.low[row] = select(lanes, wide(f64::NEG_INFINITY), rows.low[row]);
-        rows.high[row] = select(lanes, wide(f64::INFINITY), rows.high[row]);
-    }
+/// What the velocities are for that are solved for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Problem {
+    /// For the end of the step.
+    Step,
+    /// For positions, friction bounded by estimates of normal impulses.
+    Recovery,
 }
 
-/// A constraint of one row in these lanes.
-#[inline(always)]
-fn set_one<T: Bundle>(rows: &mut BlockRows<T>, row: usize, lanes: T, slot: &ConstraintSlot<T>, v_hat: T) {
-    rows.r[row] = select(lanes, slot.r_n, rows.r[row]);
-    rows.w[row] = select(lanes, slot.w, rows.w[row]);
-    rows.v_hat[row] = select(lanes, v_hat, rows.v_hat[row]);
-    rows.low[row] = select(lanes, slot.low, rows.low[row]);
-    rows.high[row] = select(lanes, slot.high, rows.high[row]);
+impl Problem {
+    #[inline(always)]
+    fn v_hat<T: Bundle>(self, slot: &ConstraintSlot<T>) -> T {
+        if self == Problem::Recovery { slot.v_hat_recovery } else { slot.v_hat }
+    }
+
+    #[inline(always)]
+    fn normal_impulse<T: Bundle>(self, slot: &ConstraintSlot<T>) -> T {
+        if self == Problem::Recovery { slot.bound_of_recovery() } else { slot.normal_estimate }
+    }
+
+    /// Which normal impulses bound friction.
+    pub fn bounds(self, plan: &Plan) -> Bounds {
+        let is_coulomb = plan.friction == FrictionLaw::Coulomb && self == Problem::Step;
+        if is_coulomb { Bounds::Own } else { Bounds::Given }
+    }
 }
 
 impl<T: Bundle> Lanes<T> {
     /// Solves the problems of the open lanes; those that cannot be solved fall back.
     #[inline(always)]
     pub(super) fn iterate(&mut self, plan: &Plan) {
-        self.set_rows(plan, false);
-        let solved = self.search(plan, false);
+        let solved = self.search(plan, Problem::Step);
         self.note_solution(plan, solved);
     }
 
-    /// Solves those problems again for the velocities that move positions, friction bounded by estimates of normal impulses.
+    /// Solves those problems again for the velocities that move positions.
     #[inline(always)]
     pub(super) fn iterate_again(&mut self, plan: &Plan) {
-        self.set_rows(plan, true);
-        self.search(plan, true);
+        self.search(plan, Problem::Recovery);
     }
 
     /// Solves the problems of the open lanes, those that do not settle in lanes one by one; the lanes that settled.
     #[inline(always)]
-    fn search(&mut self, plan: &Plan, is_recovery: bool) -> u32 {
+    fn search(&mut self, plan: &Plan, problem: Problem) -> u32 {
+        self.set_rows(plan, problem);
         let space = &mut self.space;
         let (open, rows) = (space.open, &mut space.rows[..space.count]);
         let mut energy = T::ZERO;
         for kinetic in &space.kinetic {
             energy = energy + *kinetic + *kinetic;
         }
-        let Outcome { solved, steps, slowest } = space.newton.solve(rows, &space.w, energy, open, &limits::<T>(plan));
+        let limits = limits::<T>(plan, problem);
+        let Outcome { solved, steps, slowest, residual } = space.newton.solve(rows, &space.w, energy, open, &limits);
         if self.is_lone && solved != 0 {
-            self.residual = self.residual.max(get(&space.newton.residual(), 0));
+            self.residual = self.residual.max(get(&residual, 0));
         }
         self.stats.iterations += steps;
         self.stats.group_iterations += slowest;
-        if open & !solved != 0 {
-            self.solve_lanes(plan, open & !solved, is_recovery);
-        }
-        solved
+        if open & !solved == 0 { solved } else { solved | self.solve_lanes(plan, open & !solved, problem) }
     }
 
     /// Gathers the laws of the open lanes and what is remembered of their constraints.
     #[inline(always)]
-    fn set_rows(&mut self, plan: &Plan, is_recovery: bool) {
-        let is_bounded = plan.friction != FrictionLaw::Coulomb || is_recovery;
+    fn set_rows(&mut self, plan: &Plan, problem: Problem) {
         let Self { space, slots, memory, numbers, .. } = self;
-        let first_spin = &space.first_spin;
+        let first_spin = space.first_spin;
         for (b, (block, rows)) in space.blocks.iter().zip(&mut space.rows[..space.count]).enumerate() {
             let v_free = rows.v_free;
             *rows = BlockRows::none();
@@ -187,44 +163,27 @@ impl<T: Bundle> Lanes<T> {
                 let k = entry.constraint;
                 let (slot, memory, lanes) = (&slots[k], &memory[k], T::mask(entry.lanes));
                 let is_remembered = lanes * memory.is_remembered;
-                let v_hat = if is_recovery { slot.v_hat_recovery } else { slot.v_hat };
-                match &plan.constraints.all[k].source {
-                    Source::Contact => {
-                        let normal = if is_recovery { slot.bound_of_recovery() } else { slot.normal_estimate };
-                        let bounding_normal = (is_bounded && plan.friction != FrictionLaw::Sap).then_some(normal);
-                        set_contact(rows, entry.lanes, slot, v_hat, (numbers.friction[k], bounding_normal));
-                        rows.friction_bound =
-                            if plan.friction == FrictionLaw::Sap { FrictionBound::Cone } else { FrictionBound::Disc };
-                    }
-                    Source::Spin { contact } => {
-                        let lengths = numbers.spins[k - plan.contacts.slots];
-                        let contact = &slots[*contact];
-                        let normal = if is_recovery { contact.bound_of_recovery() } else { contact.normal_estimate };
-                        let bounding_normal = is_bounded.then_some(normal);
-                        // Its contact has this place among those of three rows.
-                        let place = b - *first_spin;
-                        if matches!(plan.constraints.all[k].jacobian, PlanJacobian::Turn(_)) {
-                            let z = block.frame.transpose_mul(memory.free_velocity).to_array();
-                            set_rolling(rows, place, lanes, slot, (z, is_remembered), (lengths, bounding_normal));
-                        } else {
-                            let (at, z) = ((entry.row, 3 * place + entry.row), memory.free_velocity.x);
-                            set_torsion(rows, at, lanes, slot, (z, is_remembered), (lengths[1], bounding_normal));
-                        }
-                        continue;
-                    }
-                    Source::Tie { tie, .. } => {
-                        set_tie(rows, lanes, slot, matches!(tie.kind, TieKind::Distance(_)));
-                    }
-                    _ => {
-                        set_one(rows, entry.row, lanes, slot, v_hat);
-                        rows.z[entry.row] = select(is_remembered, memory.free_velocity.x, rows.z[entry.row]);
-                        continue;
+                let law = law(plan, numbers, slots, k, problem);
+                // Torsional friction has the third of its rows alone.
+                let first = if law.kind == LawKind::Torsion { 2 } else { 0 };
+                rows.law.take(entry.lanes, &law, first, entry.row);
+                if law.is_spin() {
+                    // Its contact has this place among those of three rows.
+                    let place = b - first_spin;
+                    match first {
+                        0 => rows.contacts = [place; 3],
+                        _ => rows.contacts[entry.row] = 3 * place + entry.row,
                     }
                 }
-                let z = block.frame.transpose_mul(memory.free_velocity).to_array();
-                for row in 0..3 {
-                    rows.w[row] = select(lanes, slot.w, rows.w[row]);
-                    rows.z[row] = select(is_remembered, z[row], rows.z[row]);
+                let z = if plan.constraints.all[k].jacobian.are_three() {
+                    block.frame.transpose_mul(memory.free_velocity).to_array()
+                } else {
+                    [memory.free_velocity.x; 3]
+                };
+                for row in 0..law.rows() - first {
+                    let at = entry.row + row;
+                    rows.w[at] = select(lanes, slot.w, rows.w[at]);
+                    rows.z[at] = select(is_remembered, z[row], rows.z[at]);
                 }
             }
         }

@@ -170,16 +170,43 @@ impl<T: InRegisters> Factor<T> {
         w: Wrench<T>,
         of_parent: Option<&ArticulatedInertia<T>>,
     ) -> Twist<T> {
+        self.motion_of(tree, kin, i, Push { wrench: w, force: [T::ZERO; 6] }, of_parent).0
+    }
+
+    /// The entry of (★)⁻¹ on the diagonal for degree of freedom `k` of node `i`; `of_parent` as for [`response`](Self::response).
+    pub fn inverse_entry(
+        &self,
+        tree: &Tree<T>,
+        kin: &Kinematics<T>,
+        i: usize,
+        k: usize,
+        of_parent: Option<&ArticulatedInertia<T>>,
+    ) -> T {
+        let mut force = [T::ZERO; 6];
+        force[k] = T::ONE;
+        self.motion_of(tree, kin, i, Push { wrench: Wrench::ZERO, force }, of_parent).1[k]
+    }
+
+    /// The motion of node `i` and of its joint under a push on both.
+    fn motion_of(
+        &self,
+        tree: &Tree<T>,
+        kin: &Kinematics<T>,
+        i: usize,
+        push: Push<T>,
+        of_parent: Option<&ArticulatedInertia<T>>,
+    ) -> (Twist<T>, [T; 6]) {
         let (node, frame) = (Node { v: 0, ..tree.nodes[i] }, &kin.frames[i]);
         let mut x = [T::ZERO; 6];
-        let left = self.joints[i].reduce(&node, frame, Screw::from(-w), &[T::ZERO; 6], &mut x);
+        let left = self.joints[i].reduce(&node, frame, Screw::from(-push.wrench), &push.force, &mut x);
         let carried = of_parent.map_or(Twist::ZERO, |ArticulatedInertia { a, b, c }| {
             let w = -left.to_wrench().shifted_back(frame.offset);
             let motion = Twist { ang: *a * w.ang + *b * w.lin, lin: b.transpose_mul(w.ang) + *c * w.lin };
             motion.shifted(frame.offset)
         });
         let carried = Screw { ang: wide(carried.ang), lin: wide(carried.lin) };
-        self.joints[i].expand(&node, frame, carried, &mut x).to_twist()
+        let motion = self.joints[i].expand(&node, frame, carried, &mut x).to_twist();
+        (motion, x)
     }
 
     /// An estimate of diag(★): the articulated-body D of every joint, (nv). Below the true diagonal, above the
@@ -218,6 +245,12 @@ impl<T: InRegisters> Factor<T> {
             Eliminated::Free { e, .. } => e.diag().to_array()[k - 3],
         }
     }
+}
+
+/// A wrench on a node about its origin, and forces on the degrees of freedom of its joint.
+struct Push<T> {
+    wrench: Wrench<T>,
+    force: [T; 6],
 }
 
 fn reciprocals<T: Real>(d: Vec3<T>) -> Vec3<T> {

@@ -1,42 +1,6 @@
 //! Actuators.
 
-use crate::{Activation, Muscle};
-
-/// What an actuator acts on.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub enum Transmission {
-    /// A joint with one degree of freedom: force = gear · actuator force, length = gear · q.
-    Joint {
-        /// Index of the joint in [`crate::Model::joints`].
-        joint: usize,
-        /// Gear ratio.
-        gear: f64,
-    },
-    /// A ball or free joint: the force is along the gear vector, in the space of the joint's v.
-    JointAxes {
-        /// Index of the joint in [`crate::Model::joints`].
-        joint: usize,
-        /// Gear vector, one entry per degree of freedom (6; a ball uses the first three).
-        gear: [f64; 6],
-    },
-    /// A tendon: force = gear · actuator force along its length, length = gear · that of the tendon.
-    Tendon {
-        /// Index of the tendon in [`crate::Model::tendons`].
-        tendon: usize,
-        /// Gear ratio.
-        gear: f64,
-    },
-    /// A site, as of a thruster: the force is a wrench along axes that move with the site. It has no length; its velocity is the site's along
-    /// these axes.
-    Site {
-        /// Index of the site in [`crate::Model::sites`].
-        site: usize,
-        /// Force and torque per unit of actuator force, in the site's frame.
-        gear: [f64; 6],
-    },
-    /// Something that is read but not simulated (a body, a slider and crank, …): no force. A warning of the model names it.
-    Unsupported,
-}
+use crate::{Activation, Muscle, Transmission};
 
 /// The force law: force = (`gain` + `gain_slopes[0]`·length + `gain_slopes[1]`·velocity)·u + `bias[0]` + `bias[1]`·length
 /// + `bias[2]`·velocity, u the control, or the activation of an actuator that has one.

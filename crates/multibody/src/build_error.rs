@@ -59,6 +59,12 @@ pub enum BuildError {
         /// The joint.
         joint: String,
     },
+    /// A body that is moved from outside has joints, or hangs on another body, or joints hang on it.
+    #[error("body {body:?} is moved from outside: expected a child of the world, without joints on it or below it")]
+    MovedFromOutside {
+        /// The body.
+        body: String,
+    },
     /// A free joint below another moving body, or beside other joints.
     #[error("joint {joint:?}: a free joint must be the only joint of a body whose parent is the world")]
     FreeNotAtRoot {

@@ -24,6 +24,8 @@ pub struct BodySpec {
     pub inertia: RigidInertia<f64>,
     /// The share of its weight that is cancelled.
     pub gravity_compensation: f64,
+    /// Whether it is moved from outside: a child of the world on which no joint hangs.
+    pub is_mocap: bool,
 }
 
 impl Default for BodySpec {
@@ -34,6 +36,7 @@ impl Default for BodySpec {
             pose: Pose::IDENTITY,
             inertia: RigidInertia::ZERO,
             gravity_compensation: 0.0,
+            is_mocap: false,
         }
     }
 }
@@ -63,8 +66,8 @@ pub struct JointSpec {
     pub stiffness: f64,
     /// Coulomb friction, on every degree of freedom.
     pub friction_loss: f64,
-    /// Greatest force of a drive.
-    pub effort_limit: Option<f64>,
+    /// Least and greatest sum of the forces of its drives.
+    pub effort_limit: Option<(f64, f64)>,
 }
 
 impl JointSpec {
@@ -324,7 +327,9 @@ const POSITIVE: &str = "expected a positive semi-definite matrix";
 
 /// What no rigid body's inertia has: the expectation that it misses, and its principal moments.
 pub fn inertia_flaw(body: &RigidInertia<f64>) -> Option<(&'static str, [f64; 3])> {
-    let moments = body.inertia.eigenvalues();
+    // By rotations: the closed form loses half of the digits where two moments are nearly equal, as those of rods are.
+    let (_, mut moments) = body.inertia.principal_axes();
+    moments.sort_by(f64::total_cmp);
     let scale = moments[2].abs().max(moments[0].abs());
     // Thin rods and points are real; what is printed with a few digits may miss zero or the triangle by those, and
     // what an exporter computed may miss zero by its round-off (1e-15 m² are 30 nm of lever).
@@ -367,6 +372,12 @@ fn check_joint(spec: &JointSpec, what: &str) -> Result<(), BuildError> {
         check_at_least_zero(value, || format!("{what}: {name}"))?;
     }
     check_compliance(spec.limit_compliance, what)?;
+    if let Some((low, high)) = spec.effort_limit
+        && (low.is_nan() || high.is_nan() || low > high)
+    {
+        let what = format!("{what}: greatest effort (the least is {low})");
+        return Err(BuildError::OutOfRange { what, value: high, expected: "least effort ≤ greatest effort" });
+    }
     if let Some((low, high)) = spec.range
         && (low.is_nan() || high.is_nan() || low > high)
     {
@@ -461,6 +472,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
         model.tree.nodes[n].inertia = model.tree.nodes[n].inertia.combined(&here);
     }
     let moves = joints.iter().any(|j| j.kind.nv() > 0);
+    check_mocap(model, &body, moves)?;
     let rigid_group = if moves || index == 0 { index } else { model.bodies[body.parent].rigid_group };
     model.bodies.push(Body {
         name: body.name,
@@ -471,7 +483,23 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
         inertia: body.inertia,
         rigid_group,
         gravity_compensation: body.gravity_compensation,
+        is_mocap: body.is_mocap,
     });
+    Ok(())
+}
+
+/// Whether a body may be moved from outside, or hang on one that is.
+fn check_mocap(model: &Model, body: &BodySpec, moves: bool) -> Result<(), BuildError> {
+    if body.is_mocap && (moves || body.parent != 0 || model.bodies.is_empty()) {
+        return Err(BuildError::MovedFromOutside { body: body.name.clone() });
+    }
+    let mut above = body.parent;
+    while moves && above != 0 && model.bodies[above].node.is_none() {
+        if model.bodies[above].is_mocap {
+            return Err(BuildError::MovedFromOutside { body: model.bodies[above].name.clone() });
+        }
+        above = model.bodies[above].parent;
+    }
     Ok(())
 }
 

@@ -11,10 +11,43 @@ pub struct Camera {
     pub body: usize,
     /// Its frame in the body's frame (in the default configuration, for cameras that do not turn with the body).
     pub pose: Pose<f64>,
-    /// Vertical field of view, rad.
-    pub fovy: f64,
+    /// What of the world it sees.
+    pub lens: Lens,
+    /// Columns and rows of its sensor, where the file says.
+    pub resolution: Option<[u32; 2]>,
     /// How it moves.
     pub mode: CameraMode,
+}
+
+/// What of the world a camera sees.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Lens {
+    /// A vertical field of view, rad, in (0, π); the axis is in the middle of the picture.
+    Fovy(f64),
+    /// A sensor behind a lens, all lengths in the same unit. The whole sensor is the picture, whatever the shape of its pixels.
+    Sensor {
+        /// Focal lengths along columns and rows, above 0.
+        focal: [f64; 2],
+        /// Width and height of the sensor, above 0.
+        size: [f64; 2],
+        /// How far the picture lies to the right of the axis, and below it.
+        principal: [f64; 2],
+    },
+}
+
+impl Lens {
+    /// What is seen at depth 1 in a picture of this width by height: the middle and half the extents, to the right and upwards.
+    pub fn window(&self, width: f64, height: f64) -> ([f64; 2], [f64; 2]) {
+        match *self {
+            Self::Fovy(fovy) => {
+                let half = libm::tan(0.5 * fovy);
+                ([0.0; 2], [half * width / height, half])
+            }
+            Self::Sensor { focal: [fx, fy], size: [width, height], principal: [x, y] } => {
+                ([x / fx, -y / fy], [0.5 * width / fx, 0.5 * height / fy])
+            }
+        }
+    }
 }
 
 /// How a camera moves.

@@ -45,8 +45,12 @@ fn check_equality(
             check_bodies(*pair, bodies, what)?;
             check_points(anchors, what)?;
         }
-        EqualityKind::Weld { bodies: pair, frames } => {
+        EqualityKind::Weld { bodies: pair, frames, torque_scale } => {
             check_bodies(*pair, bodies, what)?;
+            if !(*torque_scale > 0.0 && torque_scale.is_finite()) {
+                let what = format!("{what}: torque scale");
+                return Err(BuildError::OutOfRange { what, value: *torque_scale, expected: "a finite number above 0" });
+            }
             check_points(&[frames[0].pos, frames[1].pos], what)?;
             for frame in frames {
                 let unit = frame.rot.normalized();
@@ -92,8 +96,10 @@ fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> 
             missing("joint", joint)
         }
         Transmission::Tendon { tendon, .. } if tendon >= model.tendons.len() => missing("tendon", tendon),
-        Transmission::Site { site, .. } if site >= model.sites.len() => missing("site", site),
-        _ => Ok(()),
+        _ => match actuator.transmission.sites().find(|site| *site >= model.sites.len()) {
+            Some(site) => missing("site", site),
+            None => Ok(()),
+        },
     }
 }
 
@@ -192,9 +198,15 @@ pub(crate) fn check_at_least_zero(value: f64, what: impl Fn() -> String) -> Resu
 
 /// A spring that pushes back, and a relaxation time.
 pub(crate) fn check_compliance(compliance: Compliance, what: &str) -> Result<(), BuildError> {
-    let (Compliance::Physical { stiffness, relaxation } | Compliance::PerMass { stiffness, relaxation }) = compliance
-    else {
-        return Ok(());
+    let (stiffness, relaxation) = match compliance {
+        Compliance::NearRigid => return Ok(()),
+        Compliance::Physical { stiffness, relaxation } => (stiffness, relaxation),
+        Compliance::Reference(reference) if reference.is_valid() => return Ok(()),
+        Compliance::Reference(reference) => {
+            let (what, value) = (format!("{what}: reference of its compliance"), reference.solref[0]);
+            let expected = "solref with both numbers positive, or none, that make a finite stiffness and damping";
+            return Err(BuildError::OutOfRange { what, value, expected });
+        }
     };
     if !(stiffness > 0.0 && stiffness.is_finite()) {
         let what = format!("{what}: stiffness of its compliance");

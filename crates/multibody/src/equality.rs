@@ -29,6 +29,8 @@ pub enum EqualityKind {
         bodies: [usize; 2],
         /// The frames in the bodies' frames.
         frames: [Pose<f64>; 2],
+        /// What the turn between the frames counts for against their distance where the weld yields, m (MJCF `torquescale`).
+        torque_scale: f64,
     },
     /// Two points, one of each body, keep a distance: 1 row.
     Distance {

@@ -34,6 +34,7 @@ mod forward_dynamics;
 mod free_step;
 mod implicit;
 mod integrate;
+mod inverse_weights;
 mod joint_impedance;
 mod kinematics;
 mod material;
@@ -41,23 +42,26 @@ mod medium;
 mod model;
 mod muscle;
 mod placement;
+mod reference;
 mod residuals;
 mod retraction;
 mod rnea;
 mod rotations;
 mod sensor;
 mod site;
+mod spring;
 mod structure;
 mod tendon;
+mod transmission;
 mod tree;
 mod wide;
 
 pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};
-pub use actuator::{Actuator, ActuatorLaw, Transmission};
+pub use actuator::{Actuator, ActuatorLaw};
 pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
-pub use camera::{Camera, CameraMode, DefaultView};
+pub use camera::{Camera, CameraMode, DefaultView, Lens};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
 pub use effective_mass::{EffectiveMass, NodeMobility};
@@ -66,6 +70,7 @@ pub use forward_dynamics::{DynamicsInput, ForwardDynamics};
 pub use free_step::{FreeStep, StepBalance};
 pub use implicit::{ImplicitFactor, JointDerivative, Rates, Whole};
 pub use integrate::{difference, difference_ahead, integrate, normalize};
+pub use inverse_weights::InverseWeights;
 pub use joint_impedance::JointImpedance;
 pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
@@ -73,8 +78,9 @@ pub use kinematics::{
 };
 pub use material::{Compliance, Material, Resistance};
 pub use medium::{Drag, Medium};
-pub use model::{Body, Joint, JointKind, Keyframe, Model, Warning};
+pub use model::{Body, Joint, JointKind, Keyframe, KeyframeKey, Model, Warning};
 pub use muscle::Muscle;
+pub use reference::{Reference, ReferenceStep};
 pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent};
 pub use rnea::{RneaWorkspace, accelerations, rnea};
@@ -84,8 +90,10 @@ pub use sensor::{
     TendonQuantity,
 };
 pub use site::{Site, SiteShape};
+pub use spring::SpringPoint;
 pub use tendon::{
     Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,
     TendonTerm,
 };
+pub use transmission::{GearFrame, Transmission, gear_of_axes, length_of_axes};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

@@ -1,5 +1,9 @@
 //! Surfaces: friction and compliance, and what two of them make together.
 
+use spatial::{Quat, Vec3};
+
+use crate::Reference;
+
 /// How much a contact or a joint limit yields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Compliance {
@@ -13,13 +17,19 @@ pub enum Compliance {
         /// Kelvin–Voigt relaxation time (damping over stiffness), s.
         relaxation: f64,
     },
-    /// A spring and damper per unit of the effective mass that it meets (what MJCF's `solref` describes).
-    PerMass {
-        /// Stiffness over effective mass, 1/s².
-        stiffness: f64,
-        /// Kelvin–Voigt relaxation time, s.
-        relaxation: f64,
-    },
+    /// As MJCF's `solref` and `solimp` describe.
+    Reference(Reference),
+}
+
+impl Compliance {
+    /// What a weld with this compliance makes of the turn from one frame to another: the rotation vector; of references, as in MuJoCo, a vector
+    /// along it as long as the sine of the angle.
+    pub fn violation_of_turn(&self, turn: Quat<f64>) -> Vec3<f64> {
+        match self {
+            Self::Reference(_) => turn.vector() * (2.0 * turn.w),
+            Self::NearRigid | Self::Physical { .. } => turn.rotation_vector(),
+        }
+    }
 }
 
 /// The motions of a contact that friction resists (MJCF `condim` 1, 3, 4, 6), each one those before it.
@@ -50,6 +60,8 @@ pub struct Material {
     pub resistance: Resistance,
     /// How much it yields; two surfaces act in series.
     pub compliance: Compliance,
+    /// Its weight against another surface's where references are mixed, 0 or more (MJCF `solmix`).
+    pub mix: f64,
     /// Of two surfaces with different priorities the higher one decides alone.
     pub priority: i32,
 }
@@ -62,6 +74,7 @@ impl Default for Material {
             rolling_friction: 0.0,
             resistance: Resistance::Sliding,
             compliance: Compliance::NearRigid,
+            mix: 1.0,
             priority: 0,
         }
     }
@@ -79,28 +92,54 @@ impl Material {
             torsional_friction: a.torsional_friction.max(b.torsional_friction),
             rolling_friction: a.rolling_friction.max(b.rolling_friction),
             resistance: a.resistance.max(b.resistance),
-            compliance: together(a.compliance, b.compliance),
+            compliance: together([a.compliance, b.compliance], share(a.mix, b.mix)),
+            mix: a.mix.max(b.mix),
             priority: a.priority,
         }
     }
 }
 
-/// Physical springs act in series, the softer one's damping counting in proportion. Stiffnesses per unit of mass, which
-/// in MJCF describe the contact and not the body, are averaged. A rigid surface changes nothing; of two kinds of units
-/// the physical one wins.
-fn together(a: Compliance, b: Compliance) -> Compliance {
-    match (a, b) {
-        (Compliance::NearRigid, other) | (other, Compliance::NearRigid) => other,
-        (
+impl Material {
+    /// What its friction makes of the inverse weight of a contact, see [`Reference::share_of_cone`].
+    pub fn share_of_cone(&self) -> f64 {
+        let Compliance::Reference(reference) = self.compliance else { return 1.0 };
+        let rows = match self.resistance {
+            Resistance::None => 1,
+            Resistance::Sliding => 3,
+            Resistance::Spinning => 4,
+            Resistance::Rolling => 6,
+        };
+        reference.share_of_cone(self.friction, rows)
+    }
+}
+
+/// The first surface's share where references are mixed: half of it where neither has a weight.
+fn share(a: f64, b: f64) -> f64 {
+    if a + b > 0.0 { a / (a + b) } else { 0.5 }
+}
+
+/// Physical springs act in series, the softer one's damping counting in proportion. References are mixed, that of a near-rigid surface
+/// being MJCF's default. Beside a physical spring all else is rigid.
+fn together(of: [Compliance; 2], share_of_first: f64) -> Compliance {
+    match of {
+        [Compliance::NearRigid, Compliance::NearRigid] => Compliance::NearRigid,
+        [
             Compliance::Physical { stiffness: k1, relaxation: t1 },
             Compliance::Physical { stiffness: k2, relaxation: t2 },
-        ) => {
+        ] => {
             Compliance::Physical { stiffness: 1.0 / (1.0 / k1 + 1.0 / k2), relaxation: (k2 * t1 + k1 * t2) / (k1 + k2) }
         }
-        (
-            Compliance::PerMass { stiffness: k1, relaxation: t1 },
-            Compliance::PerMass { stiffness: k2, relaxation: t2 },
-        ) => Compliance::PerMass { stiffness: 0.5 * (k1 + k2), relaxation: 0.5 * (t1 + t2) },
-        (physical @ Compliance::Physical { .. }, _) | (_, physical @ Compliance::Physical { .. }) => physical,
+        [physical @ Compliance::Physical { .. }, _] | [_, physical @ Compliance::Physical { .. }] => physical,
+        [Compliance::Reference(a), Compliance::Reference(b)] => {
+            Compliance::Reference(Reference::mix(&a, &b, share_of_first))
+        }
+        [Compliance::Reference(a), Compliance::NearRigid] => {
+            let other = Reference { pyramid: a.pyramid, ..Reference::default() };
+            Compliance::Reference(Reference::mix(&a, &other, share_of_first))
+        }
+        [Compliance::NearRigid, Compliance::Reference(b)] => {
+            let other = Reference { pyramid: b.pyramid, ..Reference::default() };
+            Compliance::Reference(Reference::mix(&other, &b, share_of_first))
+        }
     }
 }

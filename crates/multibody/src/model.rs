@@ -113,8 +113,15 @@ pub struct Joint {
     pub range: Option<(f64, f64)>,
     /// How much the limits yield.
     pub limit_compliance: Compliance,
-    /// Greatest sum of the forces of its drives (URDF `effort`, MJCF `actuatorfrcrange`), N or N·m.
-    pub effort_limit: Option<f64>,
+    /// Least and greatest sum of the forces of its drives (URDF `effort`, MJCF `actuatorfrcrange`), N or N·m.
+    pub effort_limit: Option<(f64, f64)>,
+}
+
+impl Joint {
+    /// The force that its drives may have in both directions, the smaller of the two; None without limit.
+    pub fn effort_both_ways(&self) -> Option<f64> {
+        self.effort_limit.map(|(low, high)| high.min(-low).max(0.0))
+    }
 }
 
 /// A rigid body of a model.
@@ -136,6 +143,8 @@ pub struct Body {
     pub rigid_group: usize,
     /// The share of its weight that is cancelled (MJCF `gravcomp`).
     pub gravity_compensation: f64,
+    /// Whether it is fixed in the world and is moved from outside (MJCF `mocap`).
+    pub is_mocap: bool,
 }
 
 /// A named state.
@@ -153,6 +162,46 @@ pub struct Keyframe {
     pub ctrl: Vec<f64>,
     /// Activations, (na).
     pub act: Vec<f64>,
+}
+
+/// A keyframe as callers name it.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum KeyframeKey<'a> {
+    /// None of them: the default configuration at rest.
+    #[default]
+    Start,
+    /// By its name; text that no keyframe has as its name may be its index.
+    Name(&'a str),
+    /// By its index, a negative one from the end.
+    Index(i64),
+}
+
+impl<'a> From<Option<&'a str>> for KeyframeKey<'a> {
+    fn from(name: Option<&'a str>) -> Self {
+        name.map_or(Self::Start, Self::Name)
+    }
+}
+
+impl<'a> From<&'a str> for KeyframeKey<'a> {
+    fn from(name: &'a str) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl From<i64> for KeyframeKey<'_> {
+    fn from(index: i64) -> Self {
+        Self::Index(index)
+    }
+}
+
+impl fmt::Display for KeyframeKey<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start => Ok(()),
+            Self::Name(name) => f.write_str(name),
+            Self::Index(index) => index.fmt(f),
+        }
+    }
 }
 
 /// Something that was read and ignored or approximated.
@@ -244,6 +293,25 @@ impl Model {
         self.actuators.len()
     }
 
+    /// The bodies that are moved from outside, ascending.
+    pub fn mocap_bodies(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.bodies.len()).filter(|body| self.bodies[*body].is_mocap)
+    }
+
+    /// Where bodies are that are moved from outside, (nmocap, 7): position, then the quaternion w x y z.
+    pub fn mocap_poses(&self) -> Vec<f64> {
+        let of = |body: usize| {
+            let Pose { pos, rot } = self.bodies[body].pose;
+            [pos.x, pos.y, pos.z, rot.w, rot.x, rot.y, rot.z]
+        };
+        self.mocap_bodies().flat_map(of).collect()
+    }
+
+    /// Which equality constraints are in force, 1 or 0, (neq).
+    pub fn equality_active(&self) -> Vec<f64> {
+        self.equalities.iter().map(|equality| f64::from(u8::from(equality.active))).collect()
+    }
+
     /// The number of activations: actuators that have a state of their own, in their order.
     pub fn na(&self) -> usize {
         self.actuators.iter().filter(|actuator| actuator.activation.is_some()).count()
@@ -281,11 +349,11 @@ impl Model {
         }
     }
 
-    /// The greatest force of a drive of each degree of freedom, (nv), from the joints' effort limits; infinite without.
+    /// The force that a drive of each degree of freedom may have in both directions, (nv), from the joints' effort limits; infinite without.
     pub fn effort_limits(&self) -> Vec<f64> {
         let mut limits = vec![f64::INFINITY; self.nv()];
         for joint in &self.joints {
-            if let Some(limit) = joint.effort_limit {
+            if let Some(limit) = joint.effort_both_ways() {
                 limits[joint.v..joint.v + joint.kind.nv()].fill(limit);
             }
         }
@@ -302,11 +370,19 @@ impl Model {
         self.joints.iter().position(|j| j.name == name)
     }
 
-    /// The keyframe of this name, or the default configuration at rest for `None`.
-    pub fn keyframe(&self, name: Option<&str>) -> Option<Keyframe> {
-        match name {
-            Some(name) => self.keyframes.iter().find(|k| k.name == name).cloned(),
-            None => Some(Keyframe {
+    /// The keyframe that is meant, if the model has it.
+    pub fn keyframe<'a>(&self, key: impl Into<KeyframeKey<'a>>) -> Option<Keyframe> {
+        let at = |index: i64| {
+            let from_start = if index < 0 { index.saturating_add_unsigned(self.keyframes.len() as u64) } else { index };
+            self.keyframes.get(usize::try_from(from_start).ok()?)
+        };
+        match key.into() {
+            KeyframeKey::Name(name) => {
+                let named = self.keyframes.iter().find(|k| k.name == name);
+                named.or_else(|| at(name.parse().ok()?)).cloned()
+            }
+            KeyframeKey::Index(index) => at(index).cloned(),
+            KeyframeKey::Start => Some(Keyframe {
                 q: self.q0.clone(),
                 v: vec![0.0; self.nv()],
                 ctrl: vec![0.0; self.nu()],

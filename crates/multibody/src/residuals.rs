@@ -43,7 +43,7 @@ pub fn equality_residuals(model: &Model, kinematics: &Kinematics<f64>, q: &[f64]
                 let apart = pose(*a).transform_point(anchors[0]) - pose(*b).transform_point(anchors[1]);
                 residuals.extend(apart.to_array());
             }
-            EqualityKind::Weld { bodies: [a, b], frames } => {
+            EqualityKind::Weld { bodies: [a, b], frames, .. } => {
                 let (first, second) = (pose(*a) * frames[0], pose(*b) * frames[1]);
                 residuals.extend((first.pos - second.pos).to_array());
                 residuals.extend((second.rot.conjugate() * first.rot).unit().rotation_vector().to_array());

@@ -32,10 +32,11 @@ impl Model {
             let joint = |index: usize| self.joints.get(index).map(|joint| joint.kind.nv());
             let fits = match &actuator.transmission {
                 Transmission::Joint { joint: index, gear } => joint(*index) == Some(1) && gear.is_finite(),
-                Transmission::JointAxes { joint: index, gear } => {
+                Transmission::JointAxes { joint: index, gear, .. } => {
                     joint(*index).is_some_and(|nv| nv <= 6) && gear.iter().all(|x| x.is_finite())
                 }
                 Transmission::Tendon { gear, .. } => gear.is_finite(),
+                Transmission::SliderCrank { rod, gear, .. } => rod.is_finite() && gear.is_finite(),
                 Transmission::Site { gear, .. } => gear.iter().all(|x| x.is_finite()),
                 Transmission::Unsupported => true,
             };

@@ -102,27 +102,6 @@ pub struct TendonRow {
 }
 
 impl TendonRow {
-    /// Sets the row to how fast a site moves along axes of its own, translation first, after [`forward_kinematics`]. Its length is 0.
-    pub fn set_to_site(&mut self, model: &Model, kinematics: &Kinematics<f64>, site: usize, axes: [f64; 6]) {
-        let site = &model.sites[site];
-        let pose = placed(model, kinematics, site.body, site.pose);
-        let [x, y, z, turn_x, turn_y, turn_z] = axes;
-        let (along, about) = (pose.rot * Vec3::new(x, y, z), pose.rot * Vec3::new(turn_x, turn_y, turn_z));
-        self.length = 0.0;
-        self.terms.clear();
-        let mut node = model.bodies[site.body].node.unwrap_or(NO_PARENT);
-        while node != NO_PARENT {
-            let (of_tree, frame) = (&model.tree.nodes[node], &kinematics.frames[node]);
-            for k in 0..of_tree.joint.nv() {
-                let motion = joint_axis(of_tree, frame, k).shifted(pose.pos - frame.pos);
-                let coefficient = along.dot(motion.lin) + about.dot(motion.ang);
-                self.terms.push(TendonTerm { node, dof: of_tree.v + k, coefficient });
-            }
-            node = of_tree.parent;
-        }
-        self.terms.sort_unstable_by_key(|term| term.dof);
-    }
-
     /// The rate of the length at the velocities `v` (nv).
     pub fn rate(&self, v: &[f64]) -> f64 {
         self.terms.iter().map(|term| term.coefficient * v[term.dof]).sum()
@@ -231,7 +210,7 @@ fn sum(model: &Model, terms: &[(usize, f64)], q: &[f64]) -> f64 {
 }
 
 /// The pose of something in a body's frame, in the world.
-fn placed(model: &Model, kinematics: &Kinematics<f64>, body: usize, pose: Pose<f64>) -> Pose<f64> {
+pub(crate) fn placed(model: &Model, kinematics: &Kinematics<f64>, body: usize, pose: Pose<f64>) -> Pose<f64> {
     let body = &model.bodies[body];
     match body.node.map(|node| &kinematics.frames[node]) {
         Some(frame) => Pose::new(frame.pos, frame.quat) * body.pose * pose,

@@ -2,7 +2,7 @@
 
 use sapwood_multibody::{
     Actuator, ActuatorLaw, BodySpec, BuildError, Compliance, Coordinate, Equality, EqualityKind, JointKind, JointSpec,
-    ModelBuilder, Tendon, TendonLook, TendonPath, Transmission,
+    ModelBuilder, Reference, Tendon, TendonLook, TendonPath, Transmission,
 };
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
@@ -65,21 +65,21 @@ fn what_fits_is_kept() {
     builder.tendons.push(tendon());
     let frames = [Pose::IDENTITY, Pose::new(Vec3::ZERO, Quat::new(2.0, 0.0, 0.0, 0.0))];
     builder.equalities.push(equality(connect([3, 0])));
-    builder.equalities.push(equality(EqualityKind::Weld { bodies: [2, 4], frames }));
+    builder.equalities.push(equality(EqualityKind::Weld { bodies: [2, 4], frames, torque_scale: 1.0 }));
     let distance = EqualityKind::Distance { bodies: [1, 4], anchors: [Vec3::ZERO; 2], distance: 0.5 };
     builder.equalities.push(equality(distance));
     builder.equalities.push(equality(coupling(Coordinate::Joint(0), Some(Coordinate::Tendon(0)))));
     let model = builder.build().expect("a model");
     assert_eq!((model.tendons.len(), model.equalities.len()), (1, 4));
     // Rotations become unit quaternions.
-    let expected = EqualityKind::Weld { bodies: [2, 4], frames: [Pose::IDENTITY; 2] };
+    let expected = EqualityKind::Weld { bodies: [2, 4], frames: [Pose::IDENTITY; 2], torque_scale: 1.0 };
     assert_eq!(model.equalities[1].kind, expected);
 }
 
 #[test]
 fn tendons_that_make_no_sense() {
     type Spoil = fn(&mut Tendon);
-    let cases: [(&str, Spoil); 16] = [
+    let cases: [(&str, Spoil); 17] = [
         ("expected at least one joint", |t| terms(t).clear()),
         ("no joint with index 7", |t| terms(t)[1].0 = 7),
         ("3 degrees of freedom", |t| terms(t)[1].0 = 1),
@@ -97,10 +97,13 @@ fn tendons_that_make_no_sense() {
             t.limit_compliance = Compliance::Physical { stiffness: 0.0, relaxation: 1.0 };
         }),
         ("stiffness of its compliance: inf", |t| {
-            t.limit_compliance = Compliance::PerMass { stiffness: f64::INFINITY, relaxation: 1.0 };
+            t.limit_compliance = Compliance::Physical { stiffness: f64::INFINITY, relaxation: 1.0 };
+        }),
+        ("reference of its compliance", |t| {
+            t.limit_compliance = Compliance::Reference(Reference { solref: [0.02, -1.0], ..Reference::default() });
         }),
         ("relaxation time of its compliance: -1", |t| {
-            t.limit_compliance = Compliance::PerMass { stiffness: 1.0, relaxation: -1.0 };
+            t.limit_compliance = Compliance::Physical { stiffness: 1.0, relaxation: -1.0 };
         }),
     ];
     for (expected, spoil) in cases {
@@ -119,7 +122,7 @@ fn tendons_that_make_no_sense() {
 fn equality_constraints_that_make_no_sense() {
     let (far, none) = (Vec3::new(0.0, f64::INFINITY, 0.0), Quat::new(0.0, 0.0, 0.0, 0.0));
     let (frame, anchors) = (Pose::IDENTITY, [Vec3::ZERO; 2]);
-    let weld = |second| EqualityKind::Weld { bodies: [1, 4], frames: [frame, second] };
+    let weld = |second| EqualityKind::Weld { bodies: [1, 4], frames: [frame, second], torque_scale: 1.0 };
     let distance = |distance| EqualityKind::Distance { bodies: [1, 4], anchors, distance };
     let joint = Coordinate::Joint;
     let numbers = |reference, x: f64| EqualityKind::Coupling {

@@ -30,7 +30,11 @@ fn model() -> Model {
     let (joint, tendon) = (Coordinate::Joint(1), Coordinate::Tendon(0));
     for kind in [
         EqualityKind::Connect { bodies: [2, 0], anchors: [Vec3::ZERO, Vec3::new(1.0, 2.0, 3.0)] },
-        EqualityKind::Weld { bodies: [1, 0], frames: [Pose::IDENTITY, Pose::new(y, Quat::IDENTITY)] },
+        EqualityKind::Weld {
+            bodies: [1, 0],
+            frames: [Pose::IDENTITY, Pose::new(y, Quat::IDENTITY)],
+            torque_scale: 1.0,
+        },
         EqualityKind::Distance { bodies: [2, 0], anchors: [Vec3::ZERO; 2], distance: 0.5 },
         EqualityKind::Coupling { y: (joint, 0.25), x: None, polynomial: [1.0, 9.0, 9.0, 9.0, 9.0] },
         EqualityKind::Coupling { y: (joint, 0.25), x: Some((tendon, -3.0)), polynomial: [1.0, 2.0, 3.0, 4.0, 5.0] },

@@ -242,7 +242,8 @@ fn check_finite(name: &str, values: &[f64], shape: &[usize]) -> PyResult<()> {
         rest /= n;
     }
     let (at, value) = (index.join(", "), values[k]);
-    Err(PyValueError::new_err(format!("{name}[{at}] is {value}: expected a finite number")))
+    let place = if shape.is_empty() { name.to_owned() } else { format!("{name}[{at}]") };
+    Err(PyValueError::new_err(format!("{place} is {value}: expected a finite number")))
 }
 
 /// A shape as Python prints it.

@@ -16,9 +16,11 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::arguments::{array, per_dof, rows, sequences, vector, whole, whole_or_none, word};
 use crate::device_batch::{DeviceBatch, place};
 use crate::errors::batch_error;
-use crate::live::LiveArray;
+use crate::first_words::{no_arguments, steps};
+use crate::live::{LiveArray, columns};
 use crate::model::{Model, a_model};
-use crate::options::{OptionArguments, SchemeArgument, threads as checked_threads};
+use crate::names::keyframe_key;
+use crate::options::{OPTIONS, OptionArguments, SchemeArgument, threads as checked_threads};
 use crate::results::read_only;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
@@ -38,6 +40,8 @@ pub struct Batch {
     v: LiveArray,
     ctrl: LiveArray,
     act: LiveArray,
+    equality_active: LiveArray,
+    mocap: LiveArray,
     time: LiveArray,
     /// From the first call of `pd` on.
     pd_target: OnceLock<LiveArray>,
@@ -61,7 +65,7 @@ impl Batch {
             model, n, *, device="cpu", threads=None, precision=None, rows=None, lanes=None, contacts=false, timestep=None, accuracy=None,
             scheme=SchemeArgument::default(), conserve=true, pd_law="auto", contact="coulomb", tolerance=1e-6,
             factorization_budget=100, beta=0.1, sigma=1e-5, recovery_speed=1.0,
-            sleep_after=None, sleep_speed=1e-3
+            sleep_after=None, sleep_speed=1e-3, **others
         ),
         text_signature = "(model, n, *, device='cpu', threads=None, precision=None, rows=None, lanes=None, contacts=False, timestep=None, accuracy=None, \
             scheme='bilinear', conserve=True, pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, \
@@ -89,8 +93,11 @@ impl Batch {
         recovery_speed: f64,
         sleep_after: Option<f64>,
         sleep_speed: f64,
+        others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         let py = model.py();
+        let own = ["n", "threads", "precision", "lanes", "contacts"];
+        no_arguments("Batch", others, &[&OPTIONS[..], &own].concat())?;
         let worlds = usize::try_from(n).unwrap_or_default();
         if worlds == 0 {
             return Err(PyValueError::new_err(format!("n is {n}: expected 1 or more worlds")));
@@ -153,6 +160,8 @@ impl Batch {
             v: LiveArray::new(py, "v", &[worlds, of_model.nv()])?,
             ctrl: LiveArray::new(py, "ctrl", &[worlds, of_model.nu()])?,
             act: LiveArray::new(py, "act", &[worlds, of_model.na()])?,
+            equality_active: LiveArray::new(py, "equality_active", &[worlds, of_model.equalities.len()])?,
+            mocap: LiveArray::new(py, "mocap", &[worlds, of_model.mocap_bodies().count(), 7])?,
             time: LiveArray::new(py, "time", &[worlds])?,
             pd_target: OnceLock::new(),
             applied_force: OnceLock::new(),
@@ -263,6 +272,39 @@ impl Batch {
         self.assign(&self.act, value)
     }
 
+    /// Which equality constraints are in force, 1 or 0, (n, neq), a live view.
+    #[getter]
+    fn equality_active<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.equality_active.view(py)
+    }
+
+    #[setter]
+    fn set_equality_active(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.equality_active, value)
+    }
+
+    /// Positions of the bodies that are moved from outside, (n, nmocap, 3), m, a live view.
+    #[getter]
+    fn mocap_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        columns(&self.mocap.view(py)?, 0, 3)
+    }
+
+    #[setter]
+    fn set_mocap_positions(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        columns(&self.mocap.view(py)?, 0, 3)?.set_item(py.Ellipsis(), value)
+    }
+
+    /// Their orientations, (n, nmocap, 4), w x y z, a live view.
+    #[getter]
+    fn mocap_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        columns(&self.mocap.view(py)?, 3, 7)
+    }
+
+    #[setter]
+    fn set_mocap_quaternions(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        columns(&self.mocap.view(py)?, 3, 7)?.set_item(py.Ellipsis(), value)
+    }
+
     /// Times, (n,), s, a live view.
     #[getter]
     fn time<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -331,7 +373,7 @@ impl Batch {
 
     /// Advance all worlds by k time steps.
     #[pyo3(signature = (k=1))]
-    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] k: i64) -> PyResult<()> {
+    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = steps)] k: i64) -> PyResult<()> {
         let steps = usize::try_from(k).map_err(|_| PyValueError::new_err(format!("k is {k}: expected 0 or more")))?;
         let mut batch = self.lock_to_compute(py)?;
         let stepper = &mut *batch;
@@ -364,7 +406,7 @@ impl Batch {
         &self,
         py: Python<'_>,
         mask: Option<&Bound<'_, PyAny>>,
-        keyframe: Option<&str>,
+        keyframe: Option<&Bound<'_, PyAny>>,
         states: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
         let all = || Ok((0..self.worlds).collect());
@@ -379,7 +421,7 @@ impl Batch {
         }
         let mut batch = self.lock()?;
         let outcome = match states {
-            None => batch.reset(&which, keyframe),
+            None => batch.reset(&which, keyframe_key("keyframe", keyframe)?),
             Some(_) if keyframe.is_some() => {
                 return Err(PyValueError::new_err("keyframe and states are both given: expected one of them"));
             }

@@ -2,7 +2,7 @@
 
 use batch::BatchError;
 use formats::LoadError;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -43,6 +43,9 @@ pub fn unknown_name(py: Python<'_>, (word, plural): (&str, &str), name: &str, kn
 /// `sapwood.SimulationError` for steps that fail, `ValueError` for what the caller passed.
 pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
     match *error {
+        SimulationError::Keyframe { ref name, .. } if name.parse::<i64>().is_ok() => {
+            PyIndexError::new_err(error.to_string())
+        }
         SimulationError::Keyframe { ref name, ref known } => {
             let names = known.iter().map(String::as_str).filter(|known| !known.is_empty()).collect();
             unknown_name(py, ("keyframe", "keyframes"), name, names, known.len())

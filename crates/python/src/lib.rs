@@ -16,6 +16,7 @@ mod device_batch;
 mod dynamics;
 mod envs;
 mod errors;
+mod first_words;
 mod imitation;
 mod live;
 mod load;
@@ -89,6 +90,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<views::ActuatorView>()?;
     module.add_class::<views::TendonView>()?;
     module.add_class::<views::SensorView>()?;
+    module.add_class::<views::EqualityView>()?;
     module.add_class::<views::Views>()?;
     module.add_class::<soft::SoftBodyView>()?;
     module.add_class::<soft_body::SoftBody>()?;

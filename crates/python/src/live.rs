@@ -14,6 +14,7 @@ use numpy::PyArrayDyn;
 use numpy::ndarray::{ArrayViewD, IxDyn};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PySlice;
 use sim::State;
 
 /// The vectors of a state, as arrays that never move.
@@ -25,6 +26,8 @@ pub struct LiveState {
     pub applied_force: LiveArray,
     pub applied_wrench: LiveArray,
     pub surface_velocity: LiveArray,
+    pub equality_active: LiveArray,
+    pub mocap: LiveArray,
     pub soft: LiveSoft,
 }
 
@@ -46,6 +49,8 @@ impl LiveState {
             applied_force: LiveArray::new(py, "applied_force", &[model.nv()])?,
             applied_wrench: LiveArray::new(py, "applied_wrench", &[model.bodies.len(), 6])?,
             surface_velocity: LiveArray::new(py, "surface_velocity", &[scene.geoms.len(), 3])?,
+            equality_active: LiveArray::new(py, "equality_active", &[model.equalities.len()])?,
+            mocap: LiveArray::new(py, "mocap", &[model.mocap_bodies().count(), 7])?,
             soft: LiveSoft {
                 positions: LiveArray::new(py, "soft_positions", &[nodes, 3])?,
                 velocities: LiveArray::new(py, "soft_velocities", &[nodes, 3])?,
@@ -64,6 +69,8 @@ impl LiveState {
         self.applied_wrench.read(py, &mut state.applied_wrench)?;
         state.surface_velocity.resize(self.surface_velocity.len(), 0.0);
         self.surface_velocity.read(py, &mut state.surface_velocity)?;
+        self.equality_active.read(py, &mut state.equality_active)?;
+        self.mocap.read(py, &mut state.mocap)?;
         self.soft.positions.read(py, &mut state.soft_positions)?;
         self.soft.velocities.read(py, &mut state.soft_velocities)?;
         self.soft.forces.read(py, &mut state.soft_forces)?;
@@ -90,12 +97,20 @@ impl LiveState {
         self.ctrl.write(py, &state.ctrl)?;
         self.applied_force.write(py, &state.applied_force)?;
         self.applied_wrench.write(py, &state.applied_wrench)?;
+        self.equality_active.write(py, &state.equality_active)?;
+        self.mocap.write(py, &state.mocap)?;
         if state.surface_velocity.is_empty() {
             self.surface_velocity.write(py, &vec![0.0; self.surface_velocity.len()])
         } else {
             self.surface_velocity.write(py, &state.surface_velocity)
         }
     }
+}
+
+/// Some columns of an array, a view of the same numbers.
+pub fn columns<'py>(array: &Bound<'py, PyAny>, first: isize, end: isize) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    array.get_item((py.Ellipsis(), PySlice::new(py, first, end, 1)))
 }
 
 /// The memory of one array: the owner (`base`) of every view that Python gets, with nothing in it that Python can reach. A

@@ -2,28 +2,36 @@
 
 use std::path::{Path, PathBuf};
 
-use formats::LoadOptions;
+use formats::{Assets, LoadOptions};
 use models::{characters, scenes};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use support::suggest;
 
 use crate::arguments::elements;
 use crate::errors::{missing_model, model_error};
+use crate::first_words::no_arguments;
 use crate::model::Model;
 use crate::signals::in_background;
 
 /// Load a model from an MJCF or URDF file, or from its XML text.
 #[stubdoc::documented]
 #[pyfunction]
-#[pyo3(signature = (source, *, ground=None, package_path=None, floating_base=false))]
+#[pyo3(
+    signature = (source, *, ground=None, package_path=None, floating_base=false, assets=None, **others),
+    text_signature = "(source, *, ground=None, package_path=None, floating_base=False, assets=None)"
+)]
 pub fn load(
     py: Python<'_>,
     source: &Bound<'_, PyAny>,
     ground: Option<&Bound<'_, PyAny>>,
     package_path: Option<&Bound<'_, PyAny>>,
     floating_base: bool,
+    assets: Option<&Bound<'_, PyAny>>,
+    others: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Model> {
+    no_arguments("load", others, &["ground", "package_path", "floating_base", "assets"])?;
     let options = LoadOptions { package_path: package_path.map_or(Ok(Vec::new()), folders)?, floating_base };
     let ground = ground.map_or(Ok(None), height)?;
     let text =
@@ -35,11 +43,16 @@ pub fn load(
     if text.is_none() && path.as_os_str().is_empty() {
         return Err(PyValueError::new_err("source is empty: expected a path, or XML text"));
     }
+    let assets = assets.map(contents).transpose()?;
+    if assets.is_some() && text.is_none() {
+        return Err(PyValueError::new_err("assets: expected None with a path, whose files are beside it"));
+    }
     let named = built_in(&path);
     let is_missing = text.is_none() && !path.exists();
-    let loaded = in_background(py, move || match text {
-        Some(text) => formats::load_str(&text, None, &options),
-        None => formats::load(&path, &options),
+    let loaded = in_background(py, move || match (text, assets) {
+        (Some(text), Some(assets)) => formats::load_with_assets(&text, assets, &options),
+        (Some(text), None) => formats::load_str(&text, None, &options),
+        (None, _) => formats::load(&path, &options),
     })?;
     let mut loaded = loaded.map_err(|error| {
         let error = error.with_hint(named.as_deref());
@@ -86,6 +99,18 @@ pub fn load_text(py: Python<'_>, text: &str) -> PyResult<Model> {
     let text = text.to_owned();
     let loaded = in_background(py, move || formats::load_str(&text, None, &LoadOptions::default()))?;
     loaded.map(Model::new).map_err(|error| model_error(py, &error))
+}
+
+/// Files by name: bytes, or text.
+fn contents(value: &Bound<'_, PyAny>) -> PyResult<Assets> {
+    let wrong = || wrong_type("assets", value, "a mapping from names of files to bytes or text");
+    let mut assets = Assets::new();
+    for item in value.call_method0("items").map_err(|_| wrong())?.try_iter()? {
+        let (name, content): (String, Bound<'_, PyAny>) = item?.extract().map_err(|_| wrong())?;
+        let bytes = content.extract::<String>().map(String::into_bytes).or_else(|_| content.extract::<Vec<u8>>());
+        assets.insert(name, bytes.map_err(|_| wrong())?);
+    }
+    Ok(assets)
 }
 
 /// One folder or a sequence of them.

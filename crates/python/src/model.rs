@@ -12,7 +12,7 @@ use spatial::Pose;
 use crate::arguments::{configuration, vector};
 use crate::dynamics::Workspace;
 use crate::errors::simulation_error;
-use crate::names::Names;
+use crate::names::{Names, keyframe_key};
 use crate::render::Pictures;
 use crate::results::{self, read_only};
 
@@ -198,7 +198,8 @@ impl Model {
         let slice = |start: usize, len: usize| py.get_type::<PySlice>().call1((start, start + len));
         let tuple = |joint: &multibody::Joint| {
             let (q, v) = (slice(joint.q, joint.kind.nq())?, slice(joint.v, joint.kind.nv())?);
-            results::joint(py, (&joint.name, joint.kind.name(), joint.body, q, v, joint.range, joint.effort_limit))
+            let effort = results::effort_limit(py, joint.effort_limit)?;
+            results::joint(py, (&joint.name, joint.kind.name(), joint.body, q, v, joint.range, effort))
         };
         self.model.joints.iter().map(tuple).collect()
     }
@@ -299,14 +300,11 @@ impl Model {
         Ok(PyArray1::from_vec(py, dv))
     }
 
-    /// The keyframe of this name, or the default configuration at rest.
+    /// A keyframe by its name or index, or the default configuration at rest.
     #[pyo3(signature = (name=None))]
-    fn keyframe<'py>(&self, py: Python<'py>, name: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
-        let Some(key) = self.model.keyframe(name) else {
-            let known = self.keyframe_names().into_iter().map(String::from).collect();
-            let error = sim::SimulationError::Keyframe { name: name.unwrap_or_default().into(), known };
-            return Err(simulation_error(py, &error));
-        };
+    fn keyframe<'py>(&self, py: Python<'py>, name: Option<&Bound<'_, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let key = sim::SimulationError::keyframe(&self.model, keyframe_key("name", name)?);
+        let key = key.map_err(|error| simulation_error(py, &error))?;
         let array = |values| PyArray1::from_vec(py, values);
         results::keyframe(py, (key.name, key.time, array(key.q), array(key.v), array(key.ctrl)))
     }

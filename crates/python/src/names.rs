@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use multibody::KeyframeKey;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -23,6 +24,7 @@ pub enum Kind {
     Actuator,
     Tendon,
     Sensor,
+    Equality,
 }
 
 impl Kind {
@@ -36,6 +38,7 @@ impl Kind {
             Self::Actuator => "actuator",
             Self::Tendon => "tendon",
             Self::Sensor => "sensor",
+            Self::Equality => "equality",
         }
     }
 
@@ -49,6 +52,7 @@ impl Kind {
             Self::Actuator => "actuators",
             Self::Tendon => "tendons",
             Self::Sensor => "sensors",
+            Self::Equality => "equalities",
         }
     }
 
@@ -63,6 +67,7 @@ impl Kind {
             Self::Actuator => inner.actuators.len(),
             Self::Tendon => inner.tendons.len(),
             Self::Sensor => inner.sensors.len(),
+            Self::Equality => inner.equalities.len(),
         }
     }
 
@@ -77,6 +82,7 @@ impl Kind {
             Self::Actuator => &inner.actuators[index].name,
             Self::Tendon => &inner.tendons[index].name,
             Self::Sensor => &inner.sensors[index].name,
+            Self::Equality => &inner.equalities[index].name,
         }
     }
 
@@ -89,7 +95,7 @@ impl Kind {
 /// Indices by name, made when a name is first asked for; of things with one name the first counts.
 #[derive(Debug, Default)]
 pub struct Names {
-    indices: [OnceLock<HashMap<String, usize>>; 7],
+    indices: [OnceLock<HashMap<String, usize>>; 8],
 }
 
 impl Names {
@@ -119,6 +125,18 @@ pub fn index(model: &Model, kind: Kind, key: &Bound<'_, PyAny>) -> PyResult<usiz
             Err(PyTypeError::new_err(format!("{word} is a {found}: expected a name or an index")))
         }
     }
+}
+
+/// A keyframe that Python names, by name or by index; None: the default configuration at rest.
+pub fn keyframe_key<'a>(argument: &str, key: Option<&'a Bound<'_, PyAny>>) -> PyResult<KeyframeKey<'a>> {
+    let Some(key) = key else { return Ok(KeyframeKey::Start) };
+    if let Ok(name) = key.cast::<PyString>() {
+        return name.to_str().map(KeyframeKey::Name);
+    }
+    whole(key).map(KeyframeKey::Index).map_err(|_| {
+        let found = key.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+        PyTypeError::new_err(format!("{argument} is a {found}: expected the name or the index of a keyframe"))
+    })
 }
 
 /// A body by name, index or view, or a geom by name or view: which of the two, and its index. A name that both have is the body's.

@@ -10,6 +10,23 @@ use crate::arguments::word;
 /// More threads than this are a slip of the pen, and a system that has not so many may abort the process.
 const MAX_THREADS: i64 = 1024;
 
+/// Names of the options that `Simulation` and `Batch` have, both of them, beside `threads`.
+pub const OPTIONS: [&str; 13] = [
+    "timestep",
+    "accuracy",
+    "scheme",
+    "conserve",
+    "pd_law",
+    "contact",
+    "tolerance",
+    "factorization_budget",
+    "beta",
+    "sigma",
+    "recovery_speed",
+    "sleep_after",
+    "sleep_speed",
+];
+
 /// What Python passes.
 pub struct OptionArguments<'a> {
     pub timestep: Option<f64>,

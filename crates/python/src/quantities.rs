@@ -50,6 +50,8 @@ impl Simulation {
             let state = simulation.state_mut();
             self.live().q.read_range(py, qs.clone(), &mut state.q[qs])?;
             self.live().v.read_range(py, dofs.clone(), &mut state.v[dofs])?;
+        } else {
+            self.live().mocap.read(py, &mut simulation.state_mut().mocap)?;
         }
         Ok(look(&mut simulation.observe()))
     }
@@ -61,6 +63,7 @@ impl Simulation {
         let state = simulation.state_mut();
         self.live().q.read(py, &mut state.q)?;
         self.live().v.read(py, &mut state.v)?;
+        self.live().mocap.read(py, &mut state.mocap)?;
         Ok(look(&mut simulation.observe()))
     }
 

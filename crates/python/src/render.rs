@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use multibody::Model as Multibody;
+use multibody::{Lens, Model as Multibody};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -236,14 +236,18 @@ fn eye(stage: &Stage, camera: Option<&Bound<'_, PyAny>>) -> PyResult<Eye> {
     }
     let pi = std::f64::consts::PI;
     if let Some(fovy) = field(camera, "fovy")? {
-        free.fovy = number("fovy", &fovy)?;
-        if !(free.fovy > 0.0 && free.fovy < pi) {
-            let message = format!("camera.fovy is {}: expected radians above 0 and below π", free.fovy);
+        let fovy = number("fovy", &fovy)?;
+        if !(fovy > 0.0 && fovy < pi) {
+            let message = format!("camera.fovy is {fovy}: expected radians above 0 and below π");
             return Err(PyValueError::new_err(message));
         }
+        free.lens = Lens::Fovy(fovy);
+    }
+    if let Some(lens) = sensor(camera)? {
+        free.lens = lens;
     }
     if let Some(position) = field(camera, "position")? {
-        return Ok(Eye::Fixed { pose: standing(camera, &position)?, fovy: free.fovy });
+        return Ok(Eye::Fixed { pose: standing(camera, &position)?, lens: free.lens });
     }
     if field(camera, "quaternion")?.is_some() {
         return Err(PyValueError::new_err("camera.quaternion without position: expected both, or neither"));
@@ -274,6 +278,34 @@ fn eye(stage: &Stage, camera: Option<&Bound<'_, PyAny>>) -> PyResult<Eye> {
         }
     }
     Ok(Eye::Free(free))
+}
+
+/// The lens of a `sapwood.Camera` with a focal length.
+fn sensor(camera: &Bound<'_, PyAny>) -> PyResult<Option<Lens>> {
+    let pair = |name: &str| match field(camera, name)? {
+        Some(value) if value.len().is_ok() => {
+            let numbers: [f64; 2] = vector(&format!("camera.{name}"), &value, 2)?.try_into().unwrap_or_default();
+            Ok::<_, PyErr>(Some(numbers))
+        }
+        Some(value) => number(name, &value).map(|number| Some([number; 2])),
+        None => Ok(None),
+    };
+    let (focal, size, principal) = (pair("focal")?, pair("sensor_size")?, pair("principal")?);
+    let (Some(focal), Some(size)) = (focal, size) else {
+        if focal.is_none() && size.is_none() && principal.is_none() {
+            return Ok(None);
+        }
+        return Err(PyValueError::new_err("camera.focal and camera.sensor_size: expected both, in the same unit"));
+    };
+    if field(camera, "fovy")?.is_some() {
+        return Err(PyValueError::new_err("camera.fovy and camera.focal are both given: expected one of them"));
+    }
+    if !focal.iter().chain(&size).all(|x| *x > 0.0) {
+        return Err(PyValueError::new_err(format!(
+            "camera.focal {focal:?}, sensor_size {size:?}: expected numbers above 0"
+        )));
+    }
+    Ok(Some(Lens::Sensor { focal, size, principal: principal.unwrap_or_default() }))
 }
 
 /// The frame of a `sapwood.Camera` that stands at a position. What says nothing there is refused.
@@ -446,14 +478,14 @@ impl Renderer {
 impl Simulation {
     /// A picture of the present state.
     #[pyo3(signature = (
-        width=640, height=480, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false,
+        width=None, height=None, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false,
         stress=None, groups=None
     ))]
     fn render<'py>(
         &self,
         py: Python<'py>,
-        #[pyo3(from_py_with = whole)] width: i64,
-        #[pyo3(from_py_with = whole)] height: i64,
+        width: Option<&Bound<'py, PyAny>>,
+        height: Option<&Bound<'py, PyAny>>,
         camera: Option<&Bound<'py, PyAny>>,
         kind: &str,
         shadows: bool,
@@ -462,12 +494,18 @@ impl Simulation {
         stress: Option<&Bound<'py, PyAny>>,
         groups: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let size = [side("width", width)?, side("height", height)?];
         let kind = word("kind", kind, &KINDS)?;
         let model = self.model_of();
         let pictures = model.pictures();
         let stage = py.detach(|| pictures.stage(model));
         let eye = eye(&stage, camera)?;
+        let own = match eye {
+            Eye::Model(camera) => model.inner().cameras[camera].resolution.filter(|size| size.iter().all(|n| *n > 1)),
+            Eye::Free(_) | Eye::Fixed { .. } => None,
+        };
+        let [columns, rows] = own.unwrap_or([640, 480]).map(i64::from);
+        let pixels = |name, given: Option<&Bound<'py, PyAny>>, own| side(name, given.map_or(Ok(own), whole)?);
+        let size = [pixels("width", width, columns)?, pixels("height", height, rows)?];
         let groups = shown(groups)?;
         let mut options = Options { shadows, antialias, markers: Vec::new() };
         let stress = stress.map_or(Ok(Stress::Hidden), Stress::of)?;

@@ -78,6 +78,14 @@ pub fn stats<'py>(py: Python<'py>, s: &sim::Stats) -> PyResult<Bound<'py, PyAny>
     CLASS.import(py, "sapwood._results", "Stats")?.call((), Some(&fields))
 }
 
+/// The limits of a drive: one number where they are the same in both directions, else the least and the greatest.
+pub fn effort_limit(py: Python<'_>, limit: Option<(f64, f64)>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(match limit {
+        Some((low, high)) if low == -high => high.into_pyobject(py)?.into_any(),
+        limit => limit.into_pyobject(py)?.into_any(),
+    })
+}
+
 /// An array that shows a number of the model or of the last step: writing into the copy would do nothing, so numpy refuses it.
 pub fn read_only<'py, T: Element, D: numpy::ndarray::Dimension>(
     array: Bound<'py, PyArray<T, D>>,

@@ -7,12 +7,16 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arguments::{any_vector, array, check_quaternions, configuration, per_dof, vector, whole, whole_or_none};
+use crate::arguments::{
+    any_vector, array, check_quaternions, check_scalar, configuration, per_dof, vector, whole, whole_or_none,
+};
 use crate::errors::simulation_error;
-use crate::live::{LiveArray, LiveState};
+use crate::first_words::{no_arguments, steps};
+use crate::live::{LiveArray, LiveState, columns};
 use crate::lock::try_lock;
 use crate::model::{Model, a_model};
-use crate::options::{OptionArguments, SchemeArgument};
+use crate::names::keyframe_key;
+use crate::options::{OPTIONS, OptionArguments, SchemeArgument};
 use crate::parameters::LiveParameters;
 use crate::replay::{Recorders, Replay};
 use crate::signals::{Watch, in_background};
@@ -165,7 +169,7 @@ impl Simulation {
         signature = (
             model, *, timestep=None, accuracy=None, scheme=SchemeArgument::default(), conserve=true, pd_law="auto",
             contact="coulomb", tolerance=1e-6, factorization_budget=100, beta=0.1,
-            sigma=1e-5, recovery_speed=1.0, sleep_after=None, sleep_speed=1e-3, threads=1
+            sigma=1e-5, recovery_speed=1.0, sleep_after=None, sleep_speed=1e-3, threads=1, **others
         ),
         text_signature = "(model, *, timestep=None, accuracy=None, scheme='bilinear', conserve=True, \
             pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, \
@@ -187,8 +191,10 @@ impl Simulation {
         sleep_after: Option<f64>,
         sleep_speed: f64,
         #[pyo3(from_py_with = whole)] threads: i64,
+        others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let py = model.py();
+        no_arguments("Simulation", others, &[&OPTIONS[..], &["threads"]].concat())?;
         let options = OptionArguments {
             timestep,
             accuracy,
@@ -224,10 +230,24 @@ impl Simulation {
         Ok(self.lock()?.timestep())
     }
 
+    #[setter]
+    fn set_timestep(&self, py: Python<'_>, value: f64) -> PyResult<()> {
+        let mut simulation = self.lock_current(py)?;
+        let changing = &mut *simulation;
+        py.detach(|| changing.set_timestep(value)).map_err(|error| simulation_error(py, &error))
+    }
+
     /// Time, s.
     #[getter]
     fn time(&self) -> PyResult<f64> {
         Ok(self.lock()?.state().time)
+    }
+
+    #[setter]
+    fn set_time(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let time = check_scalar("time", value)?;
+        self.lock()?.state_mut().time = time;
+        Ok(())
     }
 
     /// Positions, (nq,), a live view.
@@ -310,6 +330,41 @@ impl Simulation {
         self.assign(&self.live.surface_velocity, value)
     }
 
+    /// Which equality constraints are in force, 1 or 0, (neq,), a live view; `sim.equality(name).active` is one of them.
+    #[getter]
+    fn equality_active<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.live.equality_active.view(py)
+    }
+
+    #[setter]
+    fn set_equality_active(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(&self.live.equality_active, value)
+    }
+
+    /// Positions of the bodies that are moved from outside (MJCF `mocap`), (nmocap, 3), m, a live view.
+    #[getter]
+    fn mocap_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        columns(&self.live.mocap.view(py)?, 0, 3)
+    }
+
+    #[setter]
+    fn set_mocap_positions(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _idle = self.lock()?;
+        columns(&self.live.mocap.view(py)?, 0, 3)?.set_item(py.Ellipsis(), value)
+    }
+
+    /// Their orientations, (nmocap, 4), w x y z, a live view.
+    #[getter]
+    fn mocap_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        columns(&self.live.mocap.view(py)?, 3, 7)
+    }
+
+    #[setter]
+    fn set_mocap_quaternions(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _idle = self.lock()?;
+        columns(&self.live.mocap.view(py)?, 3, 7)?.set_item(py.Ellipsis(), value)
+    }
+
     /// Stable PD control of any degrees of freedom, from the next step on until changed.
     #[pyo3(signature = (kp, kd, target, target_velocity=None, effort_limit=None))]
     fn pd(
@@ -336,7 +391,7 @@ impl Simulation {
 
     /// Advance by n time steps.
     #[pyo3(signature = (n=1))]
-    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = whole)] n: i64) -> PyResult<()> {
+    fn step(&self, py: Python<'_>, #[pyo3(from_py_with = steps)] n: i64) -> PyResult<()> {
         if n < 0 {
             return Err(PyValueError::new_err(format!("n is {n}: expected 0 or more")));
         }
@@ -442,7 +497,8 @@ impl Simulation {
 
     /// Go to a keyframe, or to the default configuration at rest.
     #[pyo3(signature = (keyframe=None))]
-    fn reset(&self, py: Python<'_>, keyframe: Option<&str>) -> PyResult<()> {
+    fn reset(&self, py: Python<'_>, keyframe: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let keyframe = keyframe_key("keyframe", keyframe)?;
         let mut simulation = self.lock()?;
         simulation.reset(keyframe).map_err(|error| simulation_error(py, &error))?;
         self.live.write(py, simulation.state())

@@ -2,10 +2,12 @@
 
 mod container;
 mod drives;
+mod equality;
 mod sensor;
 
 pub use container::Views;
 use multibody::JointKind;
+use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 use sim::Frame;
@@ -13,6 +15,7 @@ use sim::Frame;
 use crate::model::Model;
 use crate::names::Kind;
 use crate::quantities::{fixed_matrix, fixed_vector, quaternion, twist};
+use crate::results;
 use crate::simulation::Simulation;
 
 /// What all views have: a simulation and an index.
@@ -72,6 +75,7 @@ view!(SiteView, Kind::Site, "A site of a simulation.");
 view!(ActuatorView, Kind::Actuator, "An actuator of a simulation.");
 view!(TendonView, Kind::Tendon, "A fixed tendon of a simulation.");
 view!(SensorView, Kind::Sensor, "A sensor of a simulation.");
+view!(EqualityView, Kind::Equality, "An equality constraint of a simulation.");
 
 /// The index of a view of this kind.
 pub fn index_of(kind: Kind, value: &Bound<'_, PyAny>) -> Option<usize> {
@@ -83,6 +87,7 @@ pub fn index_of(kind: Kind, value: &Bound<'_, PyAny>) -> Option<usize> {
         Kind::Actuator => value.cast::<ActuatorView>().ok().map(|view| view.get().index),
         Kind::Tendon => value.cast::<TendonView>().ok().map(|view| view.get().index),
         Kind::Sensor => value.cast::<SensorView>().ok().map(|view| view.get().index),
+        Kind::Equality => value.cast::<EqualityView>().ok().map(|view| view.get().index),
     }
 }
 
@@ -97,6 +102,7 @@ fn view<'py>(simulation: &Bound<'py, Simulation>, kind: Kind, index: usize) -> P
         Kind::Actuator => Bound::new(py, ActuatorView { simulation, index })?.into_any(),
         Kind::Tendon => Bound::new(py, TendonView { simulation, index })?.into_any(),
         Kind::Sensor => Bound::new(py, SensorView { simulation, index })?.into_any(),
+        Kind::Equality => Bound::new(py, EqualityView { simulation, index })?.into_any(),
     })
 }
 
@@ -178,6 +184,19 @@ impl BodyView {
     fn body(&self) -> &multibody::Body {
         &self.model().inner().bodies[self.index]
     }
+
+    /// Sets some of the seven numbers of a body that is moved from outside, from the `first` of them on.
+    fn move_to(&self, py: Python<'_>, first: usize, values: &[f64]) -> PyResult<()> {
+        let place = self.model().inner().mocap_bodies().position(|body| body == self.index).ok_or_else(|| {
+            let title = title(Kind::Body, self.model(), self.index);
+            PyAttributeError::new_err(format!(
+                "body {title} moves by its joints, or is fixed: set `sim.q`, or give it mocap=\"true\" in the model"
+            ))
+        })?;
+        let _idle = self.simulation().lock()?;
+        let start = 7 * place + first;
+        self.simulation().live().mocap.write_range(py, start..start + values.len(), values)
+    }
 }
 
 #[stubdoc::documented]
@@ -207,6 +226,29 @@ impl BodyView {
     #[getter]
     fn parent<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         view(self.simulation.bind(py), Kind::Body, self.body().parent)
+    }
+
+    /// Moves a body that is moved from outside.
+    #[setter]
+    fn set_position(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let values = crate::arguments::vector("position", value, 3)?;
+        self.move_to(value.py(), 0, &values)
+    }
+
+    /// Turns a body that is moved from outside.
+    #[setter]
+    fn set_quaternion(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let values = crate::arguments::vector("quaternion", value, 4)?;
+        if values.iter().all(|x| *x == 0.0) {
+            return Err(PyValueError::new_err("quaternion: all four numbers are 0: expected a rotation, w x y z"));
+        }
+        self.move_to(value.py(), 3, &values)
+    }
+
+    /// Whether it is moved from outside.
+    #[getter]
+    fn mocap(&self) -> bool {
+        self.body().is_mocap
     }
 
     /// Torque and force at the centre of mass in world axes, (6,), a live view of `sim.applied_wrench`.
@@ -423,10 +465,10 @@ impl JointView {
         self.joint().range
     }
 
-    /// Greatest force of its drives, N or N·m; None without limit.
+    /// Greatest force of its drives, N or N·m, or the least and the greatest where they differ; None without limit.
     #[getter]
-    fn effort_limit(&self) -> Option<f64> {
-        self.joint().effort_limit
+    fn effort_limit<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        results::effort_limit(py, self.joint().effort_limit)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -21,8 +21,10 @@ pub(crate) struct Projection {
     pub size: [usize; 2],
     /// Samples of a pixel along each side.
     pub samples: usize,
-    /// Distance of neighbouring samples at depth 1, or in metres for parallel rays.
-    pub pitch: f64,
+    /// Distances of neighbouring samples of a row and of a column at depth 1, or in metres for parallel rays.
+    pub pitch: [f64; 2],
+    /// (x, y) in the middle of the picture.
+    pub middle: [f64; 2],
     /// What holds between depth and nearness.
     pub rays: Rays,
     /// The greatest nearness that is seen.
@@ -41,10 +43,11 @@ pub(crate) enum Rays {
 impl Projection {
     /// That of a view, with `samples` by `samples` samples a pixel.
     pub fn of_view(view: &View, size: [usize; 2], samples: usize) -> Self {
+        let (middle, half) = view.lens.window(size[0] as f64, size[1] as f64);
         let size = size.map(|n| n * samples);
-        let pitch = 2.0 * libm::tan(0.5 * view.fovy) / size[1] as f64;
+        let pitch = [2.0 * half[0] / size[0] as f64, 2.0 * half[1] / size[1] as f64];
         let rot = view.pose.rot.to_mat3();
-        Self { pose: view.pose, rot, size, samples, pitch, rays: Rays::Central, nearest: 1.0 / view.near }
+        Self { pose: view.pose, rot, size, samples, pitch, middle, rays: Rays::Central, nearest: 1.0 / view.near }
     }
 
     /// Parallel rays along `direction` through a square of half the width `radius` about `centre`.
@@ -57,8 +60,8 @@ impl Projection {
         let pos = centre - direction * (2.0 * radius);
         let pose = Pose::new(pos, spatial::Quat::from_mat3(&rot));
         let rays = Rays::Parallel { offset: 4.0 * radius };
-        let pitch = 2.0 * radius / size as f64;
-        Self { pose, rot, size: [size; 2], samples: 1, pitch, rays, nearest: 4.0 * radius }
+        let pitch = [2.0 * radius / size as f64; 2];
+        Self { pose, rot, size: [size; 2], samples: 1, pitch, middle: [0.0; 2], rays, nearest: 4.0 * radius }
     }
 
     /// A point of the world in the camera's frame.
@@ -74,33 +77,34 @@ impl Projection {
     /// (x, y, −1) at a sample.
     pub fn direction(&self, [i, j]: [f64; 2]) -> Vector {
         let [columns, rows] = self.size;
-        let x = self.pitch * (i + 0.5 - 0.5 * columns as f64);
-        let y = -self.pitch * (j + 0.5 - 0.5 * rows as f64);
-        Vec3::new(x, y, -1.0)
+        let x = self.pitch[0] * (i + 0.5 - 0.5 * columns as f64);
+        let y = -self.pitch[1] * (j + 0.5 - 0.5 * rows as f64);
+        Vec3::new(self.middle[0] + x, self.middle[1] + y, -1.0)
     }
 
     /// The sample, not rounded, that sees a point before the camera.
     pub fn sample(&self, p: Vector) -> [f64; 2] {
         let scale = match self.rays {
-            Rays::Central => 1.0 / (-p.z * self.pitch),
-            Rays::Parallel { .. } => 1.0 / self.pitch,
+            Rays::Central => 1.0 / -p.z,
+            Rays::Parallel { .. } => 1.0,
         };
         let [columns, rows] = self.size.map(|n| 0.5 * n as f64 - 0.5);
-        [p.x * scale + columns, rows - p.y * scale]
+        let [x, y] = [p.x * scale - self.middle[0], p.y * scale - self.middle[1]];
+        [x / self.pitch[0] + columns, rows - y / self.pitch[1]]
     }
 
     /// l · d as c₀ + c₁ u + c₂ v, with (u, v) counted from the sample `at`.
     pub fn linear(&self, l: Vector, at: [f64; 2]) -> [f32; 3] {
         let d = self.direction(at);
-        [l.x * d.x + l.y * d.y - l.z, l.x * self.pitch, -l.y * self.pitch].map(|c| c as f32)
+        [l.x * d.x + l.y * d.y - l.z, l.x * self.pitch[0], -l.y * self.pitch[1]].map(|c| c as f32)
     }
 
     /// dᵀ S d of a symmetric S as c₀ + c₁ u + c₂ v + c₃ u² + c₄ uv + c₅ v², with (u, v) counted from the sample `at`.
     pub fn quadratic(&self, s: &Mat3<f64>, at: [f64; 2]) -> [f32; 6] {
-        let (d, p) = (self.direction(at), self.pitch);
+        let (d, [p, r]) = (self.direction(at), self.pitch);
         let sd = *s * d;
         let [xx, xy, yy] = [s.x.x, s.x.y, s.y.y];
-        [d.dot(sd), 2.0 * p * sd.x, -2.0 * p * sd.y, p * p * xx, -2.0 * p * p * xy, p * p * yy].map(|c| c as f32)
+        [d.dot(sd), 2.0 * p * sd.x, -2.0 * r * sd.y, p * p * xx, -2.0 * p * r * xy, r * r * yy].map(|c| c as f32)
     }
 
     /// Whether a point is clearly before the camera.

@@ -330,7 +330,7 @@ impl Renderer {
         lists.gather(stage, meshes, poses, *groups, &light, true, markers);
         map.size = size;
         map.nearness.clear();
-        map.texel = light.pitch as f32;
+        map.texel = light.pitch[0] as f32;
         map.nearness.resize(size * size, 0.0);
         let lists = &*lists;
         each_band(pool, scratch, &mut map.nearness, size, |scratch, band, out| {
@@ -341,7 +341,7 @@ impl Renderer {
         // From the camera's frame to (column, row, nearness) of the light.
         let turn = light.rot.transpose() * at.rot;
         let origin = light.point(at.pose.pos);
-        let scale = 1.0 / light.pitch;
+        let scale = 1.0 / light.pitch[0];
         let middle = 0.5 * size as f64 - 0.5;
         let rows = [turn.transpose().x * scale, turn.transpose().y * -scale, turn.transpose().z];
         map.rot = Mat3::from_columns(rows[0], rows[1], rows[2]).transpose().map(|x| x as f32);

@@ -84,9 +84,9 @@ impl Shader<'_> {
     }
 
     pub(crate) fn direction(&self, [u, v]: [f32; 2]) -> V {
-        let pitch = self.at.pitch as f32;
+        let ([p, r], [x, y]) = (self.at.pitch.map(|x| x as f32), self.at.middle.map(|x| x as f32));
         let [columns, rows] = self.at.size.map(|n| 0.5 - 0.5 * n as f32);
-        Vec3::new(pitch * (u + columns), -pitch * (v + rows), -1.0)
+        Vec3::new(x + p * (u + columns), y - r * (v + rows), -1.0)
     }
 
     /// The next pixels to the right and below.

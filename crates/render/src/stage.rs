@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use geometry::{Scene, Shape};
-use multibody::{Kinematics, Model, forward_kinematics};
+use multibody::{Kinematics, Lens, Model, forward_kinematics};
 use spatial::{Pose, Vec3};
 
 use crate::mesh::DrawnMesh;
@@ -90,7 +90,7 @@ impl Stage {
             distance: 1.5 * self.extent,
             azimuth: view.azimuth,
             elevation: view.elevation,
-            fovy: view.fovy,
+            lens: Lens::Fovy(view.fovy),
             track: None,
         }
     }
@@ -108,17 +108,17 @@ impl Stage {
         Some(match *eye {
             Eye::Model(camera) => {
                 let home = self.homes.get(camera)?;
-                let fovy = self.model.cameras[camera].fovy;
-                View { pose: view::pose(&self.model, poses, camera, home), fovy, near }
+                let lens = self.model.cameras[camera].lens;
+                View { pose: view::pose(&self.model, poses, camera, home), lens, near }
             }
             Eye::Free(camera) => {
                 let origin = match camera.track {
                     Some(body) => poses.get(body)?.pos,
                     None => Vec3::ZERO,
                 };
-                View { pose: camera.pose(origin), fovy: camera.fovy, near }
+                View { pose: camera.pose(origin), lens: camera.lens, near }
             }
-            Eye::Fixed { pose, fovy } => View { pose, fovy, near },
+            Eye::Fixed { pose, lens } => View { pose, lens, near },
         })
     }
 }

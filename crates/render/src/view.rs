@@ -2,7 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use multibody::{CameraMode, Model};
+use multibody::{CameraMode, Lens, Model};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
 type Vector = Vec3<f64>;
@@ -12,8 +12,8 @@ type Vector = Vec3<f64>;
 pub struct View {
     /// Its frame in the world.
     pub pose: Pose<f64>,
-    /// Vertical field of view, rad, in (0, π).
-    pub fovy: f64,
+    /// What of the world it sees.
+    pub lens: Lens,
     /// What is nearer than this is not seen, m, above 0.
     pub near: f64,
 }
@@ -29,8 +29,8 @@ pub struct FreeCamera {
     pub azimuth: f64,
     /// The direction of looking above the horizon, rad.
     pub elevation: f64,
-    /// Vertical field of view, rad.
-    pub fovy: f64,
+    /// What of the world it sees.
+    pub lens: Lens,
     /// The body that it moves with; it does not turn.
     pub track: Option<usize>,
 }
@@ -46,8 +46,8 @@ pub enum Eye {
     Fixed {
         /// Its frame in the world.
         pose: Pose<f64>,
-        /// Vertical field of view, rad.
-        fovy: f64,
+        /// What of the world it sees.
+        lens: Lens,
     },
 }
 
@@ -75,7 +75,7 @@ pub fn looking_at(position: Vector, lookat: Vector) -> Option<Pose<f64>> {
     let level = libm::hypot(way.x, way.y);
     let azimuth = if level > 0.0 { libm::atan2(way.y, way.x) } else { FRAC_PI_2 };
     let elevation = libm::atan2(way.z, level);
-    let free = FreeCamera { lookat, distance, azimuth, elevation, fovy: 0.0, track: None };
+    let free = FreeCamera { lookat, distance, azimuth, elevation, lens: Lens::Fovy(1.0), track: None };
     // Exactly there: `pose` goes back from the point looked at.
     Some(Pose::new(position, free.pose(Vec3::ZERO).rot))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deformable::{Material, SoftBody, TetMesh};
 use geometry::{Geom, HeightField, Mesh, Scene, Shape};
-use multibody::{Model, ModelBuilder};
+use multibody::{Lens, Model, ModelBuilder};
 use sapwood_render::{Eye, FreeCamera, Options, RenderError, Renderer, Stage};
 use spatial::{Pose, Quat, Vec3};
 
@@ -31,6 +31,7 @@ fn geom(shape: Shape, pose: Pose<f64>) -> Geom {
         group: 0,
         rgba: [0.5, 0.5, 0.5, 1.0],
         look: None,
+        surface_motion: None,
     }
 }
 
@@ -40,7 +41,7 @@ fn renderer(geoms: Vec<Geom>, threads: usize) -> Renderer {
 }
 
 fn camera(distance: f64) -> FreeCamera {
-    FreeCamera { lookat: Vec3::ZERO, distance, azimuth: 0.7, elevation: -0.5, fovy: 0.6, track: None }
+    FreeCamera { lookat: Vec3::ZERO, distance, azimuth: 0.7, elevation: -0.5, lens: Lens::Fovy(0.6), track: None }
 }
 
 fn depth(geoms: Vec<Geom>, camera: FreeCamera) -> Vec<f32> {
@@ -52,10 +53,16 @@ fn depth(geoms: Vec<Geom>, camera: FreeCamera) -> Vec<f32> {
 /// The origin and the direction, of unit length along the axis, of a pixel's ray.
 fn ray(camera: &FreeCamera, column: usize, row: usize) -> (Vector, Vector) {
     let pose = camera.pose(Vec3::ZERO);
-    let pitch = 2.0 * f64::tan(0.5 * camera.fovy) / SIZE[1] as f64;
-    let x = pitch * (column as f64 + 0.5 - 0.5 * SIZE[0] as f64);
-    let y = pitch * (0.5 * SIZE[1] as f64 - row as f64 - 0.5);
+    let ([p, r], (middle, _)) = (pitch(camera), camera.lens.window(SIZE[0] as f64, SIZE[1] as f64));
+    let x = middle[0] + p * (column as f64 + 0.5 - 0.5 * SIZE[0] as f64);
+    let y = middle[1] + r * (0.5 * SIZE[1] as f64 - row as f64 - 0.5);
     (pose.pos, pose.rot * Vec3::new(x, y, -1.0))
+}
+
+/// Width and height of a pixel at depth 1.
+fn pitch(camera: &FreeCamera) -> [f64; 2] {
+    let (_, [x, y]) = camera.lens.window(SIZE[0] as f64, SIZE[1] as f64);
+    [2.0 * x / SIZE[0] as f64, 2.0 * y / SIZE[1] as f64]
 }
 
 fn pose() -> Pose<f64> {
@@ -166,7 +173,7 @@ fn depth_of_primitives_is_that_of_rays() {
 fn far_things_keep_their_outline() {
     // 1 cm from 100 m, through a lens that shows it as large as the picture.
     let shape = Shape::Sphere { radius: 0.01 };
-    let camera = FreeCamera { fovy: 3e-4, ..camera(100.0) };
+    let camera = FreeCamera { lens: Lens::Fovy(3e-4), ..camera(100.0) };
     let found = depth(vec![geom(shape.clone(), Pose::IDENTITY)], camera);
     check(
         "far sphere",
@@ -180,12 +187,34 @@ fn far_things_keep_their_outline() {
 }
 
 #[test]
+fn a_sensor_sees_what_its_lens_throws_on_it() {
+    // Pixels that are no squares, and an axis that does not meet the middle.
+    let lens = Lens::Sensor { focal: [200.0, 260.0], size: [160.0, 150.0], principal: [12.0, -9.0] };
+    assert_eq!(lens.window(1.0, 1.0), ([0.06, 9.0 / 260.0], [0.4, 75.0 / 260.0]));
+    let camera = FreeCamera { lens, ..camera(3.0) };
+    let shapes = [
+        Shape::Sphere { radius: 0.4 },
+        Shape::Ellipsoid { radii: [0.3, 0.5, 0.2] },
+        Shape::Box { half_extents: [0.3, 0.2, 0.4] },
+        Shape::Cylinder { radius: 0.3, half_length: 0.4 },
+    ];
+    for shape in shapes {
+        let found = depth(vec![geom(shape.clone(), pose())], camera);
+        let expected = |column, row| {
+            let ((o, d), back) = (ray(&camera, column, row), pose().inverse());
+            hit(&shape, back.transform_point(o), back.rot * d)
+        };
+        check(&format!("{shape:?} on a sensor"), &found, expected, 2e-6);
+    }
+}
+
+#[test]
 fn the_outline_of_a_sphere_has_the_area_of_its_projection() {
     // Seen along the axis a sphere of radius r at distance D shows as a disc of radius r / √(D² − r²) at depth 1.
     let (r, distance) = (0.4, 2.0);
     let camera = camera(distance);
     let found = depth(vec![geom(Shape::Sphere { radius: r }, Pose::IDENTITY)], camera);
-    let pitch = 2.0 * f64::tan(0.5 * camera.fovy) / SIZE[1] as f64;
+    let [pitch, _] = pitch(&camera);
     let area = std::f64::consts::PI * r * r / (distance * distance - r * r) / (pitch * pitch);
     let count = found.iter().filter(|w| w.is_finite()).count() as f64;
     assert!((count / area - 1.0).abs() < 2e-3, "{count} pixels, expected {area}");
@@ -292,7 +321,7 @@ fn a_shadow_lies_opposite_to_the_light_and_what_is_seen_through_shows_what_is_be
     let with = picture(vec![ground.clone(), ball(1.0)], true);
     let without = picture(vec![ground.clone(), ball(1.0)], false);
     let pixel = |image: &[u8], x: f64, y: f64, z: f64| {
-        let pitch = 2.0 * f64::tan(0.5 * eye.fovy) / SIZE[1] as f64;
+        let [pitch, _] = pitch(&eye);
         let column = (x / (4.0 - z) / pitch + 0.5 * SIZE[0] as f64) as usize;
         let row = (0.5 * SIZE[1] as f64 - y / (4.0 - z) / pitch) as usize;
         let at = 3 * (row * SIZE[0] + column);

@@ -1,182 +1,28 @@
-//! The one interface of constraints, `v_c ↦ (ℓ, γ, G)`, and the enum that dispatches to them.
+//! A constraint: its law, and what the solver may know to predict it.
 
-mod bounded_friction;
-mod box_constraint;
-mod cone;
-mod disc;
-mod dual;
-mod equality;
-mod limit;
-mod spin_friction;
-
-pub use bounded_friction::BoundedFrictionContact;
-pub use box_constraint::BoxConstraint;
-pub use cone::ConeContact;
-pub use equality::Equality;
-pub use limit::Limit;
-pub use spin_friction::SpinFriction;
+use crate::Law;
+use crate::dual;
+use crate::law::{Bounds, LawKind};
 
 /// How far beyond a bound, relative to the distance of both, a constraint alone has to be to be expected there.
 const EXPECTED_BEYOND: f64 = 0.25;
-
-/// The law of a constraint: a convex cost `ℓ(v_c)` of its constraint velocity `v_c`, with
-///
-/// ```text
-/// γ = −∂ℓ/∂v_c      the impulse
-/// G =  ∂²ℓ/∂v_c²    the Hessian, symmetric and positive semidefinite
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
-    /// Compliant contact with Coulomb friction as a convex cone, three rows.
-    Cone(ConeContact),
-    /// Compliant contact whose friction is bounded by a given normal impulse, three rows.
-    BoundedFriction(BoundedFrictionContact),
-    /// Rolling and torsional friction of the contact before it, three rows.
-    SpinFriction(SpinFriction),
-    /// Compliant one-sided constraint, one row.
-    Limit(Limit),
-    /// Impulse between two bounds, one row.
-    BoxConstraint(BoxConstraint),
-    /// Compliant equality, one row or three.
-    Equality(Equality),
-}
 
 /// A constraint: its law, and what the solver may know to predict it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constraint {
     /// The law.
-    pub law: Law,
+    pub law: Law<f64>,
     /// w, 0 when unknown
     delassus: f64,
     /// The free velocity to predict from; NaN when there is none.
     free: [f64; 3],
 }
 
-impl<L: Into<Law>> From<L> for Constraint {
+impl From<Law<f64>> for Constraint {
     #[inline]
-    fn from(law: L) -> Constraint {
-        Constraint { law: law.into(), delassus: 0.0, free: [f64::NAN; 3] }
+    fn from(law: Law<f64>) -> Constraint {
+        Constraint { law, delassus: 0.0, free: [f64::NAN; 3] }
     }
-}
-
-macro_rules! law_from {
-    ($($variant:ident($law:ty)),*) => {$(
-        impl From<$law> for Law {
-            #[inline]
-            fn from(law: $law) -> Law {
-                Law::$variant(law)
-            }
-        }
-    )*};
-}
-
-law_from!(
-    Cone(ConeContact),
-    BoundedFriction(BoundedFrictionContact),
-    SpinFriction(SpinFriction),
-    Limit(Limit),
-    BoxConstraint(BoxConstraint),
-    Equality(Equality)
-);
-
-impl Law {
-    /// The number of rows in `J`, `v_c` and `γ`: 3 or 1.
-    #[inline]
-    pub fn rows(&self) -> usize {
-        match self {
-            Law::Cone(_) | Law::BoundedFriction(_) | Law::SpinFriction(_) => 3,
-            Law::Limit(_) | Law::BoxConstraint(_) => 1,
-            Law::Equality(equality) => equality.rows(),
-        }
-    }
-
-    /// Whether it is a contact, whose normal impulse bounds rolling and torsional friction behind it.
-    #[inline]
-    pub fn is_contact(&self) -> bool {
-        matches!(self, Law::Cone(_) | Law::BoundedFriction(_))
-    }
-
-    /// The law with `R + soft` in place of `R`.
-    #[inline]
-    pub(crate) fn softened(&self, soft: f64) -> Law {
-        match self {
-            Law::Cone(law) => Law::Cone(law.softened(soft)),
-            Law::BoundedFriction(law) => Law::BoundedFriction(law.softened(soft)),
-            Law::SpinFriction(law) => Law::SpinFriction(law.softened(soft)),
-            Law::Limit(law) => Law::Limit(law.softened(soft)),
-            Law::BoxConstraint(law) => Law::BoxConstraint(law.softened(soft)),
-            Law::Equality(law) => Law::Equality(law.softened(soft)),
-        }
-    }
-
-    /// The normal impulse that bounds friction, 0 where none does.
-    pub(crate) fn bound(&self) -> f64 {
-        match self {
-            Law::BoundedFriction(contact) => contact.normal_impulse(),
-            Law::SpinFriction(spin) => spin.normal_impulse(),
-            _ => 0.0,
-        }
-    }
-
-    /// Bounds friction by the normal impulse `n`.
-    pub fn set_bound(&mut self, n: f64) {
-        match self {
-            Law::BoundedFriction(contact) => contact.set_normal_impulse(n),
-            Law::SpinFriction(spin) => spin.set_normal_impulse(n),
-            _ => {}
-        }
-    }
-
-    /// Sets the normal bias `v̂_n` of a contact or limit (velocity); the others have none.
-    pub fn set_normal_bias(&mut self, vn_hat: f64) {
-        match self {
-            Law::Cone(contact) => contact.set_normal_bias(vn_hat),
-            Law::BoundedFriction(contact) => contact.set_normal_bias(vn_hat),
-            Law::Limit(limit) => *limit = Limit::new(limit.r(), vn_hat),
-            Law::SpinFriction(_) | Law::BoxConstraint(_) | Law::Equality(_) => {}
-        }
-    }
-
-    /// Writes `γ(v_c)` and `G(v_c)`, returns `ℓ(v_c)`.
-    ///
-    /// # Panics
-    /// If `v_c` and `gamma` are not of [`rows`](Self::rows) entries.
-    #[inline]
-    pub fn evaluate(&self, v_c: &[f64], gamma: &mut [f64], hessian: &mut Block) -> f64 {
-        let (cost, impulse) = match self {
-            Law::Cone(law) => {
-                let (cost, impulse, block) = law.evaluate([v_c[0], v_c[1], v_c[2]]);
-                *hessian = block;
-                (cost, impulse)
-            }
-            Law::BoundedFriction(law) => {
-                let (cost, impulse, block) = law.evaluate([v_c[0], v_c[1], v_c[2]]);
-                *hessian = block;
-                (cost, impulse)
-            }
-            Law::SpinFriction(law) => {
-                let (cost, impulse, block) = law.evaluate([v_c[0], v_c[1], v_c[2]]);
-                *hessian = block;
-                (cost, impulse)
-            }
-            Law::Limit(law) => return scalar(law.evaluate(v_c[0]), gamma, hessian),
-            Law::BoxConstraint(law) => return scalar(law.evaluate(v_c[0]), gamma, hessian),
-            Law::Equality(law) => {
-                let (cost, block) = law.evaluate(v_c, gamma);
-                *hessian = block;
-                return cost;
-            }
-        };
-        gamma.copy_from_slice(&impulse);
-        cost
-    }
-}
-
-#[inline]
-fn scalar((cost, impulse, curvature): (f64, f64, f64), gamma: &mut [f64], hessian: &mut Block) -> f64 {
-    gamma[0] = impulse;
-    *hessian = Block::scalar(curvature);
-    cost
 }
 
 impl Constraint {
@@ -197,11 +43,6 @@ impl Constraint {
         Constraint { free, ..self }
     }
 
-    /// The same constraint with `R + soft` in place of `R`.
-    pub(crate) fn softened(&self, soft: f64) -> Constraint {
-        Constraint { law: self.law.softened(soft), ..*self }
-    }
-
     /// The number of rows in `J`, `v_c` and `γ`: 3 or 1.
     #[inline]
     pub fn rows(&self) -> usize {
@@ -211,10 +52,7 @@ impl Constraint {
     /// The rows whose impulses are not zero always: friction that resists no rolling has one.
     #[inline]
     pub fn rows_that_push(&self) -> usize {
-        match &self.law {
-            Law::SpinFriction(spin) if spin.lengths()[0] == 0.0 => 1,
-            law => law.rows(),
-        }
+        if self.law.kind == LawKind::Torsion { 1 } else { self.rows() }
     }
 
     /// w, 0 when unknown.
@@ -251,30 +89,26 @@ impl Constraint {
     /// Whether the constraint alone would push from the guess of its free velocity; not without a guess.
     #[must_use]
     pub fn expects_to_push(&self) -> bool {
-        let rows = self.rows();
-        if !self.free[..rows].iter().all(|x| x.is_finite()) {
-            return false;
-        }
-        let (mut v_c, mut gamma, mut hessian) = ([0.0; 3], [0.0; 3], Block::ZERO);
-        self.isolated_velocity(&self.free[..rows], &mut v_c[..rows]);
-        self.evaluate(&v_c[..rows], &mut gamma[..rows], &mut hessian);
-        gamma != [0.0; 3]
+        let free = widened(self.free());
+        free.iter().all(|x| x.is_finite()) && self.isolated_impulse(free) != [0.0; 3]
     }
 
     /// The bound that the impulse between two bounds comes to at the velocity `v`, if at any; none of other laws.
     #[must_use]
     pub fn bound_at(&self, v: f64) -> Option<f64> {
-        let Law::BoxConstraint(law) = &self.law else { return None };
-        let (_, impulse, curvature) = law.evaluate(v);
-        (curvature == 0.0).then_some(impulse)
+        let (_, impulse, hessian) = self.law.evaluate([v, 0.0, 0.0]);
+        (self.law.kind == LawKind::One && !hessian.is_active()).then_some(impulse[0])
     }
 
     /// The bound that the constraint alone would come to from the guess of its free velocity, if it would clearly.
     #[must_use]
     pub fn expected_bound(&self) -> Option<f64> {
-        let Law::BoxConstraint(law) = &self.law else { return None };
-        let whole = (law.v_hat() - self.free[0]) / (law.r() + self.delassus);
-        let (low, high) = law.bounds();
+        let law = &self.law;
+        if law.kind != LawKind::One {
+            return None;
+        }
+        let whole = (law.v_hat[0] - self.free[0]) / (law.r[0] + self.delassus);
+        let (low, high) = (law.low[0], law.high[0]);
         // Beyond it by half of what lies between them, so that few turn out to be elsewhere.
         let margin = EXPECTED_BEYOND * (high - low);
         if whole < low - margin { Some(low) } else { (whole > high + margin).then_some(high) }
@@ -287,31 +121,14 @@ impl Constraint {
     #[inline]
     #[must_use]
     pub fn pushes_at(&self, v_c: &[f64]) -> bool {
-        match &self.law {
-            Law::BoundedFriction(contact) => contact.own_normal_impulse(v_c[2]) > 0.0,
-            Law::Limit(limit) => v_c[0] < limit.v_hat(),
-            law => {
-                let (mut gamma, mut hessian) = ([0.0; 3], Block::ZERO);
-                law.evaluate(v_c, &mut gamma[..v_c.len()], &mut hessian);
-                gamma != [0.0; 3]
-            }
-        }
+        let bounds = if self.law.is_contact() { Bounds::Own } else { Bounds::Given };
+        self.law.respond(widened(v_c), self.law.stiffness(0.0), bounds, [0.0; 3]).impulse != [0.0; 3]
     }
 
-    /// Writes the constraint velocity of this constraint alone, on a body of inverse mass `w` that would move with `free`:
-    /// `v_c = free + w γ(v_c)`, which is the same law with `R + w` in place of `R`. Where `w` is unknown, `free` itself.
+    /// The impulse of this constraint alone.
     #[inline]
-    pub(crate) fn isolated_velocity(&self, free: &[f64], v_c: &mut [f64]) {
-        let w = self.delassus;
-        v_c.copy_from_slice(free);
-        if w > 0.0 {
-            let (mut gamma, mut hessian) = ([0.0; 3], Block::ZERO);
-            let gamma = &mut gamma[..free.len()];
-            self.law.softened(w).evaluate(free, gamma, &mut hessian);
-            for (v, gamma) in v_c.iter_mut().zip(gamma) {
-                *v += w * *gamma;
-            }
-        }
+    fn isolated_impulse(&self, free: [f64; 3]) -> [f64; 3] {
+        self.law.respond(free, self.law.stiffness(self.delassus), Bounds::Given, [0.0; 3]).impulse
     }
 
     /// Writes `γ(v_c)` and `G(v_c)`, returns `ℓ(v_c)`.
@@ -320,18 +137,31 @@ impl Constraint {
     /// If `v_c` and `gamma` are not of [`rows`](Self::rows) entries.
     #[inline]
     pub fn evaluate(&self, v_c: &[f64], gamma: &mut [f64], hessian: &mut Block) -> f64 {
-        self.law.evaluate(v_c, gamma, hessian)
+        let (cost, impulse, block) = self.law.evaluate(widened(v_c));
+        *hessian = block;
+        gamma.copy_from_slice(&impulse[..gamma.len()]);
+        cost
     }
 
     /// The Hessian for a Newton step: `block`, the one at the impulse `gamma`, but where the constraint slides, with the
     /// direction of friction that the impulse `dual` tells as well.
     #[inline]
     pub(crate) fn primal_dual(&self, block: &Block, gamma: &[f64], dual: &[f64]) -> Block {
-        match &self.law {
-            Law::Cone(_) => dual::of_cone(block, gamma, dual),
-            Law::BoundedFriction(contact) => dual::of_disc(block, gamma, dual, contact.r_t()),
+        match self.law.kind {
+            LawKind::Cone => dual::of_cone(block, gamma, dual),
+            LawKind::BoundedFriction => dual::of_disc(block, gamma, dual, self.law.r[0]),
             _ => *block,
         }
+    }
+}
+
+/// Three entries of one row or three.
+#[inline(always)]
+pub(crate) fn widened(rows: &[f64]) -> [f64; 3] {
+    match *rows {
+        [x] => [x, 0.0, 0.0],
+        [x, y, z] => [x, y, z],
+        _ => unreachable!("constraints have one row or three"),
     }
 }
 
@@ -386,13 +216,8 @@ impl Block {
     /// If `x` has another number of entries.
     #[inline]
     pub fn quadratic_form(&self, x: &[f64]) -> f64 {
-        match *x {
-            [a] => self.0[0] * a * a,
-            [a, b, c] => {
-                let g = self.apply([a, b, c]);
-                a * g[0] + b * g[1] + c * g[2]
-            }
-            _ => unreachable!("constraints have one row or three"),
-        }
+        let [a, b, c] = widened(x);
+        let g = self.apply([a, b, c]);
+        a * g[0] + b * g[1] + c * g[2]
     }
 }

@@ -1,8 +1,6 @@
 //! Newton's method on one convex problem. It knows nothing of Coulomb's law.
 //!
 //! ```text
-//! up to 6 times, while the cost falls
-//!     v ← minimiser if each constraint sticks, slides or parts as it would alone
 //! repeat
 //!     g = A(v − v*) − Jᵀγ                   end if ‖D g‖ ≤ ε_a + ε_r max(‖D A v‖, ‖D Jᵀγ‖)
 //!     Δv = −(A + JᵀGJ)⁻¹ g
@@ -19,12 +17,13 @@ mod rtsafe;
 mod workspace;
 
 pub(crate) use iteration::Iteration;
-pub(crate) use workspace::{ConvexWorkspace, Evaluation, set_free_velocities};
+pub(crate) use workspace::{ConvexWorkspace, Evaluation};
 
-use crate::parameters::{ConvexParameters, SolverParameters};
-use crate::{Constraint, Error, Options, Strategy, Structure};
+use crate::parameters::{ConvexParameters, SolverParameters, StallParameters};
+use crate::{Constraint, Error, Options, Structure};
 
 const PARAMETERS: ConvexParameters = SolverParameters::STANDARD.convex;
+const STALL: StallParameters = SolverParameters::STANDARD.stall;
 
 /// Relative residual and cost at the iterate.
 #[derive(Clone, Copy, Debug)]
@@ -33,18 +32,15 @@ pub(crate) struct Optimality {
     pub cost: f64,
 }
 
-/// Solves the problem from the iterate, which `found_by` left; by predictions first, but for where that led near the solution.
+/// Solves the problem from the iterate.
 pub(crate) fn minimise<S: Structure>(
     iteration: &mut Iteration<'_, S>,
     constraints: &[Constraint],
-    found_by: Strategy,
     options: &Options,
     ws: &mut ConvexWorkspace,
 ) -> Result<Optimality, Error> {
     let last = iteration.iterations.saturating_add(options.max_iterations);
-    let can_predict = constraints.iter().any(Constraint::can_predict);
-    let mut predictions = if found_by == Strategy::Newton && can_predict { PARAMETERS.max_predictions } else { 0 };
-    let (mut stall, mut predicted_cost, mut last_residual) = (Stall::new(), f64::INFINITY, 0.0);
+    let (mut stall, mut last_residual) = (Stall::new(), 0.0);
     loop {
         let Optimality { residual, cost } = iteration.residual(ws)?;
         if iteration.is_solved || stall.is_over(residual) {
@@ -52,12 +48,6 @@ pub(crate) fn minimise<S: Structure>(
         }
         if iteration.iterations >= last {
             return Err(Error::NotConverged { iterations: iteration.iterations, residual });
-        }
-        if predictions > 0 {
-            let reached = iteration.predict(constraints, cost, ws)?;
-            predictions = if reached < predicted_cost { predictions - 1 } else { 0 };
-            predicted_cost = reached;
-            continue;
         }
         // Newton's step left `residual` of `last_residual`; one more with the same factor would leave about twice that share.
         let reuse = 2.0 * residual * residual <= options.tolerance * last_residual;
@@ -80,9 +70,8 @@ impl Stall {
     }
 
     fn is_over(&mut self, residual: f64) -> bool {
-        self.count +=
-            usize::from(self.cost_is_round_off && residual > PARAMETERS.stall_reduction * self.least_residual);
+        self.count += usize::from(self.cost_is_round_off && residual > STALL.reduction * self.least_residual);
         self.least_residual = residual.min(self.least_residual);
-        self.count == PARAMETERS.stall_limit
+        self.count == STALL.limit
     }
 }

@@ -6,24 +6,29 @@
 //! | strategy | from | leads to |
 //! | --- | --- | --- |
 //! | the check of the guess ([`initial_guess`]) | the expected velocities | the end, where they are the solution |
-//! | semismooth Newton for bounds and velocities at once ([`semismooth`]) | the step before | the convex problem, or the next strategy |
-//! | the proximal point method ([`proximal_point`]) | the step before, then `v*`, then no impulses | the convex problem |
+//! | semismooth Newton for bounds and velocities at once ([`semismooth`](crate::semismooth)) | the step before | the convex problem, or the next strategy |
+//! | the proximal point method ([`proximal_point`](crate::semismooth::proximal_point)) | the step before, then `v*`, then no impulses | the convex problem |
 //! | Newton's method on the convex problem ([`crate::convex`]) | the iterate | the end: at once where a strategy has solved it to the tolerance; where none has, its bounds stand |
 
 mod friction_residual;
 pub(crate) mod initial_guess;
-mod proximal_point;
-mod proximal_workspace;
-mod semismooth;
 mod workspace;
 
 pub use friction_residual::{friction_residual, meets_coulomb};
 pub use workspace::Workspace;
 
+use crate::constraint::widened;
 use crate::convex::{ConvexWorkspace, Iteration, Optimality, minimise};
+use crate::law::{Bounds, OwnBounds};
+use crate::parameters::{ProximalPointParameters, SolverParameters};
+use crate::semismooth::proximal_point::{self, FirstImpulses};
+use crate::semismooth::sparse_a::{self, SparseA};
+use crate::semismooth::{Limits, localise, newton};
 use crate::vector::scaled_norm;
-use crate::{Constraint, Criterion, Error, FrictionLaw, Law, Options, Report, Strategy, Structure};
-use proximal_point::Start;
+use crate::{Constraint, Criterion, Error, FrictionLaw, Options, Report, Strategy, Structure};
+use friction_residual::friction_tolerance;
+
+const PROXIMAL: ProximalPointParameters = SolverParameters::STANDARD.proximal_point;
 
 /// How far the iterate is from Coulomb's law, where that is asked for.
 pub(crate) fn violation(constraints: &[Constraint], options: &Options, ws: &Workspace) -> f64 {
@@ -41,14 +46,17 @@ pub(crate) fn solve<S: Structure>(
     options: &Options,
     ws: &mut Workspace,
 ) -> Result<Report, Error> {
-    let has_bounds = constraints.iter().any(|c| matches!(c.law, Law::BoundedFriction(_) | Law::SpinFriction(_)));
+    let has_bounds = constraints.iter().any(|c| c.law.has_bound());
     let strategy = if options.friction == FrictionLaw::Coulomb && has_bounds {
         estimate_shares(iteration.structure, constraints, ws);
-        iteration.find_bounds(constraints, options, ws)?
+        find_bounds(&mut iteration, constraints, options, ws)
     } else {
         Strategy::Newton
     };
-    let Optimality { residual, cost } = minimise(&mut iteration, constraints, strategy, options, &mut ws.convex)?;
+    if strategy == Strategy::Newton && constraints.iter().any(Constraint::can_predict) {
+        predict(&mut iteration, constraints, options, ws)?;
+    }
+    let Optimality { residual, cost } = minimise(&mut iteration, constraints, options, &mut ws.convex)?;
     let friction_residual = violation(constraints, options, ws);
     let criterion = if !meets_coulomb(friction_residual, options) {
         Criterion::FrictionBounds
@@ -61,29 +69,118 @@ pub(crate) fn solve<S: Structure>(
     Ok(Report { iterations, line_search_evaluations, residual, friction_residual, cost, criterion, strategy })
 }
 
-impl<S: Structure> Iteration<'_, S> {
-    /// Looks for bounds of friction that are the contacts' own normal impulses, and for the velocities with them; returns what found
-    /// them. Where nothing does, that is [`Strategy::Newton`], velocities are as they were, and bounds those of the last strategy.
-    fn find_bounds(
-        &mut self,
-        constraints: &mut [Constraint],
-        options: &Options,
-        ws: &mut Workspace,
-    ) -> Result<Strategy, Error> {
-        self.keep(constraints, ws);
-        if self.solve_semismooth(constraints, options, ws)? {
-            return Ok(Strategy::SemismoothNewton);
-        }
-        for start in [Start::StepBefore, Start::FreeMotion, Start::NoImpulses] {
-            if self.is_budget_spent() {
-                break;
-            }
-            if self.solve_proximal_point(start, constraints, options, ws)? {
-                return Ok(Strategy::ProximalPoint);
-            }
-        }
-        Ok(Strategy::Newton)
+/// Looks for bounds of friction that are the contacts' own normal impulses, and for the velocities with them; returns what found
+/// them. Where nothing does, that is [`Strategy::Newton`], velocities are as they were, and bounds those of the last strategy.
+fn find_bounds<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    constraints: &mut [Constraint],
+    options: &Options,
+    ws: &mut Workspace,
+) -> Strategy {
+    let Workspace { convex, slopes, blocks, proximal, .. } = ws;
+    convex.keep(iteration.v, 0.0);
+    let limits = limits(Bounds::Own, SolverParameters::STANDARD.contact_space.max_steps, options);
+    sparse_a::blocks(constraints, &convex.v_c_star, &convex.free, blocks);
+    let mut backend = SparseA { iteration, constraints, ws: convex, slopes, residual: None };
+    if newton(blocks, &mut backend, 1, &limits).solved != 0 {
+        take_own_bounds(constraints, convex);
+        return Strategy::SemismoothNewton;
     }
+    iteration.go_back(constraints, convex);
+    for (free, first, steps) in [
+        (Start::StepBefore, FirstImpulses::Alone, PROXIMAL.max_factorizations),
+        (Start::FreeMotion, FirstImpulses::Alone, PROXIMAL.max_factorizations),
+        (Start::FreeMotion, FirstImpulses::None, PROXIMAL.max_factorizations_of_last),
+    ] {
+        if iteration.is_budget_spent() {
+            break;
+        }
+        match free {
+            Start::StepBefore => convex.start_predictions(constraints),
+            Start::FreeMotion => convex.free.copy_from_slice(&convex.v_c_star),
+        }
+        sparse_a::blocks(constraints, &convex.v_c_star, &convex.free, blocks);
+        let mut backend = SparseA { iteration, constraints, ws: convex, slopes, residual: None };
+        let (_, is_found) = proximal_point::solve(blocks, &mut backend, first, &Limits { steps, ..limits }, proximal);
+        if is_found {
+            take_own_bounds(constraints, convex);
+            return Strategy::ProximalPoint;
+        }
+        // The bounds of the last step are nearer than those of the step before; predictions go on from it.
+        localise(blocks, 1, Bounds::Own);
+        let mut row = 0;
+        for (constraint, block) in constraints.iter_mut().zip(&*blocks) {
+            let own = row..row + constraint.rows();
+            row = own.end;
+            let contact = if constraint.law.is_spin() { &blocks[block.contacts[0]] } else { block };
+            constraint.law.set_normal_impulse(contact.lambda[2]);
+            convex.free[own.clone()].copy_from_slice(&block.z[..own.len()]);
+        }
+        iteration.go_back(constraints, convex);
+    }
+    Strategy::Newton
+}
+
+/// Semismooth Newton for the convex problem, each constraint from its own free velocity: it finds the velocities in one step once it knows
+/// which contacts stick, slide or part; with stiff contacts neither `v*` nor the velocities before tell. Moves there if that is the solution
+/// or the cost is lower.
+fn predict<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    constraints: &[Constraint],
+    options: &Options,
+    ws: &mut Workspace,
+) -> Result<(), Error> {
+    let Workspace { convex, slopes, blocks, .. } = ws;
+    let Optimality { cost, .. } = iteration.residual(convex)?;
+    if iteration.is_solved {
+        return Ok(());
+    }
+    convex.keep(iteration.v, 0.0);
+    let steps = SolverParameters::STANDARD.convex.max_predictions.min(options.max_iterations);
+    let limits = limits(Bounds::Given, steps, options);
+    sparse_a::blocks(constraints, &convex.v_c_star, &convex.free, blocks);
+    let mut backend = SparseA { iteration, constraints, ws: convex, slopes, residual: None };
+    let is_found = newton(blocks, &mut backend, 1, &limits).solved != 0;
+    convex.current.update(constraints);
+    if !(is_found || iteration.cost(convex) < cost) {
+        iteration.go_back(constraints, convex);
+    }
+    Ok(())
+}
+
+/// What is asked of solutions in all velocities.
+fn limits(bounds: Bounds, steps: usize, options: &Options) -> Limits {
+    Limits {
+        bounds,
+        steps,
+        excess: 0.0,
+        round_off: 0.0,
+        at_start: options.tolerance,
+        late: options.tolerance,
+        residual: f64::INFINITY,
+        near: if bounds == Bounds::Own { friction_tolerance(options) } else { options.tolerance },
+    }
+}
+
+/// The velocities that a start of the proximal point method is at.
+#[derive(Clone, Copy, Debug)]
+enum Start {
+    /// The free velocities of the step before.
+    StepBefore,
+    /// `J v*`
+    FreeMotion,
+}
+
+/// Bounds friction by the contacts' own normal impulses at the iterate, and evaluates the constraints with these.
+fn take_own_bounds(constraints: &mut [Constraint], ws: &mut ConvexWorkspace) {
+    let (mut row, mut own) = (0, OwnBounds::default());
+    for constraint in constraints.iter_mut() {
+        let rows = row..row + constraint.rows();
+        row = rows.end;
+        own.respond(&constraint.law, widened(&ws.current.v_c[rows]), 0.0);
+        constraint.law.set_normal_impulse(own.normal);
+    }
+    ws.current.update(constraints);
 }
 
 /// Gives constraints that do not know their share of the Delassus operator what it is with the diagonal of `A` alone.

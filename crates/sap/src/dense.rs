@@ -16,14 +16,14 @@ use crate::{Block, BlockCholesky, Constraint, Error, FactorError, Structure};
 /// Memory is reused from problem to problem.
 ///
 /// ```
-/// use sapwood_sap::{solve, Constraint, Dense, Limit, Options, Workspace};
+/// use sapwood_sap::{Constraint, Dense, Law, Options, Workspace, solve};
 ///
 /// // 3 kg falling at 2 m/s; a limit at v ≥ 0.
 /// let mut dense = Dense::new();
 /// dense.reset(1);
 /// dense.a_block_mut(0)[0] = 3.0;
 /// dense.push_jacobian(&[0], &[1.0])?;
-/// let limit = Constraint::from(Limit::new(1e-9, 0.0));
+/// let limit = Constraint::from(Law::limit(1e-9, 0.0));
 ///
 /// let mut v = [0.0];
 /// let mut ws = Workspace::new();

@@ -51,36 +51,40 @@ mod convex;
 mod coulomb;
 mod delassus;
 mod dense;
+mod dual;
 mod error;
 mod general;
 mod jacobian;
+mod law;
 mod linearization;
 mod matrices;
 mod options;
 pub mod parameters;
 mod problem;
-mod softness;
+mod semismooth;
 mod solver;
 mod sparse;
 mod sparse_matrix;
 mod structure;
 mod vector;
 
-/// The method of [`ContactSpace`] on blocks of three rows, also for many problems side by side in vector registers.
+/// The semismooth Newton method of [`ContactSpace`] on blocks of three rows, also for many problems side by side in vector registers.
 pub mod contact_blocks {
-    pub use crate::contact_space::{Block3, BlockRows, FrictionBound, Limits, Outcome, SemismoothNewton, Spin};
+    pub use crate::law::Bounds;
+    pub use crate::semismooth::block_problem::{BlockProblem, FirstMethod};
+    pub use crate::semismooth::dense_w::{Block3, DenseScratch};
+    pub use crate::semismooth::{BlockRows, Limits, Outcome};
 }
 
 pub use block_cholesky::{BlockCholesky, BlockMut};
 pub use cholesky::Cholesky;
-pub use constraint::{
-    Block, BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Law, Limit, SpinFriction,
-};
+pub use constraint::{Block, Constraint};
 pub use contact_space::{ContactSpace, NotSolved};
 pub use coulomb::{Workspace, friction_residual, meets_coulomb};
 pub use dense::Dense;
 pub use error::Error;
 pub use general::{solve_general, solve_general_unless};
+pub use law::{Law, LawKind};
 pub use linearization::{LawData, Linearization};
 pub use matrices::{MatrixProblem, MatrixSolution, solve_matrices};
 pub use options::{Criterion, FrictionLaw, Options, Report, Strategy};

@@ -1,11 +1,13 @@
 //! How impulses change with what constraints are made of: the derivative of all laws in one formula.
 
+use crate::constraint::widened;
+use crate::law::{Bounds, LawKind, OwnBounds};
 use crate::{Block, Constraint, Law};
 
 /// The numbers of a law that may change from step to step, per row: or the change of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LawData {
-    /// The regularisation R (velocity per impulse); 0 where a row is not held.
+    /// The regularisation R (velocity per impulse).
     pub r: [f64; 3],
     /// The bias v̂ (velocity).
     pub v_hat: [f64; 3],
@@ -23,10 +25,10 @@ pub struct LawData {
 /// ```
 ///
 /// where `C` grows with a normal impulse `n₀`, given or, under Coulomb's law, the contact's own. Friction coefficients and the
-/// bounds of [`BoxConstraint`](crate::BoxConstraint) do not change.
+/// bounds of [`Law::bounded`] do not change.
 #[derive(Clone, Debug)]
 pub struct Linearization {
-    laws: Vec<Law>,
+    laws: Vec<Law<f64>>,
     gamma: Vec<f64>,
     hessian: Vec<Block>,
     /// ∂γ/∂n₀
@@ -49,23 +51,18 @@ impl Linearization {
             slopes: vec![[0.0; 3]; constraints.len()],
             is_coulomb: coulomb,
         };
-        let (mut row, mut normal) = (0, 0.0);
+        let (mut row, mut own) = (0, OwnBounds::default());
         for (k, law) in all.laws.iter_mut().enumerate() {
             let rows = row..row + law.rows();
-            let (v_c, gamma, block) = (&v_c[rows.clone()], &mut all.gamma[rows.clone()], &mut all.hessian[k]);
-            if coulomb {
-                if matches!(law, Law::BoundedFriction(_)) {
-                    law.evaluate(v_c, gamma, block);
-                    normal = gamma[2];
-                }
-                law.set_normal_impulse(normal);
-            }
-            law.evaluate(v_c, gamma, block);
-            if matches!(law, Law::Cone(_)) {
-                normal = gamma[2];
-            }
-            all.slopes[k] = law.bound_slope(v_c);
             row = rows.end;
+            let here = widened(&v_c[rows.clone()]);
+            if coulomb {
+                own.respond(law, here, 0.0);
+                law.set_normal_impulse(own.normal);
+            }
+            let response = law.respond(here, law.stiffness(0.0), Bounds::Given, [0.0; 3]);
+            all.gamma[rows.clone()].copy_from_slice(&response.impulse[..rows.len()]);
+            (all.hessian[k], all.slopes[k]) = (response.hessian(), response.slope);
         }
         all
     }
@@ -94,14 +91,14 @@ impl Linearization {
                 du[i] = change.v_hat[i] - dv_c[row] - change.r[i] * self.gamma[row];
             }
             let mut dgamma = self.hessian[k].apply(du);
-            if matches!(law, Law::BoundedFriction(_)) {
+            if law.kind == LawKind::BoundedFriction {
                 normal = dgamma[2];
             }
             let dn = if self.is_coulomb { normal } else { change.normal_impulse };
             for (d, slope) in dgamma.iter_mut().zip(self.slopes[k]) {
                 *d += slope * dn;
             }
-            if matches!(law, Law::Cone(_)) {
+            if law.kind == LawKind::Cone {
                 normal = dgamma[2];
             }
             out[rows.clone()].copy_from_slice(&dgamma[..rows.len()]);
@@ -110,58 +107,31 @@ impl Linearization {
     }
 }
 
-impl Law {
+impl Law<f64> {
     /// The numbers of the law that may change from step to step.
     pub fn data(&self) -> LawData {
-        let scalar = |r, v_hat| LawData { r: [r, 0.0, 0.0], v_hat: [v_hat, 0.0, 0.0], normal_impulse: 0.0 };
-        match self {
-            Law::Cone(c) => LawData { r: [c.r_t(), c.r_t(), c.r_n()], v_hat: c.v_hat(), normal_impulse: 0.0 },
-            Law::BoundedFriction(c) => {
-                LawData { r: [c.r_t(), c.r_t(), c.r_n()], v_hat: c.v_hat(), normal_impulse: c.normal_impulse() }
-            }
-            Law::SpinFriction(s) => LawData { r: [s.r(); 3], v_hat: [0.0; 3], normal_impulse: s.normal_impulse() },
-            Law::Limit(l) => scalar(l.r(), l.v_hat()),
-            Law::BoxConstraint(b) => scalar(b.r(), b.v_hat()),
-            Law::Equality(e) => LawData { r: e.r(), v_hat: e.v_hat(), normal_impulse: 0.0 },
-        }
-    }
-
-    fn set_normal_impulse(&mut self, n: f64) {
-        match self {
-            Law::BoundedFriction(contact) => contact.set_normal_impulse(n),
-            Law::SpinFriction(spin) => spin.set_normal_impulse(n),
-            _ => {}
-        }
-    }
-
-    /// ∂γ/∂n₀ at `v_c`: along the impulse where friction is at its bound.
-    pub(crate) fn bound_slope(&self, v_c: &[f64]) -> [f64; 3] {
-        match self {
-            Law::BoundedFriction(contact) => contact.bound_slope([v_c[0], v_c[1]]),
-            Law::SpinFriction(spin) => spin.bound_slope([v_c[0], v_c[1], v_c[2]]),
-            _ => [0.0; 3],
-        }
+        LawData { r: self.r, v_hat: self.v_hat, normal_impulse: self.normal_impulse[0] }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BoundedFrictionContact, BoxConstraint, ConeContact, Equality, Limit, SpinFriction};
+    use crate::Law;
 
     /// The constraints with data `[r_t, r_n, v̂₁, v̂₂, v̂₃, n₀]`, the spin bounded by the contact before it.
     fn constraints(x: &[f64; 6]) -> Vec<Constraint> {
         let [r_t, r_n, v1, v2, v3, n0] = *x;
         let belt = [v1, v2];
         vec![
-            ConeContact::new(0.7, r_t, r_n, v3).with_surface_velocity(belt).into(),
-            BoundedFrictionContact::new(0.7, r_t, r_n, v3, n0).with_surface_velocity(belt).into(),
-            SpinFriction::new(r_t, 0.3, 0.2, n0).into(),
-            Limit::new(r_n, v3).into(),
-            BoxConstraint::new(r_n, v3, -0.4, 0.6).into(),
-            Equality::scalar(r_n, v3).into(),
-            Equality::vector(r_t, [v1, v2, v3]).into(),
-            Equality::along_third(r_n, v3).into(),
+            Law::cone(0.7, r_t, r_n, v3).with_surface_velocity(belt).into(),
+            Law::bounded_friction(0.7, r_t, r_n, v3, n0).with_surface_velocity(belt).into(),
+            Law::spin_friction(r_t, 0.3, 0.2, n0).into(),
+            Law::limit(r_n, v3).into(),
+            Law::bounded(r_n, v3, -0.4, 0.6).into(),
+            Law::equality(r_n, v3).into(),
+            Law::equalities(r_t, [v1, v2, v3]).into(),
+            Law::along_third(r_n, v3).into(),
         ]
     }
 

@@ -1,7 +1,7 @@
 /// What bounds friction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrictionLaw {
-    /// The friction cone of SAP ([`ConeContact`](crate::ConeContact)): one convex problem; surfaces that slide are pushed apart, by a gap of
+    /// The friction cone of SAP ([`Law::cone`](crate::Law::cone)): one convex problem; surfaces that slide are pushed apart, by a gap of
     /// about dt μ |v_t| in a simulation.
     #[default]
     Sap,
@@ -26,7 +26,7 @@ pub struct Options {
     /// friction that it has come to is solved to the tolerance, which takes some factorisations more; [`Report::friction_residual`] says
     /// what is left. `None`: until the search succeeds or nothing leads nearer, after some 500. Default 100.
     pub factorization_budget: Option<usize>,
-    /// What bounds friction of [`BoundedFrictionContact`](crate::BoundedFrictionContact) and [`SpinFriction`](crate::SpinFriction): under Coulomb's
+    /// What bounds friction ([`Law::bounded_friction`](crate::Law::bounded_friction), [`Law::rolling`](crate::Law::rolling)): under Coulomb's
     /// law the contacts' own normal impulses, else those that are given. Default: given.
     pub friction: FrictionLaw,
     /// Whether the guess is probably the solution, as where bodies rest: it is looked at before `v*`. Costs an evaluation where it is

@@ -14,13 +14,15 @@ pub struct SolverParameters {
     /// Coulomb's law is met where impulses are off by no more than so many times `ε_r`: a problem whose bounds of friction are off by as much
     /// is solved to `ε_r`.
     pub friction_tolerance_factor: f64,
-    /// Semismooth Newton in contact space, the fast path.
+    /// Where residuals of any method cease to fall.
+    pub stall: StallParameters,
+    /// Semismooth Newton, and what it takes in contact space.
     pub contact_space: ContactSpaceParameters,
     /// Newton's method on one convex problem.
     pub convex: ConvexParameters,
     /// Its line search.
     pub line_search: LineSearchParameters,
-    /// Semismooth Newton in all velocities.
+    /// What it takes in all velocities.
     pub semismooth: SemismoothParameters,
     /// The proximal point method.
     pub proximal_point: ProximalPointParameters,
@@ -28,7 +30,17 @@ pub struct SolverParameters {
     pub factorization: FactorizationParameters,
 }
 
-/// Of [`ContactSpace`](crate::ContactSpace). `F` is the excess of velocities whose root is the solution; `|F|` is measured relative to
+/// Of what falls from step to step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StallParameters {
+    /// Steps in a row that may leave more than [`reduction`](Self::reduction). One alone may be a last change of region before the residual
+    /// falls again.
+    pub limit: usize,
+    /// The share of the least residual so far below which the residual still falls.
+    pub reduction: f64,
+}
+
+/// Of semismooth Newton, in [`ContactSpace`](crate::ContactSpace) above all. `F` is the excess of velocities whose root is the solution; `|F|` is measured relative to
 /// `√(v*ᵀ A v*)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactSpaceParameters {
@@ -75,11 +87,6 @@ pub struct ConvexParameters {
     pub max_predictions: usize,
     /// The step length above which a step counts as whole: only then is its factor used again.
     pub whole_step: f64,
-    /// With the cost at round-off, this many iterations that leave more than [`stall_reduction`](Self::stall_reduction) end the
-    /// iteration. The gradient is finer than the cost, so one alone may be a last change of region before the residual falls again.
-    pub stall_limit: usize,
-    /// The share of the least residual so far below which the residual still falls.
-    pub stall_reduction: f64,
     /// Steps after which the cost must have fallen below that of the line search which was set aside (the watchdog of Chamberlain,
     /// Powell, Lemaréchal and Pedersen, 1982).
     pub watchdog_steps: usize,
@@ -107,18 +114,10 @@ pub struct LineSearchParameters {
 /// Of semismooth Newton in all velocities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SemismoothParameters {
-    /// Steps after which the search is given up.
-    pub max_steps: usize,
-    /// Steps in a row that may leave more than [`stall_reduction`](Self::stall_reduction).
-    pub stall_limit: usize,
-    /// The share of the least residual so far below which the residual still falls.
-    pub stall_reduction: f64,
     /// The residual above which the search ends without a solution.
     pub divergence_residual: f64,
-    /// The residual from which on steps with the last factor are tried.
+    /// The residual from which on steps with the last factor are tried, while the residual falls.
     pub near_residual: f64,
-    /// Those go on while each leaves no more than this share.
-    pub reuse_contraction: f64,
 }
 
 /// Of the proximal point method. Softness is `τ`; errors and changes are of impulses, relative to these.
@@ -150,8 +149,6 @@ pub struct ProximalPointParameters {
     pub least_change: f64,
     /// The change below which the iterate may meet the law.
     pub near_change: f64,
-    /// The share of the least residual so far below which the residual still falls.
-    pub stall_reduction: f64,
 }
 
 /// Of the choice between factorisations, of problems of matrices ([`Problem`](crate::Problem)) above all.
@@ -173,6 +170,7 @@ impl SolverParameters {
     /// What the solver works with.
     pub const STANDARD: SolverParameters = SolverParameters {
         friction_tolerance_factor: 100.0,
+        stall: StallParameters { limit: 3, reduction: 0.5 },
         contact_space: ContactSpaceParameters {
             max_rows: 108,
             max_steps: 12,
@@ -188,14 +186,7 @@ impl SolverParameters {
             exact_excess_fraction: 1e-7,
             late_step: 4,
         },
-        convex: ConvexParameters {
-            max_predictions: 6,
-            whole_step: 0.9,
-            stall_limit: 3,
-            stall_reduction: 0.5,
-            watchdog_steps: 3,
-            min_curvature_share: 0.1,
-        },
+        convex: ConvexParameters { max_predictions: 6, whole_step: 0.9, watchdog_steps: 3, min_curvature_share: 0.1 },
         line_search: LineSearchParameters {
             slope_fraction: 1e-8,
             slope_round_off: 8.0 * f64::EPSILON,
@@ -203,14 +194,7 @@ impl SolverParameters {
             armijo_fraction: 1e-4,
             cost_round_off: 4.0 * f64::EPSILON,
         },
-        semismooth: SemismoothParameters {
-            max_steps: 10,
-            stall_limit: 3,
-            stall_reduction: 0.5,
-            divergence_residual: 0.9,
-            near_residual: 1e-2,
-            reuse_contraction: 0.5,
-        },
+        semismooth: SemismoothParameters { divergence_residual: 0.9, near_residual: 1e-2 },
         proximal_point: ProximalPointParameters {
             max_factorizations: 100,
             max_factorizations_of_last: 300,
@@ -224,7 +208,6 @@ impl SolverParameters {
             first_change: 0.5,
             least_change: 1e-3,
             near_change: 0.03,
-            stall_reduction: 0.5,
         },
         factorization: FactorizationParameters {
             max_small: 40,

@@ -443,7 +443,7 @@ impl Problem {
         factored.map_err(|source| Error::Factorization { iteration: 0, source })?;
         let (mut unit, mut row) = (vec![0.0; rows], vec![0.0; rows]);
         let (mut push, mut response) = (vec![0.0; nv], vec![0.0; nv]);
-        self.space.start(rows);
+        let mut w = vec![0.0; rows * rows];
         let mut constraints = constraints.to_vec();
         let mut first = 0;
         for constraint in &mut constraints {
@@ -457,13 +457,14 @@ impl Problem {
                 unit[k] = 0.0;
                 structure.solve(&push, &mut response);
                 structure.row_velocities(&response, &mut row);
-                (k..rows).for_each(|column| self.space.set(k, column, row[column]));
+                w[k * rows..][..rows].copy_from_slice(&row);
                 share += row[k] / own.len() as f64;
             }
             if share > 0.0 {
                 *constraint = constraint.with_delassus(share);
             }
         }
+        self.space.start(&constraints, &w);
         let (mut momentum, mut free) = (vec![0.0; nv], vec![0.0; rows]);
         structure.products(&self.v_star, &mut momentum, &mut free);
         let energy = self.v_star.iter().zip(&momentum).map(|(v, p)| v * p).sum();

@@ -29,7 +29,7 @@ pub fn solve<S: Structure>(
     resize(structure, constraints, v_star, v, ws)?;
     let checks_guess = options.expects_guess && v != v_star;
     if checks_guess
-        && let Some(report) = initial_guess::check(structure, constraints, (v_star, v), options, &mut ws.convex)
+        && let Some(report) = initial_guess::check(structure, constraints, v_star, v, options, &mut ws.convex)
     {
         return Ok(Report { friction_residual: coulomb::violation(constraints, options, ws), ..report });
     }
@@ -38,7 +38,7 @@ pub fn solve<S: Structure>(
         return Ok(Report::unconstrained());
     }
     ws.convex.v_c_star.copy_from_slice(&ws.convex.current.v_c);
-    start_guess(structure, constraints, (v_star, v), checks_guess, &mut ws.convex)?;
+    start_guess(structure, constraints, v_star, v, checks_guess, &mut ws.convex)?;
     structure.scale(&mut ws.convex.scale);
     ws.convex.start_predictions(constraints);
     ws.convex.dual.copy_from_slice(&ws.convex.current.gamma);
@@ -93,7 +93,8 @@ fn start_free<S: Structure>(
 fn start_guess<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
-    (v_star, v): (&[f64], &mut [f64]),
+    v_star: &[f64],
+    v: &mut [f64],
     has_products: bool,
     ws: &mut ConvexWorkspace,
 ) -> Result<(), Error> {

@@ -14,14 +14,14 @@ use nodes::Nodes;
 /// of the constraints that have pushed since [`reset`](Self::reset) or [`forget`](Self::forget).
 ///
 /// ```
-/// use sapwood_sap::{solve, Constraint, Limit, Options, Sparse, SparseMatrix, Workspace};
+/// use sapwood_sap::{Constraint, Law, Options, Sparse, SparseMatrix, Workspace, solve};
 ///
 /// // Two masses, 3 kg and 1 kg; the first falls at 2 m/s and is stopped.
 /// let a = SparseMatrix::from_dense("A", 2, 2, &[3.0, 0.0, 0.0, 1.0])?;
 /// let mut sparse = Sparse::new();
 /// sparse.reset(&a);
 /// sparse.push_jacobian(&[0], &[1.0])?;
-/// let limit = Constraint::from(Limit::new(1e-9, 0.0));
+/// let limit = Constraint::from(Law::limit(1e-9, 0.0));
 ///
 /// let mut v = [0.0; 2];
 /// let mut ws = Workspace::new();

@@ -42,7 +42,7 @@ pub trait Structure {
     fn solve(&mut self, b: &[f64], x: &mut [f64]);
 
     /// Factors `K = A + Jᵀ (G + b eᵀ) J`, which is not symmetric: the impulses of constraint `k` grow by `slopes[k]`, its entry `b_k`,
-    /// with each unit of normal impulse of the last [`BoundedFrictionContact`](crate::BoundedFrictionContact) up to `k`, and that falls by its `G_nn`
+    /// with each unit of normal impulse of the last contact up to `k`, and that falls by its `G_nn`
     /// with each unit of its normal velocity. The last factor of `H` may be lost.
     ///
     /// # Errors

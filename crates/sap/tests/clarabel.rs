@@ -12,7 +12,7 @@ use clarabel::algebra::CscMatrix;
 use clarabel::solver::SupportedConeT::{NonnegativeConeT, SecondOrderConeT};
 use clarabel::solver::{DefaultSettingsBuilder, DefaultSolver, IPSolver, SolverStatus};
 use common::{Problem, Ranges, difference, dot, random, random_within};
-use sapwood_sap::{Constraint, Law, Options, Report, Workspace, solve};
+use sapwood_sap::{Constraint, LawKind, Options, Report, Workspace, solve};
 
 struct Oracle {
     v: Vec<f64>,
@@ -23,10 +23,9 @@ struct Oracle {
 
 /// (R, v̂) row by row.
 fn regularisation(problem: &Problem) -> Vec<(f64, f64)> {
-    let rows = |constraint: &Constraint| match &constraint.law {
-        Law::Cone(c) => vec![(c.r_t(), 0.0), (c.r_t(), 0.0), (c.r_n(), c.vn_hat())],
-        Law::Limit(l) => vec![(l.r(), l.v_hat())],
-        law => unreachable!("{law:?} is not in these problems"),
+    let rows = |constraint: &Constraint| {
+        let law = constraint.law;
+        law.r.into_iter().zip(law.v_hat).take(law.rows())
     };
     problem.constraints.iter().flat_map(rows).collect()
 }
@@ -70,18 +69,19 @@ fn clarabel(problem: &Problem) -> Oracle {
     };
     let mut row = 0;
     for constraint in &problem.constraints {
-        match &constraint.law {
-            Law::Cone(contact) if contact.mu() > 0.0 => {
+        let mu = constraint.law.friction[0];
+        match constraint.law.kind {
+            LawKind::Cone if mu > 0.0 => {
                 push(row + 2, 1.0);
-                push(row, contact.mu());
-                push(row + 1, contact.mu());
+                push(row, mu);
+                push(row + 1, mu);
                 cones.push(SecondOrderConeT(3));
             }
-            Law::Cone(_) => {
+            LawKind::Cone => {
                 push(row + 2, 1.0);
                 cones.push(NonnegativeConeT(1));
             }
-            Law::Limit(_) => {
+            LawKind::One => {
                 push(row, 1.0);
                 cones.push(NonnegativeConeT(1));
             }

@@ -1,19 +1,28 @@
 //! Newton's method on blocks in lanes: what a lane finds does not depend on its neighbours, to the last bit.
 
-use sapwood_sap::contact_blocks::{Block3, BlockRows, Limits, SemismoothNewton};
+use sapwood_sap::Law;
+use sapwood_sap::contact_blocks::{Block3, BlockRows, Bounds, DenseScratch, Limits};
 use spatial::masks::{select, wide};
 use spatial::{F64x4, Real, Three};
 
-const LIMITS: Limits =
-    Limits { steps: 12, excess: 1e-8, round_off: 1e-15, at_start: 1e-9, late: 1e-9, residual: f64::INFINITY };
+const LIMITS: Limits = Limits {
+    bounds: Bounds::Given,
+    steps: 12,
+    excess: 1e-8,
+    round_off: 1e-15,
+    at_start: 1e-9,
+    late: 1e-9,
+    residual: f64::INFINITY,
+    near: 1e-9,
+};
 
 /// Two contacts that push on each other's velocities. Where `rubs` is 1 the first pushes, elsewhere it parts, and what it pushed with before is
 /// zero but for round-off, of either sign.
 fn rows<T: Real>(rubs: T, round_off: f64) -> [BlockRows<T>; 2] {
     let contact = |v_free: [T; 3], bound: T| {
         let mut rows = BlockRows::none();
-        (rows.is_contact, rows.contact_lanes) = (T::ONE, (1 << T::LANES) - 1);
-        (rows.bound, rows.r, rows.w) = (bound, [wide(1e-3); 3], [wide(0.7), wide(0.8), wide(0.9)]);
+        rows.law = Law::bounded_friction(T::ONE, wide(1e-3), wide(1e-3), T::ZERO, bound);
+        rows.w = [wide(0.7), wide(0.8), wide(0.9)];
         (rows.v_free, rows.z) = (v_free, v_free);
         rows
     };
@@ -37,7 +46,7 @@ fn delassus<T: Real>() -> Vec<Block3<T>> {
 
 fn solve<T: Real>(rubs: T, round_off: f64) -> Vec<[T; 3]> {
     let (mut rows, all) = (rows(rubs, round_off), (1 << T::LANES) - 1);
-    let outcome = SemismoothNewton::new(2).solve(&mut rows, &delassus::<T>(), T::ONE, all, &LIMITS);
+    let outcome = DenseScratch::new(2).solve(&mut rows, &delassus::<T>(), T::ONE, all, &LIMITS);
     assert_eq!(outcome.solved, all);
     rows.iter().flat_map(|rows| [rows.solved_lambda, rows.solved_v]).collect()
 }

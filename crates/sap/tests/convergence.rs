@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Problem, difference, random, tower, tree};
-use sapwood_sap::{ConeContact, Constraint, Criterion, Dense, Error, Limit, Options, Report, Workspace, solve};
+use sapwood_sap::{Constraint, Criterion, Dense, Error, Law, Options, Report, Workspace, solve};
 use support::SplitMix64;
 
 fn run(problem: &Problem, guess: &[f64], options: &Options) -> (Result<Report, Error>, Vec<f64>, Workspace) {
@@ -207,7 +207,7 @@ fn nan_and_infinity_are_errors() {
         problem.a[0] = bad;
         is_error(&problem, &[0.0; 12]);
         let mut problem = good.clone();
-        problem.constraints[0] = ConeContact::new(0.5, 1e-5, 1e-4, bad).into();
+        problem.constraints[0] = Law::cone(0.5, 1e-5, 1e-4, bad).into();
         is_error(&problem, &[0.0; 12]);
     }
 }
@@ -215,7 +215,7 @@ fn nan_and_infinity_are_errors() {
 #[test]
 fn indefinite_matrix_is_an_error() {
     let mut problem = tower(1, 0.3);
-    problem.constraints.iter_mut().for_each(|c| *c = ConeContact::new(0.5, 1.0, 1.0, 1e-3).into());
+    problem.constraints.iter_mut().for_each(|c| *c = Law::cone(0.5, 1.0, 1.0, 1e-3).into());
     problem.a[0] = -50.0;
     let (result, ..) = run(&problem, &problem.v_star, &Options::default());
     assert!(matches!(result, Err(Error::Factorization { .. } | Error::NotFinite { .. })), "{result:?}");
@@ -289,7 +289,7 @@ fn limit_stops_a_joint() {
     problem.a[0] = 2.0;
     problem.v_star[0] = -1.0;
     problem.j.push(vec![1.0]);
-    problem.constraints.push(Limit::new(0.5, 0.0).into());
+    problem.constraints.push(Law::limit(0.5, 0.0).into());
     let (report, v, ws) = run(&problem, &[0.0], &Options::default());
     assert!((v[0] + 0.5).abs() < 1e-15);
     assert!((ws.impulses()[0] - 1.0).abs() < 1e-15);

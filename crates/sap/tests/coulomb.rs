@@ -3,9 +3,7 @@
 mod common;
 
 use common::{Problem, random_within, tower};
-use sapwood_sap::{
-    BoundedFrictionContact, Constraint, Criterion, FrictionLaw, Law, Options, Report, Strategy, Workspace, solve,
-};
+use sapwood_sap::{Constraint, Criterion, FrictionLaw, LawKind, Options, Report, Strategy, Workspace, solve};
 use support::SplitMix64;
 
 /// What is left of the balance of momentum when every bound is the contact's own normal impulse at `v`.
@@ -18,13 +16,11 @@ fn coulomb_residual(problem: &Problem, v: &[f64]) -> f64 {
         .map(|constraint| {
             let n = row + 2;
             row += constraint.rows();
-            match constraint.law {
-                Law::BoundedFriction(c) => {
-                    let normal = ((c.v_hat()[2] - v_c[n]) / c.r_n()).max(0.0);
-                    BoundedFrictionContact::new(c.mu(), c.r_t(), c.r_n(), c.v_hat()[2], normal).into()
-                }
-                _ => *constraint,
+            let mut own = *constraint;
+            if own.law.kind == LawKind::BoundedFriction {
+                own.law.set_normal_impulse(((own.law.v_hat[2] - v_c[n]) / own.law.r[2]).max(0.0));
             }
+            own
         })
         .collect();
     let own = Problem { constraints: own, ..problem.clone() };

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Problem, dot, norm, random, tower, tree};
-use sapwood_sap::{Block, Constraint, Dense, Error, Law, Structure};
+use sapwood_sap::{Block, Constraint, Dense, Error, LawKind, Structure};
 use support::SplitMix64;
 
 /// `H = A + Jᵀ G J`, row-major.
@@ -25,11 +25,11 @@ fn hessian(problem: &Problem, g: &[Block]) -> Vec<f64> {
 }
 
 fn blocks(problem: &Problem, rng: &mut SplitMix64) -> Vec<Block> {
-    let block = |constraint: &Constraint, rng: &mut SplitMix64| match &constraint.law {
+    let block = |constraint: &Constraint, rng: &mut SplitMix64| match &constraint.law.kind {
         _ if rng.below(4) == 0 => Block::ZERO,
-        Law::Limit(_) => Block::scalar(rng.uniform(0.1, 9.0)),
-        Law::Cone(contact) => {
-            contact.evaluate([rng.uniform(-1.0, 1.0), rng.uniform(-1.0, 1.0), -rng.uniform(0.0, 1.0)]).2
+        LawKind::One => Block::scalar(rng.uniform(0.1, 9.0)),
+        LawKind::Cone => {
+            constraint.law.evaluate([rng.uniform(-1.0, 1.0), rng.uniform(-1.0, 1.0), -rng.uniform(0.0, 1.0)]).2
         }
         law => unreachable!("{law:?} is not in these problems"),
     };
@@ -138,7 +138,7 @@ fn large_matrices() {
         }
     }
     full.j = vec![rng.vector(210, 1.0), rng.vector(210, 1.0)];
-    full.constraints = vec![sapwood_sap::Limit::new(1.0, 0.0).into(); 2];
+    full.constraints = vec![sapwood_sap::Law::limit(1.0, 0.0).into(); 2];
     for problem in [full, tower(40, 0.1)] {
         let g = blocks(&problem, &mut rng);
         let h = hessian(&problem, &g);

@@ -1,9 +1,7 @@
 //! Every law against finite differences, within its regions, across their borders, and as a convex function.
 
 use proptest::prelude::*;
-use sapwood_sap::{
-    Block, BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Limit, SpinFriction,
-};
+use sapwood_sap::{Block, Constraint, Law};
 
 type Evaluation = (f64, [f64; 3], Block);
 
@@ -20,15 +18,15 @@ fn any_law() -> impl Strategy<Value = Constraint> {
     (0..9_usize, r.clone(), r, 0.0..2.0_f64, -1.0..1.0_f64, 0.0..3.0_f64).prop_map(|(kind, r_t, r_n, mu, v_hat, n)| {
         let (r_t, r_n) = (10_f64.powf(r_t), 10_f64.powf(r_n));
         match kind {
-            0 => ConeContact::new(mu, r_t, r_n, v_hat).into(),
-            1 => ConeContact::new(mu, r_t, r_n, v_hat).with_surface_velocity([v_hat, -0.5]).into(),
-            2 => BoundedFrictionContact::new(mu, r_t, r_n, v_hat, n).into(),
-            3 => BoundedFrictionContact::new(mu, r_t, r_n, v_hat, n).with_surface_velocity([0.3, v_hat]).into(),
-            4 => SpinFriction::new(r_t, 0.3 * mu, mu, n).into(),
-            5 => Limit::new(r_n, v_hat).into(),
-            6 => BoxConstraint::new(r_n, v_hat, -n, n + mu).into(),
-            7 => Equality::vector(r_n, [v_hat, 0.2, -v_hat]).into(),
-            _ => Equality::along_third(r_n, v_hat).into(),
+            0 => Law::cone(mu, r_t, r_n, v_hat).into(),
+            1 => Law::cone(mu, r_t, r_n, v_hat).with_surface_velocity([v_hat, -0.5]).into(),
+            2 => Law::bounded_friction(mu, r_t, r_n, v_hat, n).into(),
+            3 => Law::bounded_friction(mu, r_t, r_n, v_hat, n).with_surface_velocity([0.3, v_hat]).into(),
+            4 => Law::spin_friction(r_t, 0.3 * mu, mu, n).into(),
+            5 => Law::limit(r_n, v_hat).into(),
+            6 => Law::bounded(r_n, v_hat, -n, n + mu).into(),
+            7 => Law::equalities(r_n, [v_hat, 0.2, -v_hat]).into(),
+            _ => Law::along_third(r_n, v_hat).into(),
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use sapwood_sap::{BoundedFrictionContact, ConeContact, Constraint, Dense, FrictionLaw, Options, Workspace, solve};
+use sapwood_sap::{Constraint, Dense, FrictionLaw, Law, Options, Workspace, solve};
 
 const MASS: f64 = 2.0;
 const RADIUS: f64 = 0.3;
@@ -52,8 +52,8 @@ fn legs(gamma: &[f64]) -> impl Iterator<Item = (f64, f64)> {
 fn a_small_torque_is_shared_by_three_legs_that_stick() {
     let limit = MU * MASS * GRAVITY * RADIUS;
     for share in [0.0, 0.5, 0.99] {
-        let cone = |r_t, r_n| ConeContact::new(MU, r_t, r_n, 0.0).into();
-        let lagged = |r_t, r_n| BoundedFrictionContact::new(MU, r_t, r_n, 0.0, 0.0).into();
+        let cone = |r_t, r_n| Law::cone(MU, r_t, r_n, 0.0).into();
+        let lagged = |r_t, r_n| Law::bounded_friction(MU, r_t, r_n, 0.0, 0.0).into();
         for (_, gamma) in [twist(share * limit, cone), twist(share * limit, lagged)] {
             for (t, n) in legs(&gamma) {
                 assert!((n / (MASS * GRAVITY * DT / 3.0) - 1.0).abs() < 1e-6);
@@ -67,7 +67,7 @@ fn a_small_torque_is_shared_by_three_legs_that_stick() {
 fn a_large_torque_turns_the_plate_as_coulomb_says() {
     let limit = MU * MASS * GRAVITY * RADIUS;
     let torque = 1.7 * limit;
-    let (v, gamma) = twist(torque, |r_t, r_n| BoundedFrictionContact::new(MU, r_t, r_n, 0.0, 0.0).into());
+    let (v, gamma) = twist(torque, |r_t, r_n| Law::bounded_friction(MU, r_t, r_n, 0.0, 0.0).into());
     let load: f64 = legs(&gamma).map(|(_, n)| n).sum();
     for (t, n) in legs(&gamma) {
         assert!((t / (MU * n) - 1.0).abs() < 1e-9, "{t} {n}");

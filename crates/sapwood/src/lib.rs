@@ -51,7 +51,8 @@ pub use support::Interrupt;
 /// Models: what a file says of bodies, joints and actuators, and how to make one in code.
 pub mod model {
     pub use multibody::{
-        Actuator, Body, BodySpec, BuildError, Joint, JointKind, JointSpec, Keyframe, Model, ModelBuilder, Warning,
+        Actuator, Body, BodySpec, BuildError, Joint, JointKind, JointSpec, Keyframe, KeyframeKey, Model, ModelBuilder,
+        Warning,
     };
 }
 
@@ -68,8 +69,8 @@ pub mod math {
 /// The contact solver for problems of your own: `min ½‖v − v*‖²_A + Σ ℓ_k(J_k v)`.
 pub mod contact {
     pub use sap::{
-        BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Criterion, Equality, Error, Limit,
-        MatrixProblem, MatrixSolution, Options, Report, SpinFriction, Strategy, solve_matrices,
+        Constraint, Criterion, Error, Law, LawKind, MatrixProblem, MatrixSolution, Options, Report, Strategy,
+        solve_matrices,
     };
 }
 

@@ -1,15 +1,19 @@
 //! Actuators in the free motion: their stiffness and damping are implicit, their force limits are kept.
 
-use multibody::{Actuator, JointKind, Model, Node, Transmission};
+use std::ops::Range;
 
-use crate::scheme::Discretization;
+use multibody::{
+    Actuator, GearFrame, InverseWeights, JointKind, Model, Node, Transmission, gear_of_axes, length_of_axes,
+};
+
+use crate::scheme::{Discretization, Resistance};
 use crate::warm_start::Key;
 
 /// A force on one degree of freedom that opposes its motion, within limits: over the step
 /// `p(v) = impulse − impedance (v − v₀)`, cut to `[low, high]`.
 ///
 /// While the step keeps it within its limits it is part of A and of the free motion. If not, it is a constraint of the
-/// contact problem (`sap::BoxConstraint`): the convex problem is the same, whichever drives are apart.
+/// contact problem (`sap::Law::bounded`): the convex problem is the same, whichever drives are apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drive {
     pub key: Key,
@@ -47,8 +51,8 @@ impl Drive {
     }
 
     /// The law of the constraint; `v` is the velocity at the beginning of the step.
-    pub fn law(&self, v: f64) -> sap::BoxConstraint {
-        sap::BoxConstraint::new(1.0 / self.impedance, v + self.impulse / self.impedance, self.low, self.high)
+    pub fn law(&self, v: f64) -> sap::Law<f64> {
+        sap::Law::bounded(1.0 / self.impedance, v + self.impulse / self.impedance, self.low, self.high)
     }
 }
 
@@ -96,12 +100,14 @@ pub(crate) struct PlacedActuator {
     pub ctrl: usize,
     act: usize,
     actuator: Actuator,
+    /// See [`InverseWeights::of_actuator`].
+    mobility: f64,
 }
 
 impl PlacedActuator {
-    pub fn new(model: &Model, ctrl: usize) -> Self {
+    pub fn new(model: &Model, weights: &InverseWeights, ctrl: usize) -> Self {
         let act = model.activation_index(ctrl).unwrap_or_default();
-        Self { ctrl, act, actuator: model.actuators[ctrl].clone() }
+        Self { ctrl, act, actuator: model.actuators[ctrl].clone(), mobility: weights.of_actuator(model, ctrl) }
     }
 
     /// Its force without control: constant, per unit of length, per unit of velocity.
@@ -122,7 +128,7 @@ impl PlacedActuator {
 
     /// Its force over the step, see [`force_law`].
     pub fn force(&self, inputs: Inputs<'_>, length: f64, velocity: f64, step: &Discretization) -> ForceOfStep {
-        force_law(&self.actuator, self.input(inputs, step), length, velocity, step)
+        force_law(&self.actuator, self.input(inputs, step), (length, velocity), self.mobility, step)
     }
 }
 
@@ -134,13 +140,13 @@ pub(crate) struct Servo {
     dof: usize,
     /// With their gears.
     actuators: Vec<(f64, PlacedActuator)>,
-    /// Greatest force at the joint.
-    effort_limit: Option<f64>,
+    /// Least and greatest force at the joint.
+    effort_limit: Option<(f64, f64)>,
 }
 
 impl Servo {
     /// Adds the actuator `ctrl` to the servos of its tree, if it is one; `first` is the tree's first node.
-    pub fn add(model: &Model, first: &Node<f64>, ctrl: usize, servos: &mut Vec<Self>) {
+    pub fn add(model: &Model, weights: &InverseWeights, first: &Node<f64>, ctrl: usize, servos: &mut Vec<Self>) {
         let actuator = &model.actuators[ctrl];
         let Transmission::Joint { joint, gear } = actuator.transmission else { return };
         let joint = &model.joints[joint];
@@ -149,7 +155,7 @@ impl Servo {
         }
         let node = &model.tree.nodes[joint.nodes.start];
         let (q, dof, effort_limit) = (node.q - first.q, node.v - first.v, joint.effort_limit);
-        let actuator = (gear, PlacedActuator::new(model, ctrl));
+        let actuator = (gear, PlacedActuator::new(model, weights, ctrl));
         match servos.iter_mut().find(|servo| servo.dof == dof && effort_limit.is_some()) {
             Some(servo) => servo.actuators.push(actuator),
             None => servos.push(Self { q, dof, actuators: vec![actuator], effort_limit }),
@@ -168,10 +174,17 @@ impl Servo {
         for other in &self.actuators[1..] {
             force = force.and(of(other));
         }
-        let effort = step.dt * self.effort_limit.unwrap_or(f64::INFINITY);
         let ForceOfStep { impulse, impedance, low, high } = force;
-        let (low, high) = (low.max(-effort).min(effort), high.min(effort).max(-effort));
+        let (low, high) = self.within_effort((low, high), step.dt);
         Drive { key: Key::servo(self.actuators[0].1.ctrl), dof: self.dof, impulse, impedance, low, high, apart: false }
+    }
+
+    /// Limits of forces, or of impulses over `dt`, cut to those of the joint.
+    fn within_effort(&self, (low, high): (f64, f64), dt: f64) -> (f64, f64) {
+        let Some((least, most)) = self.effort_limit.map(|(least, most)| (dt * least, dt * most)) else {
+            return (low, high);
+        };
+        (low.max(least).min(most), high.min(most).max(least))
     }
 }
 
@@ -199,15 +212,15 @@ impl Motor {
         let unlimited = (f64::NEG_INFINITY, f64::INFINITY);
         let (low, high) = actuator.force_range.unwrap_or(unlimited);
         let ForceOfStep { low, high, .. } = ForceOfStep { impulse: 0.0, impedance: 0.0, low, high }.geared(*gear);
-        let effort = servo.effort_limit.unwrap_or(f64::INFINITY);
+        let (low, high) = servo.within_effort((low, high), 1.0);
         Some(Self {
             ctrl: *ctrl,
             dof: servo.dof,
             ctrl_range: actuator.ctrl_range.unwrap_or(unlimited),
             gain: gear * actuator.law.gain,
             bias: gear * actuator.law.bias[0],
-            low: low.max(-effort).min(effort),
-            high: high.min(effort).max(-effort),
+            low,
+            high,
         })
     }
 
@@ -260,12 +273,12 @@ fn input_of(actuator: &Actuator, input: f64) -> f64 {
 }
 
 /// The force of an actuator over a step, its parts with length and velocity where the scheme takes them; `length` and
-/// `velocity` are those at the beginning, `input` the control or the activation of the step.
+/// `velocity` are those at the beginning, `input` the control or the activation of the step, `mobility` how easily the length is changed.
 pub(crate) fn force_law(
     actuator: &Actuator,
     input: f64,
-    length: f64,
-    velocity: f64,
+    (length, velocity): (f64, f64),
+    mobility: f64,
     step: &Discretization,
 ) -> ForceOfStep {
     let dt = step.dt;
@@ -275,12 +288,8 @@ pub(crate) fn force_law(
     let [force, b1, b2] = law.at(u, length, velocity);
     let (stiffness, damping) = ((-b1).max(0.0), (-b2).max(0.0));
     let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-    ForceOfStep {
-        impulse: dt * (force - step.lead() * stiffness * velocity),
-        impedance: dt * step.resistance(stiffness, damping),
-        low: dt * low,
-        high: dt * high,
-    }
+    let Resistance { ahead, impedance } = step.resist(stiffness, damping, mobility);
+    ForceOfStep { impulse: dt * (force - ahead * velocity), impedance, low: dt * low, high: dt * high }
 }
 
 /// The force of an actuator, before its gear, in a step that led from one `velocity` of its length to another.
@@ -289,46 +298,53 @@ pub(crate) fn force_of_step(
     ctrl: f64,
     length: f64,
     (start, end): (f64, f64),
+    mobility: f64,
     step: &Discretization,
 ) -> f64 {
-    let force = force_law(actuator, ctrl, length, start, step);
+    let force = force_law(actuator, ctrl, (length, start), mobility, step);
     (force.impulse - force.impedance * (end - start)).max(force.low).min(force.high) / step.dt
 }
 
 /// The force of an actuator along axes of a joint, before its gear.
-pub(crate) fn axis_force(actuator: &Actuator, input: f64, velocity: f64) -> f64 {
+pub(crate) fn axis_force(actuator: &Actuator, input: f64, length: f64, velocity: f64) -> f64 {
     let law = &actuator.law;
     let u = input_of(actuator, input);
-    clamp(law.at(u, 0.0, velocity)[0], actuator.force_range)
+    clamp(law.at(u, length, velocity)[0], actuator.force_range)
 }
 
-/// An actuator along fixed axes of a ball or free joint; explicit.
+/// An actuator along axes of a ball or free joint; explicit.
 #[derive(Clone, Debug)]
 pub(crate) struct AxisDrive {
-    dof: usize,
-    axes: usize,
+    /// Coordinates and degrees of freedom within the tree.
+    qs: Range<usize>,
+    dofs: Range<usize>,
     gear: [f64; 6],
+    frame: GearFrame,
     actuator: PlacedActuator,
 }
 
 impl AxisDrive {
     /// The drive of actuator `ctrl`, if it is one; `first` is the first node of its tree.
-    pub fn new(model: &Model, first: &Node<f64>, ctrl: usize) -> Option<Self> {
+    pub fn new(model: &Model, weights: &InverseWeights, first: &Node<f64>, ctrl: usize) -> Option<Self> {
         let actuator = &model.actuators[ctrl];
-        let Transmission::JointAxes { joint, gear } = actuator.transmission else { return None };
+        let Transmission::JointAxes { joint, gear, frame } = actuator.transmission else { return None };
         let joint = &model.joints[joint];
         matches!(joint.kind, JointKind::Ball | JointKind::Free).then(|| {
-            let (dof, axes) = (joint.v - first.v, joint.kind.nv());
-            Self { dof, axes, gear, actuator: PlacedActuator::new(model, ctrl) }
+            let (q, v) = (joint.q - first.q, joint.v - first.v);
+            let (qs, dofs) = (q..q + joint.kind.nq(), v..v + joint.kind.nv());
+            Self { qs, dofs, gear, frame, actuator: PlacedActuator::new(model, weights, ctrl) }
         })
     }
 
-    /// Adds the impulse to the right-hand side.
-    pub fn add_impulse(&self, inputs: Inputs<'_>, v: &[f64], step: &Discretization, rhs: &mut [f64]) {
-        let velocity: f64 = (0..self.axes).map(|k| self.gear[k] * v[self.dof + k]).sum();
-        let force = axis_force(&self.actuator.actuator, self.actuator.input(inputs, step), velocity);
-        for k in 0..self.axes {
-            rhs[self.dof + k] += step.dt * self.gear[k] * force;
+    /// Adds the impulse to the right-hand side; `q` is the tree's at the beginning of the step, `v` where its scheme takes forces.
+    pub fn add_impulse(&self, inputs: Inputs<'_>, (q, v): (&[f64], &[f64]), step: &Discretization, rhs: &mut [f64]) {
+        let q = &q[self.qs.clone()];
+        let gear = gear_of_axes(self.gear, self.frame, q);
+        let velocity: f64 = gear.iter().zip(&v[self.dofs.clone()]).map(|(gear, v)| gear * v).sum();
+        let length = length_of_axes(self.gear, q);
+        let force = axis_force(&self.actuator.actuator, self.actuator.input(inputs, step), length, velocity);
+        for (rhs, gear) in rhs[self.dofs.clone()].iter_mut().zip(gear) {
+            *rhs += step.dt * gear * force;
         }
     }
 }

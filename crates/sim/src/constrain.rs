@@ -24,7 +24,7 @@ use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::{Key, Memory, WarmStart};
 use crate::{ContactLaw, Energy, State};
-use multibody::EffectiveMass;
+use multibody::{EffectiveMass, InverseWeights};
 
 pub(crate) use contacts::push_contacts;
 pub(crate) use jacobian_drift::JacobianDrift;
@@ -112,16 +112,16 @@ impl ConstraintSet {
     }
 
     /// Adds a constraint; `w` is its share of the Delassus operator.
-    fn push(&mut self, law: impl Into<Law>, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
+    fn push(&mut self, law: Law<f64>, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
-        self.push_recalled(law.into(), w, jacobian, key, memory, Report::None);
+        self.push_recalled(law, w, jacobian, key, memory, Report::None);
     }
 
     /// Adds a constraint of which something is remembered, along its own rows.
     #[inline(always)]
     fn push_recalled(
         &mut self,
-        law: Law,
+        law: Law<f64>,
         w: f64,
         jacobian: ConstraintJacobian,
         key: Key,
@@ -142,8 +142,8 @@ impl ConstraintSet {
     /// Adds a limit.
     fn push_limit(&mut self, law: OneSided, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
-        let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.recovery_speed);
-        self.push_recalled(sap::Limit::new(law.r, v_hat).into(), w, jacobian, key, memory, Report::None);
+        let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.of_step.recovery_speed);
+        self.push_recalled(Law::limit(law.r, v_hat), w, jacobian, key, memory, Report::None);
         self.set_rigid(law.is_rigid);
         self.set_recovery(recovery);
         self.limits += 1;
@@ -202,6 +202,7 @@ pub(crate) struct Context<'a> {
     pub cliques: Cliques<'a>,
     pub tree_of: &'a [usize],
     pub effective_mass: &'a EffectiveMass,
+    pub inverse_weights: &'a InverseWeights,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
     pub heaviest: &'a [f64],
     pub jacobian_drift: &'a JacobianDrift,
@@ -251,19 +252,6 @@ impl Context<'_> {
         }
     }
 
-    /// The inverse of the mass that the ends of a contact set against a force along `normal`, without what is implicit,
-    /// 1/kg.
-    fn bare_mobility(&self, ends: &[Option<ConstraintEnd>; 2], normal: Vec3<f64>) -> f64 {
-        let of = |end: &ConstraintEnd| match self.cliques.get(end.tree) {
-            Clique::Tree(workspace) => {
-                let rot = &workspace.kin.frames[end.node].rot;
-                self.effective_mass.bare_inverse(workspace.nodes.start + end.node, rot, end.arm, normal)
-            }
-            Clique::Soft(soft) => soft.mobility(end.node),
-        };
-        ends.iter().flatten().map(of).sum()
-    }
-
     /// What the regularisation of a contact is taken from: its mobility `w`, but where something heavy may lie upon it less.
     ///
     /// A near-rigid contact under its own weight sinks in by R g dt² m. Under a load of a million times that it would by a million times
@@ -284,7 +272,7 @@ impl Context<'_> {
             if self.effective_mass.has_fulcrum(i) { self.effective_mass.leverage(i, rot, end.arm, normal) } else { 1.0 }
         };
         let most = ends.iter().flatten().map(leverage).fold(0.0, f64::max);
-        self.rule.recovery_speed * (LONGEST_LEVER * most.sqrt()).min(1.0)
+        self.rule.of_step.recovery_speed * (LONGEST_LEVER * most.sqrt()).min(1.0)
     }
 
     /// How easily the body of an end is turned, 1/(kg·m²).
@@ -325,7 +313,21 @@ impl Context<'_> {
         self.surface_velocity_of(geoms[1]) - self.surface_velocity_of(geoms[0])
     }
 
-    /// The velocity of a geom's surface on its body, world.
+    /// The velocity at a point, world, by which the second geom's surface turns on its body, less that of the first's.
+    fn surface_turning(&self, geoms: [usize; 2], point: Vec3<f64>) -> Vec3<f64> {
+        self.surface_turning_of(geoms[1], point) - self.surface_turning_of(geoms[0], point)
+    }
+
+    /// The velocity at a point, world, by which a geom's surface turns on its body.
+    fn surface_turning_of(&self, geom: usize, point: Vec3<f64>) -> Vec3<f64> {
+        let geom = &self.scene.geoms[geom];
+        let Some(motion) = geom.surface_motion else { return Vec3::ZERO };
+        let body = &self.model.bodies[geom.body];
+        let pose = self.node_pose(geom.body).unwrap_or(Pose::IDENTITY) * body.pose * geom.pose;
+        (pose.rot * motion.angular).cross(point - pose.pos)
+    }
+
+    /// The velocity of a geom's surface on its body, world, but for what turns.
     fn surface_velocity_of(&self, geom: usize) -> Vec3<f64> {
         let Some(v) = self.state.surface_velocity.get(3 * geom..3 * geom + 3) else { return Vec3::ZERO };
         let v = Vec3::new(v[0], v[1], v[2]);
@@ -346,15 +348,20 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub fn of_model(model: &Model, tree_of: &[usize]) -> Self {
+    pub fn of_model(model: &Model, tree_of: &[usize], weights: &InverseWeights) -> Self {
         Self {
             limits: limits::JointLimit::of_model(model),
             friction: joints::JointFriction::of_model(model, tree_of),
             ties: equalities::Tie::of_model(model, tree_of),
-            tendons: tendons::TendonForces::of_model(model, tree_of),
+            tendons: tendons::TendonForces::of_model(model, tree_of, weights),
             kinematics: Kinematics::new(&model.tree),
             row: TendonRow::default(),
         }
+    }
+
+    /// Takes what is fixed in the world from where the model has it now.
+    pub fn take_fixed_frames(&mut self, model: &Model) {
+        self.ties.iter_mut().for_each(|tie| tie.take_fixed_frames(model));
     }
 
     /// Finds lengths and rows of spatial tendons at `q`: the next step, up to the next call, takes them from there.

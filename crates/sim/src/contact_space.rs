@@ -8,7 +8,7 @@
 //! bound are part of v*, and become rows where they turn out not to be at it.
 
 use multibody::Loads;
-use sap::{Constraint, ContactSpace, FrictionLaw, Law, NotSolved, Options, Report, Structure};
+use sap::{Constraint, ContactSpace, FrictionLaw, LawKind, NotSolved, Options, Report, Structure};
 use spatial::{F64x4, Real, Vec3, Wrench};
 
 use crate::constraint_jacobian::{ConstraintJacobian, Term};
@@ -113,7 +113,7 @@ impl ContactSpaceSolver {
         self.chosen_before.clear();
         self.chosen_before.reserve(MAX_CHOSEN + 1);
         self.bounded.clear();
-        let has_cones = constraints.iter().any(|constraint| matches!(constraint.law, Law::Cone(_)));
+        let has_cones = constraints.iter().any(|constraint| constraint.law.kind == LawKind::Cone);
         let of_pairs = if has_cones { MAX_ROWS_OF_CONES } else { MAX_ROWS_OF_PAIRS };
         self.max_rows = if structure.has_pairs() { of_pairs } else { MAX_ROWS_WITH_THE_WORLD };
         if structure.nodes() < MIN_NODES {
@@ -220,7 +220,7 @@ impl ContactSpaceSolver {
             let velocities = &self.velocities[row..row + rows];
             let was_chosen = chosen_before.next_if_eq(&k).is_some();
             // Under Coulomb's law rolling and torsional friction stay with their contact, which bounds them.
-            let follows = options.friction == FrictionLaw::Coulomb && matches!(constraint.law, Law::SpinFriction(_));
+            let follows = options.friction == FrictionLaw::Coulomb && constraint.law.is_spin();
             let last = self.chosen.last().map(|choice| choice.constraint + 1);
             let is_chosen = if let Some(bounded) = self.bounded.get(next).copied().filter(|b| b.constraint == k) {
                 next += 1;
@@ -278,7 +278,7 @@ impl ContactSpaceSolver {
                 let at = &structure.slots[slot];
                 let clique = structure.cliques.get(at.tree);
                 let node = clique.node_of_dof(dof);
-                let loads = along_joint(structure, (slot, node, dof), &[coefficient * *impulse]);
+                let loads = along_joint(structure, slot, node, dof, &[coefficient * *impulse]);
                 clique.carry(node, &loads, on_its_way, |_, dof, u, _| {
                     bounded_carried[at.dof + dof] += u.to_array()[0];
                 });
@@ -320,11 +320,11 @@ impl ContactSpaceSolver {
                     }
                 }
                 ConstraintJacobian::Joint { tree, node, dof, width, axis } => {
-                    carry(*tree, *node, &along_joint(structure, (*tree, *node, *dof), &axis[..*width]));
+                    carry(*tree, *node, &along_joint(structure, *tree, *node, *dof, &axis[..*width]));
                 }
                 ConstraintJacobian::Sum { terms } => {
                     for Term { tree, node, dof, coefficient } in &structure.terms[terms.clone()] {
-                        carry(*tree, *node, &along_joint(structure, (*tree, *node, *dof), &[*coefficient]));
+                        carry(*tree, *node, &along_joint(structure, *tree, *node, *dof, &[*coefficient]));
                     }
                 }
             }
@@ -398,7 +398,7 @@ impl ContactSpaceSolver {
 }
 
 /// The loads of one row on the degrees of freedom of a node's joint from `dof` on, which counts within the tree.
-fn along_joint(structure: &Coupled<'_>, (slot, node, dof): (usize, usize, usize), axis: &[f64]) -> Loads {
+fn along_joint(structure: &Coupled<'_>, slot: usize, node: usize, dof: usize, axis: &[f64]) -> Loads {
     let first = dof - structure.cliques.trees[structure.slots[slot].tree].tree.nodes[node].v;
     let mut joint = [F64x4::ZERO; 6];
     for (force, axis) in joint[first..].iter_mut().zip(axis) {

@@ -1,5 +1,6 @@
 //! Why a simulation cannot go on.
 
+use multibody::{Keyframe, KeyframeKey, Model};
 use support::suggest;
 
 use crate::stable_pd;
@@ -168,20 +169,37 @@ pub enum SimulationError {
     #[error("pd: {0}")]
     Pd(#[from] stable_pd::Error),
     /// A keyframe that the model does not have.
-    #[error("there is no keyframe {name:?}: {}", keyframes(name, known))]
+    #[error("{}", no_keyframe(name, known))]
     Keyframe {
-        /// The name that was asked for.
+        /// The name or the index that was asked for.
         name: String,
         /// The names that there are.
         known: Vec<String>,
     },
 }
 
-/// What a message says of the keyframes that there are.
-fn keyframes(name: &str, known: &[String]) -> String {
+impl SimulationError {
+    /// The keyframe of a model that is meant, or the error that there is none.
+    ///
+    /// # Errors
+    /// When the model has no such keyframe.
+    pub fn keyframe(model: &Model, key: KeyframeKey<'_>) -> Result<Keyframe, Self> {
+        model.keyframe(key).ok_or_else(|| {
+            let known = model.keyframes.iter().map(|keyframe| keyframe.name.clone()).collect();
+            Self::Keyframe { name: key.to_string(), known }
+        })
+    }
+}
+
+fn no_keyframe(name: &str, known: &[String]) -> String {
+    let count = known.len();
+    if name.parse::<i64>().is_ok() {
+        return format!("keyframe is {name}: the model has {count} keyframes, expected an index below that");
+    }
     let known: Vec<&str> = known.iter().map(String::as_str).filter(|known| !known.is_empty()).collect();
     if known.is_empty() {
-        return "the model has none with a name".into();
+        return format!("there is no keyframe {name:?}: the model has {count} keyframes, none with a name");
     }
-    suggest::did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("the model has {known:?}"))
+    let hint = suggest::did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("the model has {known:?}"));
+    format!("there is no keyframe {name:?}: {hint}")
 }

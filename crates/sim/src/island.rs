@@ -68,11 +68,11 @@ impl Scratch {
         for constraint in &mut set.constraints {
             row += constraint.rows();
             // Friction of a contact's rotation follows the contact.
-            if !matches!(constraint.law, sap::Law::SpinFriction(_)) {
+            if !constraint.law.is_spin() {
                 pushes = impulses[row - 1] > 0.0;
             }
             if !pushes {
-                constraint.law.set_bound(0.0);
+                constraint.law.set_normal_impulse(0.0);
             }
         }
     }
@@ -163,8 +163,7 @@ impl Island {
         let options = budget::options(self.size, &scratch.set, problem.options);
         let options = sap::Options { expects_guess, ..options };
         let path = if is_quasi_static { Path::Safeguard } else { Path::Fast };
-        let mut report =
-            solve_problem(problem, (&self.slots, &mut self.cholesky), &mut self.v, (path, &options), scratch)?;
+        let mut report = solve_problem(problem, &self.slots, &mut self.cholesky, &mut self.v, path, &options, scratch)?;
         let (impulses, velocities) = scratch.solution();
         if options.friction != problem.options.friction {
             // Coulomb's law was left aside.
@@ -173,7 +172,7 @@ impl Island {
                 report.criterion = sap::Criterion::FrictionBounds;
             }
         }
-        self.note(&scratch.set, &scratch.gaps, (impulses, velocities), problem.cx.cliques.trees.len());
+        self.note(&scratch.set, &scratch.gaps, impulses, velocities, problem.cx.cliques.trees.len());
         self.recovery_v.clear();
         self.is_unfinished = false;
         if scratch.set.recoveries.is_empty() { Ok(report) } else { self.recover(problem, report, scratch) }
@@ -199,13 +198,13 @@ impl Island {
                 state.extrapolation.go_on(
                     slot.tree,
                     dofs.clone(),
-                    rule.dt,
+                    rule.of_step.dt,
                     &mut self.v[slot.dof..slot.dof + dofs.len()],
                 );
             }
             self.predicted.extend_from_slice(&self.v);
         }
-        let holds = |slot: &CliqueSlot| state.extrapolation.holds(slot.tree, rule.dt);
+        let holds = |slot: &CliqueSlot| state.extrapolation.holds(slot.tree, rule.of_step.dt);
         (pace, pace <= CALM && self.slots.iter().all(holds))
     }
 
@@ -222,7 +221,7 @@ impl Island {
     }
 
     /// Notes impulses and velocities at the contact points, and what is to be remembered.
-    fn note(&mut self, set: &ConstraintSet, gaps: &[f64], (impulses, velocities): (&[f64], &[f64]), trees: usize) {
+    fn note(&mut self, set: &ConstraintSet, gaps: &[f64], impulses: &[f64], velocities: &[f64], trees: usize) {
         let Self {
             contact_outcomes,
             memories,
@@ -265,7 +264,7 @@ impl Island {
                         ContactOutcome { impulse: [x, y, z], velocity: [u, v, w], ..ContactOutcome::default() },
                     ));
                 } else {
-                    end_loads.extend(EndLoad::new(set.keys[k], &set.jacobians[k], impulse, (slots, trees)));
+                    end_loads.extend(EndLoad::new(set.keys[k], &set.jacobians[k], impulse, slots, trees));
                 }
             }
             row = rows.end;
@@ -300,9 +299,11 @@ enum Path {
 /// Minimises the cost of the problem in the scratch, from the guess in `v`, which becomes the solution.
 fn solve_problem(
     problem: &Problem<'_>,
-    (slots, cholesky): (&[CliqueSlot], &mut BlockCholesky),
+    slots: &[CliqueSlot],
+    cholesky: &mut BlockCholesky,
     v: &mut [f64],
-    (path, options): (Path, &sap::Options),
+    path: Path,
+    options: &sap::Options,
     scratch: &mut Scratch,
 ) -> Result<Report, Error> {
     let Context { cliques, v: v0, .. } = *problem.cx;

@@ -219,6 +219,18 @@ impl Observation<'_> {
         (row.length, row.rate(&state.v))
     }
 
+    /// The length of what an actuator on sites acts on and its rate, each with the gear.
+    pub fn site_motion(&mut self, actuator: usize) -> (f64, f64) {
+        let (model, state) = (self.model, self.state);
+        let transmission = &model.actuators[actuator].transmission;
+        for node in transmission.sites().filter_map(|site| model.bodies[model.sites[site].body].node) {
+            self.place(node);
+        }
+        let Present { kin, row, .. } = &mut *self.present;
+        transmission.write_row(model, kin, row);
+        (row.length, row.rate(&state.v))
+    }
+
     /// The ends of the straight pieces of a spatial tendon, m, between which there are arcs; a fixed one has none.
     pub fn tendon_strands(&mut self, tendon: usize) -> Vec<[Vec3<f64>; 2]> {
         self.tendon_row(tendon);

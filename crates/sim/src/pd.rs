@@ -116,7 +116,7 @@ impl PdDrive {
     ) -> bool {
         let command = pd.command(qs, dofs.clone());
         let Discretization { dt, stable_pd, .. } = *step;
-        let lead = if stable_pd { dt } else { step.lead() };
+        let lead = if stable_pd { dt } else { dt * step.compliant.q };
         let n = tree.nv;
         let (impulse, impedance) = (&mut self.impulse[..n], &mut self.impedance[..n]);
         stable_pd::pd_force(tree, q, v, &command, lead, impulse);
@@ -126,7 +126,7 @@ impl PdDrive {
             let acts = kp[i] != 0.0 || kd[i] != 0.0;
             impulse[i] = if acts { dt * impulse[i] } else { 0.0 };
             let stable = kd[i].max(dt * kp[i] + kd[i] / 3.0);
-            impedance[i] = dt * if stable_pd { stable } else { step.resistance(kp[i], kd[i]) };
+            impedance[i] = if stable_pd { dt * stable } else { step.resist_as_scheme(kp[i], kd[i]).impedance };
         }
         pd.effort_limit[dofs].iter().fold(false, |found, limit| found | (*limit < f64::INFINITY))
     }

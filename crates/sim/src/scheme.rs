@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
-use multibody::Retraction;
+use multibody::{Retraction, SpringPoint};
 use support::suggest;
 
 /// When in a step the positions and velocities are taken that PD control acts on.
@@ -172,13 +172,24 @@ impl FromStr for Scheme {
     }
 }
 
+/// How a spring and a damper resist over a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resistance {
+    /// Force of the spring per velocity at the beginning.
+    pub ahead: f64,
+    /// Impulse per change of velocity.
+    pub impedance: f64,
+}
+
 /// A scheme's step of a certain length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Discretization {
     pub dt: f64,
     pub theta: Theta,
-    /// θ of springs, dampers and drives.
+    /// θ of springs, dampers and drives; of springs where their place does not depend on what they move.
     pub compliant: Theta,
+    /// Whether positions follow the velocity at the end of the step, from where it begins.
+    pub is_plain: bool,
     pub retraction: Retraction,
     /// Whether PD control has the law of its own.
     pub stable_pd: bool,
@@ -190,6 +201,7 @@ impl Discretization {
             dt,
             theta: scheme.theta(),
             compliant: scheme.compliant_theta(),
+            is_plain: scheme.is_linear(),
             retraction: scheme.retraction(),
             stable_pd: match pd {
                 PdLaw::Auto => scheme.is_linear(),
@@ -204,14 +216,25 @@ impl Discretization {
         self.theta == Theta::all(0.5)
     }
 
-    /// How far ahead springs look at the velocity at the beginning of the step, s.
-    pub fn lead(&self) -> f64 {
-        self.dt * self.compliant.q
+    /// How a spring and a damper resist over the step that act on something of this `mobility`, 1/kg or 1/(kg·m²): where positions follow the
+    /// velocity at the end of the step, springs are taken where [`SpringPoint`] says.
+    pub fn resist(&self, stiffness: f64, damping: f64, mobility: f64) -> Resistance {
+        if !self.is_plain || stiffness == 0.0 {
+            return self.resist_as_scheme(stiffness, damping);
+        }
+        self.resist_at(SpringPoint::of(self.dt * self.dt * stiffness * mobility), stiffness, damping)
     }
 
-    /// dF/dv of a spring and a damper: the impedance over dt.
-    pub fn resistance(&self, stiffness: f64, damping: f64) -> f64 {
-        let Theta { q, v, vq } = self.compliant;
-        v * damping + self.dt * q * vq * stiffness
+    /// The same where the scheme has it, whatever moves.
+    pub fn resist_as_scheme(&self, stiffness: f64, damping: f64) -> Resistance {
+        let Theta { q, vq, .. } = self.compliant;
+        self.resist_at(SpringPoint { lead: q, reach: q * vq }, stiffness, damping)
+    }
+
+    fn resist_at(&self, point: SpringPoint<f64>, stiffness: f64, damping: f64) -> Resistance {
+        Resistance {
+            ahead: point.ahead(self.dt, stiffness),
+            impedance: point.impedance(self.dt, stiffness, self.compliant.v * damping),
+        }
     }
 }

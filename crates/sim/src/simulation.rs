@@ -8,6 +8,7 @@ mod free_motion;
 mod impacts;
 mod jacobians;
 mod lane;
+mod mocap;
 mod overlaps;
 pub(crate) mod planning;
 mod sensing;
@@ -18,7 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use geometry::{Collider, Movement, Scene, SceneQueries, Sweep};
-use multibody::{Keyframe, Model};
+use multibody::{Keyframe, KeyframeKey, Model};
 use spatial::Pose;
 use support::{Interrupt, ThreadPool};
 
@@ -36,7 +37,7 @@ use crate::{
     ContactPoint, Energy, Frame, Options, SimulationError, SoftContactPoint, State, Stats, VelocityExtrapolation,
     WarmStart,
 };
-use multibody::EffectiveMass;
+use multibody::{EffectiveMass, InverseWeights};
 
 /// How often a step is halved at most where free motion has no solution or is not resolved.
 const HALVINGS: u32 = 6;
@@ -53,6 +54,9 @@ pub struct Simulation {
     // What follows is derived from the model, or scratch of a step: no step depends on what an earlier one left there.
     collider: Collider,
     effective_mass: EffectiveMass,
+    inverse_weights: InverseWeights,
+    /// Bodies that are moved from outside.
+    mocap: Vec<mocap::MocapBody>,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
     heaviest: Vec<f64>,
     jacobian_drift: JacobianDrift,
@@ -178,12 +182,9 @@ impl Simulation {
     /// Goes to a keyframe, or to the default configuration at rest for `None`; time becomes the keyframe's.
     ///
     /// # Errors
-    /// When the model has no keyframe of this name.
-    pub fn reset(&mut self, keyframe: Option<&str>) -> Result<(), SimulationError> {
-        let Some(key) = self.model.keyframe(keyframe) else {
-            let known = self.model.keyframes.iter().map(|k| k.name.clone()).collect();
-            return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known });
-        };
+    /// When the model has no such keyframe.
+    pub fn reset<'a>(&mut self, keyframe: impl Into<KeyframeKey<'a>>) -> Result<(), SimulationError> {
+        let key = SimulationError::keyframe(&self.model, keyframe.into())?;
         let mut warm_start = std::mem::take(&mut self.state.warm_start);
         warm_start.clear();
         let pd = crate::Pd::default();
@@ -192,6 +193,8 @@ impl Simulation {
             applied_force,
             applied_wrench,
             surface_velocity,
+            equality_active,
+            mocap,
             soft_positions,
             soft_velocities,
             soft_forces,
@@ -210,6 +213,8 @@ impl Simulation {
             applied_force,
             applied_wrench,
             surface_velocity,
+            equality_active,
+            mocap,
             constraint_force,
             accelerations: Vec::new(),
             rests: Vec::new(),
@@ -236,6 +241,7 @@ impl Simulation {
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
         let dt = self.timestep();
+        self.follow_mocap();
         if self.options.accuracy.is_some() {
             return self.advance_to(self.state.time + dt);
         }
@@ -253,6 +259,7 @@ impl Simulation {
     /// As `step`.
     pub fn step_fallback(&mut self, unresolved: bool) -> Result<(), SimulationError> {
         let dt = self.timestep();
+        self.follow_mocap();
         self.forget_lane();
         if !unresolved || !self.step_in_lane(dt, true)? {
             self.step_by(dt, HALVINGS)?;
@@ -377,13 +384,25 @@ impl Simulation {
     fn rule(&self, dt: f64, margin: f64) -> Regularization {
         let Options { scheme, beta, sigma, recovery_speed, .. } = self.options;
         let (theta, constraint_theta) = (scheme.theta(), scheme.constraint_theta());
-        Regularization { dt, theta, constraint_theta, beta, sigma, recovery_speed, margin }
+        let of_step = lanes::Rule::new(dt, beta, sigma, recovery_speed);
+        Regularization { theta, constraint_theta, of_step, margin }
     }
 
     /// What constraints are made from.
     fn context<'a>(&'a self, rule: Regularization, step: &'a Discretization) -> Context<'a> {
-        let Self { model, scene, state, trees, tree_of, effective_mass, jacobian_drift, q_at: q, v_start: v, .. } =
-            self;
+        let Self {
+            model,
+            scene,
+            state,
+            trees,
+            tree_of,
+            effective_mass,
+            inverse_weights,
+            jacobian_drift,
+            q_at: q,
+            v_start: v,
+            ..
+        } = self;
         let Self { inner_radii, extents, options: Options { contact: law, .. }, .. } = self;
         let (law, heaviest) = (*law, &self.heaviest[..]);
         let warm_start = if self.is_again { &self.last_round } else { &state.warm_start };
@@ -399,6 +418,7 @@ impl Simulation {
             cliques,
             tree_of,
             effective_mass,
+            inverse_weights,
             heaviest,
             jacobian_drift,
             inner_radii,
@@ -418,7 +438,7 @@ impl Simulation {
             factorization_budget: self.options.factorization_budget.map(|all| all.saturating_sub(self.factorizations)),
             ..sap::Options::default()
         };
-        let step = self.discretization(rule.dt);
+        let step = self.discretization(rule.of_step.dt);
         let (mut islands, mut others) = (std::mem::take(&mut self.islands), std::mem::take(&mut self.others));
         let (mut pool, mut heaviest) = (std::mem::take(&mut self.pool), std::mem::take(&mut self.heaviest));
         let mut soft_gaps = std::mem::take(&mut self.soft.gaps);
@@ -534,6 +554,7 @@ impl Simulation {
     /// # Panics
     /// Its queries do when positions or velocities of the state have been given another size.
     pub fn observe(&mut self) -> Observation<'_> {
+        self.follow_mocap();
         let Self { model, scene, state, tree_of, last_step, present, queries, .. } = self;
         let acceleration = (&last_step.acceleration[..], last_step.serial);
         Observation { model, scene, state, tree_of, acceleration, present, queries }

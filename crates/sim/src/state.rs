@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use geometry::Scene;
 use multibody::Model;
+use spatial::Vec3;
 
 use crate::actuation::Inputs;
 use crate::extrapolation::Mark;
@@ -42,6 +43,10 @@ pub struct State {
     /// Velocities of the geoms' surfaces on their bodies, those of conveyor belts, (ngeom, 3) in the bodies' node axes
     /// (world axes where the body is fixed); empty when none moves. m/s.
     pub surface_velocity: Vec<f64>,
+    /// Which equality constraints are in force, 1 or 0, (neq).
+    pub equality_active: Vec<f64>,
+    /// Where bodies are that are moved from outside, (nmocap, 7): position, m, then the quaternion w x y z.
+    pub mocap: Vec<f64>,
     /// Generalised forces of the constraints in the last step, (nv), N or N·m, where an implicit scheme expects them
     /// again; empty under other schemes. It may stay when the rest is changed.
     pub constraint_force: Vec<f64>,
@@ -88,10 +93,10 @@ pub enum StateError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwood7";
+const MAGIC: &[u8; 8] = b"sapwood8";
 
 /// The vectors of a state, but for a controller's.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 15] = [
     "q",
     "v",
     "ctrl",
@@ -105,6 +110,8 @@ const NAMES: [&str; 13] = [
     "soft_velocities",
     "soft_forces",
     "act",
+    "equality_active",
+    "mocap",
 ];
 
 /// What bytes of a state hold of everything that not all states have, and their length before the warm start.
@@ -123,9 +130,18 @@ struct Lengths {
 impl State {
     /// The default configuration at rest, soft bodies as they were made.
     pub fn of(model: &Model, scene: &Scene) -> Self {
+        let mut surface_velocity = Vec::new();
+        if scene.geoms.iter().any(|geom| geom.surface_motion.is_some()) {
+            let of = |geom: &geometry::Geom| {
+                let linear = geom.surface_motion.map_or(Vec3::ZERO, |motion| motion.linear);
+                (model.bodies[geom.body].pose.rot * (geom.pose.rot * linear)).to_array()
+            };
+            surface_velocity = scene.geoms.iter().flat_map(of).collect();
+        }
         let soft_positions: Vec<f64> = scene.soft_bodies.iter().flat_map(|body| body.rest_positions()).collect();
         let zeros = vec![0.0; soft_positions.len()];
-        Self { soft_velocities: zeros.clone(), soft_forces: zeros, soft_positions, ..Self::new(model) }
+        let soft_velocities = zeros.clone();
+        Self { soft_velocities, soft_forces: zeros, soft_positions, surface_velocity, ..Self::new(model) }
     }
 
     /// The default configuration at rest of a model without soft bodies.
@@ -141,6 +157,8 @@ impl State {
             applied_force: vec![0.0; model.nv()],
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
             surface_velocity: Vec::new(),
+            equality_active: model.equality_active(),
+            mocap: model.mocap_poses(),
             constraint_force: Vec::new(),
             accelerations: Vec::new(),
             rests: Vec::new(),
@@ -176,6 +194,8 @@ impl State {
             (&mut self.applied_force, &other.applied_force),
             (&mut self.applied_wrench, &other.applied_wrench),
             (&mut self.surface_velocity, &other.surface_velocity),
+            (&mut self.equality_active, &other.equality_active),
+            (&mut self.mocap, &other.mocap),
             (&mut self.constraint_force, &other.constraint_force),
             (&mut self.accelerations, &other.accelerations),
             (&mut self.rest_q, &other.rest_q),
@@ -237,6 +257,8 @@ impl State {
             soft,
             soft,
             model.na(),
+            model.equalities.len(),
+            7 * model.mocap_bodies().count(),
         ];
         for ((x, name), expected) in self.vectors().into_iter().zip(NAMES).zip(sizes) {
             if x.len() != expected {
@@ -251,7 +273,7 @@ impl State {
         Inputs::new(&self.ctrl, &self.act)
     }
 
-    fn vectors(&self) -> [&Vec<f64>; 13] {
+    fn vectors(&self) -> [&Vec<f64>; 15] {
         let Self { q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force, .. } = self;
         let (accelerations, extrapolation) = (&self.accelerations, &self.extrapolation.rates);
         let Self { soft_positions, soft_velocities, soft_forces, .. } = self;
@@ -270,6 +292,8 @@ impl State {
             soft_velocities,
             soft_forces,
             act,
+            &self.equality_active,
+            &self.mocap,
         ]
     }
 
@@ -277,8 +301,9 @@ impl State {
     /// trees and warm start.
     fn byte_len(&self) -> usize {
         let rigid = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench, &self.act];
-        let soft = [&self.soft_positions, &self.soft_velocities, &self.soft_forces];
-        let lengths = rigid.into_iter().chain(soft).map(Vec::len);
+        let others =
+            [&self.soft_positions, &self.soft_velocities, &self.soft_forces, &self.equality_active, &self.mocap];
+        let lengths = rigid.into_iter().chain(others).map(Vec::len);
         96 + 8 * lengths.sum::<usize>()
     }
 
@@ -375,7 +400,7 @@ impl State {
             .chain(optional)
             .chain([&mut self.extrapolation.rates])
             .chain(soft)
-            .chain([&mut self.act])
+            .chain([&mut self.act, &mut self.equality_active, &mut self.mocap])
             .flatten()
         {
             *x = f64::from_le_bytes(next());

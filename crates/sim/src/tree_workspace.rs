@@ -11,8 +11,8 @@ use std::ops::Range;
 use geometry::{Movement, Sweep};
 pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
-    Drag, Factor, FreeStep, JointImpedance, Kinematics, Model, Transmission, Tree, difference, forward_kinematics,
-    velocities,
+    Drag, Factor, FreeStep, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
+    forward_kinematics, velocities,
 };
 use spatial::{Vec3, Wrench};
 
@@ -66,6 +66,8 @@ pub(crate) struct TreeWorkspace {
     armature: Vec<f64>,
     damping: Vec<f64>,
     stiffness: Vec<f64>,
+    /// How easily the degrees of freedom are moved, see [`InverseWeights`].
+    mobility: Vec<f64>,
     spring_reference: Vec<f64>,
     has_springs: bool,
     /// The coordinates and degrees of freedom of all springs, where none is of a rotation.
@@ -108,8 +110,9 @@ pub(crate) struct TreeWorkspace {
 
 impl TreeWorkspace {
     /// The workspaces of all trees, in one pass over the model.
-    pub fn of_model(model: &Model, tree_of: &[usize], scheme: Scheme) -> Vec<Self> {
-        let mut workspaces: Vec<Self> = (0..model.tree.trees.len()).map(|k| Self::new(model, k, scheme)).collect();
+    pub fn of_model(model: &Model, weights: &InverseWeights, tree_of: &[usize], scheme: Scheme) -> Vec<Self> {
+        let mut workspaces: Vec<Self> =
+            (0..model.tree.trees.len()).map(|k| Self::new(model, weights, k, scheme)).collect();
         for (body, b) in model.bodies.iter().enumerate() {
             let Some(node) = b.node else { continue };
             let workspace = &mut workspaces[tree_of[node]];
@@ -129,8 +132,8 @@ impl TreeWorkspace {
             let Some(&tree) = tree_of.get(joint.nodes.start) else { continue };
             let workspace = &mut workspaces[tree];
             let first = &model.tree.nodes[workspace.nodes.start];
-            Servo::add(model, first, ctrl, &mut workspace.servos);
-            workspace.axis_drives.extend(AxisDrive::new(model, first, ctrl));
+            Servo::add(model, weights, first, ctrl, &mut workspace.servos);
+            workspace.axis_drives.extend(AxisDrive::new(model, weights, first, ctrl));
         }
         for Self { servos, motors, .. } in &mut workspaces {
             motors.extend(servos.iter().filter_map(Motor::of_servo));
@@ -140,7 +143,7 @@ impl TreeWorkspace {
     }
 
     /// The tree without bodies and actuators.
-    fn new(model: &Model, k: usize, scheme: Scheme) -> Self {
+    fn new(model: &Model, weights: &InverseWeights, k: usize, scheme: Scheme) -> Self {
         let tree = model.tree.part(k);
         let (nodes, dofs) = (model.tree.trees[k].clone(), model.tree.dofs[k].clone());
         let first_q = model.tree.nodes[nodes.start].q;
@@ -158,6 +161,7 @@ impl TreeWorkspace {
             has_springs: stiffness.iter().any(|&k| k > 0.0),
             plain_springs: plain_springs(&tree, &stiffness),
             stiffness,
+            mobility: weights.dofs[dofs.clone()].to_vec(),
             spring_reference: model.spring_reference[qs.clone()].to_vec(),
             loads: Vec::new(),
             bodies: 0..0,
@@ -218,16 +222,20 @@ impl TreeWorkspace {
             }
             None => difference(&self.tree, &self.spring_reference, q, &mut self.change),
         }
-        let (nv, lead) = (self.tree.nv, step.lead());
+        let nv = self.tree.nv;
         let (stiffness, damping, change) = (&self.stiffness[..nv], &self.damping[..nv], &self.change[..nv]);
         let (force, v_tree, impulse) = (&force[self.dofs.clone()][..nv], &v[..nv], &mut self.impulse[..nv]);
         for i in 0..nv {
-            let (k, d) = (stiffness[i], damping[i]);
-            let spring = if k != 0.0 { k * change[i] } else { 0.0 };
-            impulse[i] = dt * (force[i] - spring - (d + lead * k) * v_tree[i]);
+            let (k, mut d) = (stiffness[i], damping[i]);
+            let mut spring = 0.0;
+            if k != 0.0 {
+                spring = k * change[i];
+                d += step.resist(k, d, self.mobility[i]).ahead;
+            }
+            impulse[i] = dt * (force[i] - spring - d * v_tree[i]);
         }
         for drive in &self.axis_drives {
-            drive.add_impulse(state.inputs(), v, step, &mut self.impulse);
+            drive.add_impulse(state.inputs(), (q, v), step, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
         self.note_drag();
@@ -254,8 +262,10 @@ impl TreeWorkspace {
     fn gather_drives(&mut self, state: &State, v: &[f64], step: &Discretization) {
         let q = &state.q[self.qs.clone()];
         let constants = self.armature.iter().zip(self.stiffness.iter().zip(&self.damping));
-        for (lambda, (armature, (k, d))) in self.impedance_bare.iter_mut().zip(constants) {
-            *lambda = armature + step.dt * step.resistance(*k, *d);
+        for ((lambda, mobility), (armature, (k, d))) in
+            self.impedance_bare.iter_mut().zip(&self.mobility).zip(constants)
+        {
+            *lambda = armature + step.resist(*k, *d, *mobility).impedance;
         }
         self.drives.clear();
         self.drives.extend(self.servos.iter().map(|servo| servo.drive(state.inputs(), q, v, step)));

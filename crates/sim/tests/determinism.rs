@@ -67,8 +67,8 @@ fn a_restored_state_continues_with_the_same_bits() {
 #[test]
 fn what_creeps_goes_on_and_continues_with_the_same_bits() {
     // It sinks into honey, by less in every step.
-    let mjcf = r#"<mujoco><option timestep=".005"/><worldbody><geom type="plane" size="9 9 1" solref="-20 -400"/>
-        <body pos="0 0 .3"><freejoint/><geom type="box" size=".3 .3 .3" solref="-20 -400"/></body></worldbody></mujoco>"#;
+    let mjcf = r#"<mujoco><option timestep=".005"/><worldbody><geom type="plane" size="9 9 1" solref="-400 -1500" solimp=".001 .001"/>
+        <body pos="0 0 .3"><freejoint/><geom type="box" size=".3 .3 .3" solref="-400 -1500" solimp=".001 .001"/></body></worldbody></mujoco>"#;
     let mut s = simulation(mjcf, Options::default());
     run(&mut s, 200);
     let saved = bits(&s);

@@ -5,7 +5,7 @@ mod common;
 use common::{run, simulation};
 use models::characters::{self, Character, Options as CharacterOptions};
 use models::scenes;
-use multibody::{Kinematics, RneaWorkspace, forward_kinematics, rnea, velocities};
+use multibody::{InverseWeights, Kinematics, RneaWorkspace, SpringPoint, forward_kinematics, rnea, velocities};
 use sapwood_sim::{Options, Pd, Scheme, Simulation};
 
 const LIMITS: [f64; 7] = [200.0, 200.0, 120.0, 120.0, 60.0, 40.0, 20.0];
@@ -78,6 +78,7 @@ fn every_step_of_an_arm_balances_its_limited_drives() {
         for dt in [0.01, 0.001] {
             // Coriolis forces at the beginning of the step are those that `forces` knows.
             let mut s = arm(limit, Options { tolerance: 1e-12, scheme: Scheme::SymplecticEuler, ..at(dt) });
+            let weights = InverseWeights::new(s.model());
             let (mut at_limit, mut worst) = (0, 0.0_f64);
             for _ in 0..(3.0 / dt) as usize {
                 let (q, v) = (s.state().q.clone(), s.state().v.clone());
@@ -85,8 +86,10 @@ fn every_step_of_an_arm_balances_its_limited_drives() {
                 let tau = forces(&s, &q, &v);
                 for i in 0..7 {
                     let after = s.state().v[i];
-                    // A servo's spring is at the end of the step; the controller's at the place where v would lead.
-                    let ahead = if matches!(limit, Limit::Controller) { v[i] } else { after };
+                    // A servo's spring is where springs are taken; the controller's at the place where v would lead.
+                    let SpringPoint { lead, reach } = SpringPoint::of(dt * dt * KP * weights.dofs[i]);
+                    let is_pd = matches!(limit, Limit::Controller);
+                    let ahead = if is_pd { v[i] } else { lead * v[i] + reach * (after - v[i]) };
                     let force = -KP * (q[i] + dt * ahead - TARGET[i]) - KD * after;
                     let expected = force.clamp(-LIMITS[i], LIMITS[i]);
                     // Zero where the velocities are the minimiser's, whichever drives the solver set apart.
@@ -149,14 +152,15 @@ fn a_limit_of_the_servo_and_one_of_the_joint_are_one() {
 
 #[test]
 fn the_limit_of_a_joint_bounds_the_sum_of_its_drives() {
-    let mjcf = |actuators: &str| {
+    let mjcf = |actuators: &str, range: &str| {
         format!(
             r#"<mujoco><option gravity="0 0 0"/><worldbody><body>
-            <joint name="j" actuatorfrclimited="true" actuatorfrcrange="-3 3"/>
+            <joint name="j" actuatorfrclimited="true" actuatorfrcrange="{range}"/>
             <inertial pos="0 0 0" mass="1" diaginertia=".4 .4 .4"/></body></worldbody>
             <actuator>{actuators}</actuator></mujoco>"#
         )
     };
+    let motor = r#"<motor joint="j"/><general joint="j" gainprm="0"/>"#;
     let motors = r#"<motor joint="j"/><motor joint="j"/>"#;
     let servos = r#"<position joint="j" kp="100"/><velocity joint="j" kv="10"/>"#;
     let mixed = r#"<motor joint="j"/><position joint="j" kp="100" kv="1"/>"#;
@@ -171,13 +175,26 @@ fn the_limit_of_a_joint_bounds_the_sum_of_its_drives() {
         (ranged, [-5.0, 1.0], -3.0),
         (ranged, [-1.0, 1.0], 1.0),
         (ranged, [2.0, 1.0], 3.0),
+    ]
+    .map(|(actuators, ctrl, force)| ("-3 3", actuators, ctrl, force));
+    // Ends that differ, of one drive and of several, and an end of zero.
+    let uneven = [
+        ("-20 5", motor, [30.0, 0.0], 5.0),
+        ("-20 5", motor, [-30.0, 0.0], -20.0),
+        ("-4 1", motors, [5.0, -4.5], 0.5),
+        ("-4 1", mixed, [2.5, 1.0], 1.0),
+        ("-4 1", ranged, [-5.0, -1.0], -4.0),
+        ("0 2", servos, [-1.0, -1.0], 0.0),
     ];
-    for (actuators, ctrl, force) in cases {
-        let mut s = simulation(&mjcf(actuators), at(1e-4));
+    let schemes = [Scheme::default(), Scheme::SymplecticEuler, Scheme::ImplicitEuler];
+    for (scheme, (range, actuators, ctrl, force)) in
+        schemes.into_iter().flat_map(|scheme| cases.into_iter().chain(uneven).map(move |case| (scheme, case)))
+    {
+        let mut s = simulation(&mjcf(actuators, range), Options { scheme, ..at(1e-4) });
         s.state_mut().ctrl.copy_from_slice(&ctrl);
         run(&mut s, 1);
         let found = s.state().v[0] * 0.4 / 1e-4;
-        assert!((found - force).abs() < 1e-6, "{actuators} {ctrl:?}: {found} N·m, expected {force} N·m");
+        assert!((found - force).abs() < 1e-6, "{scheme:?} {range} {actuators} {ctrl:?}: {found}, expected {force} N·m");
     }
 }
 

@@ -14,7 +14,7 @@ const EVERYTHING: &str = r#"<mujoco><option timestep="0.004"/><worldbody><geom t
         <geom type="capsule" size=".04" fromto="0 0 0 .3 0 0" mass="1"/>
         <body pos=".3 0 0" gravcomp=".7"><joint name="b" axis="0 1 0" range="-20 20" limited="true" armature=".01"/>
           <geom type="capsule" size=".04" fromto="0 0 0 .3 0 0" mass="1"/></body></body>
-      <body pos="0 0 0"><joint name="c" axis="0 0 1" actuatorfrcrange="-2 2" actuatorfrclimited="true"/>
+      <body pos="0 0 0"><joint name="c" axis="0 0 1" actuatorfrcrange="-2 1.5" actuatorfrclimited="true"/>
         <geom type="capsule" size=".04" fromto="0 0 0 0 .3 0" mass=".5"/>
         <body pos="0 .3 0"><joint name="d" type="slide" axis="0 1 0" damping="2"/><geom type="sphere" size=".06" mass=".4"/></body></body>
       <body pos="0 0 0.1"><joint name="e" type="ball" stiffness="1" damping=".05"/>

@@ -162,3 +162,42 @@ fn a_belt_on_a_free_body_pushes_back() {
         assert!((v[6] + 3.0 * v[0]).abs() < 1e-8, "{law:?}: {v:?}");
     }
 }
+
+/// A geom's `surfacevel` is in its own frame, and what of it turns turns about its origin.
+#[test]
+fn belts_and_turntables_of_files() {
+    let on = |motion: &str, at: [f64; 2], options: Options| {
+        let mjcf = format!(
+            r#"<mujoco><compiler angle="radian"/><worldbody>
+            <geom type="box" size="9 9 .1" pos=".3 .2 0" euler="0 0 0.5" surfacevel="{motion}"/>
+            <body pos="{} {} 0.12"><freejoint/><geom type="box" size="0.04 0.04 0.02" mass="1"/></body></worldbody></mujoco>"#,
+            at[0] + 0.3,
+            at[1] + 0.2
+        );
+        simulation(&mjcf, options)
+    };
+    for (law, dt) in LAWS.into_iter().zip([0.005; 3]) {
+        let mut belt = on("0.5 -0.2", [0.0, 0.0], options(law, dt));
+        run(&mut belt, 200);
+        let (s, c) = 0.5_f64.sin_cos();
+        let expected = [0.5 * c + 0.2 * s, 0.5 * s - 0.2 * c];
+        for k in 0..2 {
+            assert!((belt.state().v[k] - expected[k]).abs() < 1e-5, "{law:?}: {:?}", belt.state().v);
+        }
+        // A new state has it again, and a program may stop it.
+        belt.state_mut().surface_velocity.fill(0.0);
+        run(&mut belt, 200);
+        assert!(belt.state().v[0].abs() < 1e-5, "{law:?}: {:?}", belt.state().v);
+        belt.reset(None).unwrap();
+        run(&mut belt, 200);
+        assert!((belt.state().v[0] - expected[0]).abs() < 1e-5, "{law:?}: {:?}", belt.state().v);
+        // Carried round: v = ω × r, and turning with it.
+        let mut table = on("0 0 0 0 0 0.8", [0.5, 0.1], options(law, dt));
+        run(&mut table, 100);
+        let (q, v) = (&table.state().q, &table.state().v);
+        let (x, y) = (q[0] - 0.3, q[1] - 0.2);
+        assert!((v[0] + 0.8 * y).abs() < 2e-3 && (v[1] - 0.8 * x).abs() < 2e-3, "{law:?}: {x} {y} {v:?}");
+        assert!((v[5] - 0.8).abs() < 2e-3, "{law:?}: {v:?}");
+        assert!((x.hypot(y) - 0.5_f64.hypot(0.1)).abs() < 5e-3, "{law:?}: {x} {y}");
+    }
+}

@@ -135,7 +135,7 @@ class BodyBuilder(_Element):
         stiffness: float = 0.0,
         armature: float = 0.0,
         friction_loss: float = 0.0,
-        effort_limit: float | None = None,
+        effort_limit: float | ArrayLike | None = None,
         limit_compliance: ArrayLike | None = None,
     ) -> JointBuilder:
         """Let the body move against its parent. Several joints act one after the other, in the order of addition.
@@ -154,7 +154,7 @@ class BodyBuilder(_Element):
             stiffness: N/m or N·m/rad.
             armature: Inertia of the drive, kg or kg·m².
             friction_loss: Coulomb friction, N or N·m.
-            effort_limit: Greatest force of its drives, N or N·m.
+            effort_limit: Greatest sum of the forces of its drives, N or N·m, or (least, greatest).
             limit_compliance: (stiffness, relaxation time) of the limits, N/m or N·m/rad and s; near-rigid when None.
 
         Raises:

@@ -42,12 +42,12 @@ class JointBuilder(_Element):
         self._set("range", value)
 
     @property
-    def effort_limit(self) -> float | None:
-        """Greatest force of its drives, N or N·m; None without."""
-        return cast("float | None", self._get("effort_limit"))
+    def effort_limit(self) -> float | tuple[float, float] | None:
+        """Greatest force of its drives, N or N·m, or the least and the greatest where they differ; None without."""
+        return cast("float | tuple[float, float] | None", self._get("effort_limit"))
 
     @effort_limit.setter
-    def effort_limit(self, value: float | None) -> None:
+    def effort_limit(self, value: float | ArrayLike | None) -> None:
         self._set("effort_limit", value)
 
     damping = Number("N·s/m or N·m·s/rad.")

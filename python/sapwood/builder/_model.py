@@ -152,6 +152,7 @@ class ModelBuilder(Constraints):
         inertia: ArrayLike | None = None,
         com: ArrayLike | None = None,
         gravity_compensation: float = 0.0,
+        mocap: bool = False,
     ) -> BodyBuilder:
         """Add a body. Without joints it moves with its parent.
 
@@ -164,6 +165,7 @@ class ModelBuilder(Constraints):
             mass, inertia, com: An inertia of its own, as :meth:`BodyBuilder.set_inertia` takes it; from its geoms
                 when mass and inertia are None.
             gravity_compensation: The share of its weight that is cancelled.
+            mocap: Whether it is moved from outside, ``sim.body(name).position = ...``: a child of the world, without joints.
 
         Raises:
             ValueError: When an argument does not fit; it names the body and the argument.
@@ -185,6 +187,7 @@ class ModelBuilder(Constraints):
             "quaternion": turn_of(label, quaternion, euler),
             "inertia": own,
             "gravity_compensation": gravity_compensation,
+            "mocap": mocap,
         }
         return BodyBuilder(self, with_context(label, self._assembly.add_body, above, fields))
 

@@ -65,7 +65,7 @@ class Panel:
         self.play = gui.add_button("Pause")
         self.play.on_click(lambda _: viewer.later(viewer.toggle))
         gui.add_button("Step").on_click(lambda _: viewer.later(viewer.step_once))
-        names = ["start", *(name for name in viewer.sim.model.keyframe_names if name)]
+        names = ["start", *(name or str(k) for k, name in enumerate(viewer.sim.model.keyframe_names))]
         where = gui.add_dropdown("Reset to", names) if len(names) > 1 else None
         gui.add_button("Reset").on_click(
             lambda _: viewer.later(lambda: viewer.reset(where.value if where else "start"))

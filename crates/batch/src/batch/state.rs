@@ -1,6 +1,6 @@
 //! States of single worlds: in, out, and back to the start.
 
-use multibody::Keyframe;
+use multibody::{Keyframe, KeyframeKey};
 use sim::{Pd, Simulation, SimulationError, State, StepTrace};
 
 use super::{Batch, BatchError, check_size};
@@ -12,12 +12,9 @@ impl Batch {
     ///
     /// # Errors
     /// When the model has no such keyframe, or there is not one entry for each world.
-    pub fn reset(&mut self, which: &[bool], keyframe: Option<&str>) -> Result<(), BatchError> {
+    pub fn reset<'a>(&mut self, which: &[bool], keyframe: impl Into<KeyframeKey<'a>>) -> Result<(), BatchError> {
         check_size("which", which.len(), self.worlds())?;
-        let Some(Keyframe { time, q, v, ctrl, act, .. }) = self.model.keyframe(keyframe) else {
-            let known = self.model.keyframes.iter().map(|k| k.name.clone()).collect();
-            return Err(SimulationError::Keyframe { name: keyframe.unwrap_or_default().into(), known }.into());
-        };
+        let Keyframe { time, q, v, ctrl, act, .. } = SimulationError::keyframe(&self.model, keyframe.into())?;
         for world in (0..self.worlds()).filter(|&world| which[world]) {
             self.reset_world_to(world, &q, &v);
             let reset = self.arrays.world_mut(world);
@@ -58,6 +55,8 @@ impl Batch {
             v: own_v,
             ctrl,
             act,
+            equality_active,
+            mocap,
             time,
             count,
             pd_target: _,
@@ -70,6 +69,8 @@ impl Batch {
         own_q.copy_from_slice(q);
         own_v.copy_from_slice(v);
         [ctrl, act, time, applied_force, applied_wrench].into_iter().for_each(|x| x.fill(0.0));
+        equality_active.copy_from_slice(&self.model.equality_active());
+        mocap.copy_from_slice(&self.model.mocap_poses());
         count.fill(0);
     }
 

@@ -129,7 +129,7 @@ fn motors(model: &Model, preset: Option<&Preset>) -> Result<Vec<Motor>, Imitatio
         };
         let name = if joint.name.is_empty() { &model.bodies[joint.body].name } else { &joint.name };
         let JointPreset { kp, effort_limit, weight } = preset.and_then(|preset| preset.joint(name)).unwrap_or(general);
-        let effort_limit = joint.effort_limit.unwrap_or(effort_limit);
+        let effort_limit = joint.effort_both_ways().unwrap_or(effort_limit);
         let zero = if kind == MotorKind::Single { model.q0[joint.q] } else { 0.0 };
         let name = name.clone();
         Ok(Motor { name, kind, q: joint.q, v: joint.v, zero, kp, kd: 0.1 * kp, effort_limit, weight })

@@ -31,6 +31,7 @@ impl Assembly {
     pub fn from_model(model: &Model, scene: &Scene) -> Self {
         let mut assembly = Self::new(&model.name);
         assembly.gravity = model.gravity;
+        assembly.parents_touch = scene.parents_touch;
         assembly.timestep = model.timestep;
         (assembly.magnetic_field, assembly.medium, assembly.view) = (model.magnetic_field, model.medium, model.view);
         // Without a prefix and a pose, into a world with nothing in it, there is nothing to collide with.
@@ -101,6 +102,7 @@ impl Assembly {
                     pose: placed(spec.parent, spec.pose_in_parent),
                     inertia: RigidInertia::ZERO,
                     gravity_compensation: spec.gravity_compensation,
+                    is_mocap: spec.is_mocap && body_of(spec.parent) == 0,
                 },
                 inertia: Some(spec.inertia),
             });
@@ -242,7 +244,7 @@ fn place_ends(kind: &mut multibody::EqualityKind, pose: Pose<f64>) {
                 *anchor = pose.transform_point(*anchor);
             }
         }
-        Weld { bodies, frames } => {
+        Weld { bodies, frames, .. } => {
             for (_, frame) in bodies.iter().zip(frames).filter(|(body, _)| **body == 0) {
                 *frame = pose * *frame;
             }

@@ -198,7 +198,7 @@ impl Assembly {
                 materials.len() - 1
             })
         };
-        let mut scene = Scene::default();
+        let mut scene = Scene { parents_touch: self.parents_touch, ..Scene::default() };
         for &from in &geoms.old {
             let mut geom = self.geoms[from].geom.clone();
             geom.body = bodies.new[geom.body];

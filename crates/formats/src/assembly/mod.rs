@@ -150,6 +150,8 @@ pub struct Assembly {
     pub pairs: Vec<AssemblyPair>,
     /// Pairs of bodies whose geoms never touch.
     pub excluded: Vec<[usize; 2]>,
+    /// See [`Scene::parents_touch`](geometry::Scene::parents_touch).
+    pub parents_touch: bool,
     /// Soft bodies; those that hold them are bodies of the assembly.
     pub soft_bodies: Vec<StandingSoftBody>,
     /// Keyframes.
@@ -181,6 +183,7 @@ impl Assembly {
             equalities: Vec::new(),
             pairs: Vec::new(),
             excluded: Vec::new(),
+            parents_touch: false,
             soft_bodies: Vec::new(),
             keyframes: Vec::new(),
             warnings: Vec::new(),
@@ -270,7 +273,9 @@ pub(crate) fn map_transmission(
     match transmission {
         Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => *joint = joints(*joint),
         Transmission::Tendon { tendon, .. } => *tendon = tendons(*tendon),
-        Transmission::Site { site, .. } => *site = sites(*site),
+        Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
+            transmission.sites_mut().for_each(|site| *site = sites(*site));
+        }
         Transmission::Unsupported => {}
     }
 }

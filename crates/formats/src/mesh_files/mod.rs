@@ -12,6 +12,7 @@ mod collada;
 mod materials;
 mod msh;
 mod obj;
+mod polygon;
 mod stl;
 pub mod volume;
 
@@ -143,6 +144,12 @@ pub fn read(path: &Path) -> Result<TriangleSoup, MeshFileError> {
         hint: nearby::hint(path),
     })?;
     parse(&bytes, path)
+}
+
+/// The lines of a text, which end as those of the system that wrote it.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let end = if text.contains('\n') { '\n' } else { '\r' };
+    text.split(end).map(|line| line.trim_end_matches('\r'))
 }
 
 /// A number of a text file. Single precision, like the binary formats, and like MuJoCo reads it.

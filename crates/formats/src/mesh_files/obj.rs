@@ -6,7 +6,7 @@ use spatial::Vec3;
 
 use super::assemble::{Assembler, Looks};
 use super::materials::Materials;
-use super::{MeshFileError, TriangleSoup, single};
+use super::{MeshFileError, TriangleSoup, lines, polygon, single};
 use crate::limits::MAX_MESH_VERTICES;
 
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileError> {
@@ -18,7 +18,8 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
     let mut texcoords: Vec<[f32; 2]> = Vec::new();
     let mut materials = Materials::new(path);
     let mut paint = None;
-    let mut lines = text.lines().enumerate();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let mut lines = lines(text).enumerate();
     while let Some((number, first)) = lines.next() {
         let mut line = std::borrow::Cow::Borrowed(first);
         // A backslash at its end continues a line.
@@ -53,15 +54,9 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
                 for word in words {
                     corners.push(corner(word, &vertices, &texcoords).map_err(malformed)?);
                 }
-                // As MuJoCo does: a face with four corners is cut along its shorter diagonal. One that is not plane encloses another volume
-                // when it is cut along the other.
-                if let [a, b, c, d] = corners[..]
-                    && (d.0 - b.0).norm_squared() <= (c.0 - a.0).norm_squared()
-                {
-                    corners.rotate_left(1);
-                }
-                for pair in corners.windows(2).skip(1) {
-                    let [a, b, c] = [corners[0], pair[0], pair[1]];
+                let places: Vec<Vec3<f64>> = corners.iter().map(|corner| corner.0).collect();
+                for triangle in polygon::triangles(&places) {
+                    let [a, b, c] = triangle.map(|k| corners[k]);
                     let places = a.1.zip(b.1).zip(c.1).map(|((a, b), c)| [a, b, c]);
                     assembler.push_with([a.0, b.0, c.0], Looks { texcoords: places, paint }, path)?;
                 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use spatial::Vec3;
 
 use super::assemble::Assembler;
-use super::{MeshFileError, TriangleSoup, single};
+use super::{MeshFileError, TriangleSoup, lines, single};
 
 const WORD: usize = 4;
 /// Bytes of the header of a binary file, its count of triangles included.
@@ -14,6 +14,8 @@ const HEADER: usize = 84;
 const TRIANGLE: usize = 50;
 
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileError> {
+    // A mark of the encoding is no part of a text.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if is_binary(bytes) {
         return parse_binary(bytes, path);
     }
@@ -25,7 +27,7 @@ fn parse_ascii(text: &str, path: &Path) -> Result<TriangleSoup, MeshFileError> {
     let malformed = |line: usize, what: &str| MeshFileError::malformed(path, format!("line {}: {what}", line + 1));
     let mut assembler = Assembler::default();
     let mut corners = Vec::with_capacity(3);
-    for (number, line) in text.lines().enumerate() {
+    for (number, line) in lines(text).enumerate() {
         let mut words = line.split_ascii_whitespace();
         match words.next().unwrap_or_default().to_ascii_lowercase().as_str() {
             "vertex" => {

@@ -1,6 +1,6 @@
 //! `<actuator>`: controls, their force laws, and the joints and tendons that they act on.
 
-use multibody::{Activation, Actuator, ActuatorLaw, JointKind, Transmission};
+use multibody::{Activation, Actuator, ActuatorLaw, GearFrame, JointKind, Transmission};
 
 use super::Reader;
 use super::defaults::{ACTUATORS, Attributes};
@@ -55,9 +55,10 @@ impl<'a> Reader<'_, 'a> {
         let (force_law, reason) = match (&transmission, law.finish()) {
             (Transmission::Unsupported, _) => (none, Some(TRANSMISSION)),
             (_, Err(reason)) => (none, Some(reason)),
-            (Transmission::JointAxes { .. } | Transmission::Site { .. }, Ok((law, _))) if law.muscle.is_some() => {
-                (none, Some(AXES))
-            }
+            (
+                Transmission::JointAxes { .. } | Transmission::Site { .. } | Transmission::SliderCrank { .. },
+                Ok((law, _)),
+            ) if law.muscle.is_some() => (none, Some(AXES)),
             (_, Ok((mut force_law, ratio))) => {
                 if let Some(muscle) = &mut force_law.muscle {
                     let range = attributes.array::<2>("lengthrange")?.filter(|[low, high]| low < high);
@@ -108,33 +109,38 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn transmission(&self, attributes: &Attributes<'_, 'a>) -> Result<Transmission, LoadError> {
-        const OTHERS: [&str; 4] = ["site", "body", "cranksite", "slidersite"];
         let element = attributes.element();
         let gear = attributes.leading("gear", [1.0, 0.0, 0.0, 0.0, 0.0, 0.0])?;
-        attributes.skip(&["cranklength"]);
         attributes.skip(&["lengthrange"]);
-        let reference = element.attribute("refsite");
-        element.skip(&OTHERS);
-        if element.attribute("site").is_some() && reference.is_none() {
-            return Ok(Transmission::Site { site: self.names.find(element, "site", "site")?, gear });
-        }
-        let targets = ["joint", "jointinparent", "tendon"];
+        let rod = attributes.number("cranklength")?;
+        let site = |attribute: &str| self.names.find(element, attribute, "site");
+        let targets = ["joint", "jointinparent", "tendon", "site", "cranksite", "slidersite", "body"];
         let attribute = match targets.into_iter().find(|target| element.attribute(target).is_some()) {
             Some("tendon") => {
                 let tendon = &self.tendons[self.names.find(element, "tendon", "tendon")?];
                 return Ok(Transmission::Tendon { tendon: tendon.index, gear: gear[0] });
             }
-            Some(attribute) => attribute,
-            None if OTHERS.iter().any(|name| element.attribute(name).is_some()) => {
-                return Ok(Transmission::Unsupported);
+            Some("site") => {
+                let reference = element.attribute("refsite").map(|_| site("refsite")).transpose()?;
+                return Ok(Transmission::Site { site: site("site")?, reference, gear });
             }
+            Some("cranksite" | "slidersite") => {
+                let (crank, slider) = (site("cranksite")?, site("slidersite")?);
+                let Some(rod) = rod.filter(|rod| *rod > 0.0) else {
+                    return Err(element.error("cranklength: expected a number above 0, with cranksite and slidersite"));
+                };
+                return Ok(Transmission::SliderCrank { crank, slider, rod, gear: gear[0] });
+            }
+            Some("body") => return Ok(Transmission::Unsupported),
+            Some(attribute) => attribute,
             None => return Err(element.error("no transmission: expected an attribute such as `joint`")),
         };
         let joint = self.names.find(element, attribute, "joint")?;
         match self.joints[joint].kind {
-            // In the parent's frame the axes turn with the configuration.
-            JointKind::Ball | JointKind::Free if attribute == "jointinparent" => Ok(Transmission::Unsupported),
-            JointKind::Ball | JointKind::Free => Ok(Transmission::JointAxes { joint, gear }),
+            JointKind::Ball | JointKind::Free => {
+                let frame = if attribute == "jointinparent" { GearFrame::Parent } else { GearFrame::Child };
+                Ok(Transmission::JointAxes { joint, gear, frame })
+            }
             JointKind::Revolute { .. }
             | JointKind::Prismatic { .. }
             | JointKind::Screw { .. }

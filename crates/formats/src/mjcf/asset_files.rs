@@ -50,7 +50,9 @@ impl Files<'_> {
                 Ok(first_that_exists([&in_folder[..1], &bare[1..], &in_folder[1..]].concat()))
             }
             None if path.is_absolute() => Ok(path),
-            None => Err(element.error(format!("file=\"{name}\": expected no files in a model without a folder"))),
+            None => {
+                Err(element.error(format!("file=\"{name}\": expected no files in a model without a folder or assets")))
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::assembly::{Indices, map_camera, map_equality, map_transmission, place
 use crate::limits::{MAX_MODEL_FILE_BYTES, MAX_REPLICATED_ELEMENTS, read_file};
 use crate::overlaps::poses_at_start;
 use crate::xml::{Document, Element};
-use crate::{LoadError, Loaded, StandingSoftBody};
+use crate::{LoadError, Loaded, StandingSoftBody, text};
 
 /// How deep models may lie in each other.
 const MAX_DEPTH: usize = 16;
@@ -137,6 +137,7 @@ impl<'a> Reader<'_, 'a> {
                 pose: if is_first { item.frame * body.pose_in_parent } else { body.pose_in_parent },
                 inertia: body.inertia,
                 gravity_compensation: body.gravity_compensation,
+                is_mocap: body.is_mocap && is_first && parent == 0,
             };
             self.builder.add_body(spec).map_err(|error| element.error(error.to_string()))?;
             part.places.bodies.insert(index, here);
@@ -264,7 +265,9 @@ impl<'a> Reader<'_, 'a> {
         let element = self.parts.declared[index];
         let name = element.required("file")?;
         let Some(base) = &self.parts.base else {
-            return Err(at.error(format!("file=\"{name}\": expected no other models in a model without a folder")));
+            return Err(
+                at.error(format!("file=\"{name}\": expected no other models in a model without a folder or assets"))
+            );
         };
         let path = first_that_exists(candidates(base, element, Path::new(&name.replace('\\', "/"))));
         let (file, known) = (path.display().to_string(), identity(&path));
@@ -282,7 +285,8 @@ impl<'a> Reader<'_, 'a> {
             element.error(format!("file=\"{name}\": {file} cannot be read ({error}): expected an MJCF file"))
         })?;
         let mut document = Document::default();
-        let root = document.parse(&String::from_utf8_lossy(&bytes), &file)?;
+        let text = text::decode(&bytes).map_err(|what| element.error(format!("file=\"{name}\": {file} {what}")))?;
+        let root = document.parse(&text, &file)?;
         if document.element(root).name() != "mujoco" {
             return Err(document.element(root).error("expected <mujoco>: only MJCF can be attached"));
         }
@@ -324,7 +328,9 @@ impl<'a> Reader<'_, 'a> {
                 let reference = tendon.length(&loaded.model, &loaded.model.q0);
                 let here = self.builder.tendons.len();
                 self.names.add(part.element, "tendon", &next.name, self.tendons.len())?;
-                let info = TendonInfo { element: part.element, index: here, reference, range: tendon.range };
+                let effort_limit = None;
+                let info =
+                    TendonInfo { element: part.element, index: here, reference, range: tendon.range, effort_limit };
                 self.tendons.push(info);
                 self.builder.tendons.push(next);
                 part.places.tendons.insert(index, here);
@@ -353,7 +359,7 @@ impl<'a> Reader<'_, 'a> {
                             }
                         }
                     }
-                    EqualityKind::Weld { bodies, frames } => {
+                    EqualityKind::Weld { bodies, frames, .. } => {
                         for (world, other) in [(0, 1), (1, 0)] {
                             if let (0, Some(pose)) = (bodies[world], self.builder.default_pose(bodies[other])) {
                                 frames[world] = pose * frames[other];

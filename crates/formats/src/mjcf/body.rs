@@ -1,12 +1,13 @@
 //! The tree of bodies, with `<frame>` and `<replicate>`.
 
-use multibody::{BodySpec, Site, SiteShape};
+use multibody::{BodySpec, Site, SiteShape, inertia_flaw};
 use spatial::{Pose, Vec3};
 
 use super::Reader;
 use super::defaults::{Attributes, ClassId};
 use super::geom::{GeomMass, TYPES, Type, size_and_segment};
 use super::inertia;
+use super::replicas::Replicas;
 use crate::LoadError;
 use crate::limits::MAX_REPLICATED_ELEMENTS;
 use crate::xml::Element;
@@ -65,8 +66,13 @@ impl<'a> Reader<'_, 'a> {
         let name = self.names.claim(element, "body", &item.suffix, index)?;
         let gravity_compensation = element.number("gravcomp")?.unwrap_or(0.0);
         element.skip(&["user", "sleep", "fuse", "simple"]);
-        if element.attribute("mocap") == Some("true") {
-            self.warnings.add_attribute(element, "mocap", "cannot be moved from outside: the body stays in place");
+        let mut is_mocap = element.attribute("mocap") == Some("true");
+        if is_mocap && parent != 0 {
+            return Err(element.error("mocap=\"true\": expected a child of worldbody"));
+        }
+        if is_mocap && has_joints(element) {
+            self.warnings.add_attribute(element, "mocap", "joints hang on it: it stays in place");
+            is_mocap = false;
         }
         let class = self.defaults.class(element, "childclass", item.class)?;
         let inside = Item { element, class, frame: Pose::IDENTITY, suffix: item.suffix.clone() };
@@ -75,8 +81,12 @@ impl<'a> Reader<'_, 'a> {
         let explicit = contents.inertial.map(|(_, inertia)| inertia);
         let (inertia, axes) = inertia::of_body(explicit, &contents.masses, pose, &self.compiler);
         self.inertial_axes.extend(axes.map(|axes| (index, axes)));
-        let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation };
         let at = contents.inertial.map_or(element, |(inertial, _)| inertial);
+        if inertia.mass.is_finite() && inertia_flaw(&inertia).is_some() {
+            self.warnings.add(at, "an inertia that no rigid body has (principal moments): used as it is");
+        }
+        self.bodies.extend((!name.is_empty()).then(|| (name.clone(), at)));
+        let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation, is_mocap };
         self.builder.add_body(spec).map_err(|error| at.error(error.to_string()))?;
         let alone = contents.joints.len() == 1 && parent == 0;
         for item in contents.joints {
@@ -145,11 +155,10 @@ impl<'a> Reader<'_, 'a> {
     /// Copies the children of `<replicate>` with growing offsets and numbered names.
     fn replicate(&mut self, item: &Item<'a>, stack: &mut Vec<Item<'a>>) -> Result<(), LoadError> {
         let element = item.element;
-        let count = element.required("count")?.trim().parse::<usize>().ok().filter(|&n| n > 0);
-        let count = count.ok_or_else(|| element.error("count: expected an integer above 0"))?;
+        let replicas = Replicas::of(element)?;
+        let count = replicas.count;
         let offset: Vec3<f64> = element.array("offset")?.unwrap_or([0.0; 3]).into();
         let turn = self.compiler.angles.euler(element.array("euler")?.unwrap_or([0.0; 3]));
-        let separator = element.attribute("sep").unwrap_or("");
         let class = self.defaults.class(element, "childclass", item.class)?;
         // Copies of nothing are counted, too: they take time.
         self.replicated = self.replicated.saturating_add(count.saturating_mul(element.children().len().max(1)));
@@ -157,12 +166,11 @@ impl<'a> Reader<'_, 'a> {
             let expected = format!("expected at most {MAX_REPLICATED_ELEMENTS} copied elements in a model");
             return Err(element.error(format!("count=\"{count}\": {expected}")));
         }
-        let digits = (count - 1).to_string().len();
         let mut frame = Pose::IDENTITY;
         let mut copies = Vec::new();
         for i in 0..count {
             // Of nested replicas the inner suffix comes first.
-            let suffix = format!("{separator}{i:0digits$}{}", item.suffix);
+            let suffix = format!("{}{}", replicas.suffix(i), item.suffix);
             copies.push(Item { element, class, frame: item.frame * frame, suffix });
             frame = frame * Pose::new(offset, turn);
         }
@@ -217,4 +225,13 @@ impl<'a> Reader<'_, 'a> {
         };
         Ok((shape, segment))
     }
+}
+
+/// Whether a body or one below it has joints.
+fn has_joints(element: Element<'_>) -> bool {
+    element.children().any(|child| match child.name() {
+        "joint" | "freejoint" => true,
+        "body" | "frame" | "replicate" => has_joints(child),
+        _ => false,
+    })
 }

@@ -1,6 +1,6 @@
 //! `<camera>`, and what says how a model is looked at when no camera is chosen.
 
-use multibody::{Camera, CameraMode};
+use multibody::{Camera, CameraMode, Lens};
 use spatial::Pose;
 
 use super::Reader;
@@ -39,9 +39,10 @@ impl<'a> Reader<'_, 'a> {
     ) -> Result<(), LoadError> {
         let attributes = self.defaults.attributes(element, class)?;
         let pose = frame * self.compiler.angles.pose(&attributes)?;
-        let fovy = self.fovy(&attributes)?;
+        let resolution = resolution(&attributes)?;
+        let lens = lens(&attributes, resolution.unwrap_or([1; 2]))?;
         let mode = attributes.keyword("mode", &MODES)?.unwrap_or(Mode::Fixed);
-        attributes.skip(&["ipd", "resolution", "user", "output"]);
+        attributes.skip(&["ipd", "user", "output"]);
         if attributes.text("projection").is_some_and(|p| p != "perspective")
             || attributes.flag("orthographic")? == Some(true)
         {
@@ -65,27 +66,8 @@ impl<'a> Reader<'_, 'a> {
             }
             None => {}
         }
-        self.builder.cameras.push(Camera { name, body, pose, fovy, mode });
+        self.builder.cameras.push(Camera { name, body, pose, lens, resolution, mode });
         Ok(())
-    }
-
-    /// The vertical field of view, rad: `fovy`, or what the intrinsics amount to, with a warning where the axis is off the centre.
-    fn fovy(&mut self, attributes: &Attributes<'_, 'a>) -> Result<f64, LoadError> {
-        let at = attributes.source("fovy");
-        let fovy = attributes.number("fovy")?.unwrap_or(FOVY);
-        if !(fovy > 0.0 && fovy < 180.0) {
-            return Err(at.error(format!("fovy=\"{fovy}\": expected degrees above 0 and below 180")));
-        }
-        let element = attributes.element();
-        if attributes.has(&["sensorsize"]) {
-            let message = "intrinsics are not drawn: the picture is taken with `fovy`, its axis in the middle";
-            self.warnings.add_attribute(element, "sensorsize", message);
-            attributes.skip(&["sensorsize", "focal", "focalpixel", "principal", "principalpixel"]);
-        } else {
-            // MuJoCo uses them with a sensor size alone.
-            attributes.skip(&["focal", "focalpixel", "principal", "principalpixel"]);
-        }
-        Ok(fovy.to_radians())
     }
 
     /// Finds the bodies that cameras turn to.
@@ -125,4 +107,46 @@ impl<'a> Reader<'_, 'a> {
         }
         Ok(())
     }
+}
+
+/// Columns and rows of the sensor.
+fn resolution(attributes: &Attributes<'_, '_>) -> Result<Option<[u32; 2]>, LoadError> {
+    let Some([columns, rows]) = attributes.array::<2>("resolution")? else { return Ok(None) };
+    let whole = |pixels: f64| (pixels.fract() == 0.0 && (0.0..=1e6).contains(&pixels)).then_some(pixels as u32);
+    let expected = || attributes.source("resolution").error("resolution: expected two whole numbers, 0 or more");
+    Ok(Some([whole(columns).ok_or_else(expected)?, whole(rows).ok_or_else(expected)?]))
+}
+
+/// The field of view, or with `sensorsize` the sensor and its lens; numbers in pixels count before those in metres.
+fn lens(attributes: &Attributes<'_, '_>, resolution: [u32; 2]) -> Result<Lens, LoadError> {
+    const INTRINSICS: [&str; 4] = ["focal", "focalpixel", "principal", "principalpixel"];
+    let Some(size) = attributes.array::<2>("sensorsize")? else {
+        if let Some(name) = INTRINSICS.into_iter().find(|name| attributes.has(&[name])) {
+            let message = format!("{name}: has no meaning without the size of the sensor: expected `sensorsize`");
+            return Err(attributes.source(name).error(message));
+        }
+        let fovy = attributes.number("fovy")?.unwrap_or(FOVY);
+        if !(fovy > 0.0 && fovy < 180.0) {
+            let message = format!("fovy=\"{fovy}\": expected degrees above 0 and below 180");
+            return Err(attributes.source("fovy").error(message));
+        }
+        return Ok(Lens::Fovy(fovy.to_radians()));
+    };
+    if attributes.element().attribute("fovy").is_some() && attributes.element().attribute("sensorsize").is_some() {
+        return Err(attributes.element().error("has both `fovy` and `sensorsize`: expected one of them"));
+    }
+    attributes.skip(&["fovy"]);
+    let pixel = [size[0] / f64::from(resolution[0].max(1)), size[1] / f64::from(resolution[1].max(1))];
+    let length = |metres: &'static str, pixels: &'static str| -> Result<Option<[f64; 2]>, LoadError> {
+        let (own, counted) = (attributes.array::<2>(metres)?, attributes.array::<2>(pixels)?);
+        Ok(counted.map(|[x, y]| [x * pixel[0], y * pixel[1]]).or(own))
+    };
+    let focal = length("focal", "focalpixel")?.unwrap_or_default();
+    let principal = length("principal", "principalpixel")?.unwrap_or_default();
+    if !focal.iter().chain(&size).all(|x| *x > 0.0) {
+        let message =
+            "sensorsize, focal: expected two numbers above 0 each (the focal length in `focal` or `focalpixel`)";
+        return Err(attributes.source("sensorsize").error(message));
+    }
+    Ok(Lens::Sensor { focal, size, principal })
 }

@@ -5,7 +5,7 @@ use multibody::{Coordinate, Equality, EqualityKind};
 use spatial::{Pose, Quat, Vec3};
 
 use super::Reader;
-use super::compliance::{Side, compliance};
+use super::compliance::compliance;
 use super::defaults::Attributes;
 use crate::LoadError;
 use crate::xml::Element;
@@ -36,7 +36,7 @@ impl<'a> Reader<'_, 'a> {
         let attributes = &self.defaults.attributes_of(element, "equality", 0)?;
         let name = self.names.claim(element, "equality", "", self.builder.equalities.len())?;
         let active = attributes.flag("active")?.unwrap_or(true) && self.options.flags.equality;
-        let compliance = compliance(attributes, ["solref", "solimp"], Side::Both, &mut self.warnings)?;
+        let compliance = compliance(attributes, ["solref", "solimp"], &mut self.warnings)?;
         let kind = match element.name() {
             "connect" => self.connect(element)?,
             "weld" => self.weld(element)?,
@@ -84,13 +84,7 @@ impl<'a> Reader<'_, 'a> {
         };
         let kind = match element.number("torquescale")?.unwrap_or(1.0) {
             0.0 => EqualityKind::Connect { bodies, anchors: frames.map(|frame| frame.pos) },
-            scale => {
-                if scale != 1.0 {
-                    let message = "positions and rotations count alike: ignored";
-                    self.warnings.add_attribute(element, "torquescale", message);
-                }
-                EqualityKind::Weld { bodies, frames }
-            }
+            torque_scale => EqualityKind::Weld { bodies, frames, torque_scale: torque_scale.abs() },
         };
         Ok(self.unless_as_one(element, bodies, kind))
     }

@@ -1,6 +1,6 @@
 //! `<geom>`: shapes, their surfaces and their mass.
 
-use geometry::{Geom, MassModel, Shape};
+use geometry::{Geom, MassModel, Shape, SurfaceMotion};
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
 use super::Reader;
@@ -75,7 +75,7 @@ impl<'a> Reader<'_, 'a> {
 
         let axes = (!matches!(shape, Shape::Mesh(_))).then_some(pose.rot);
         let friction = surface::geom_friction(attributes)?;
-        let mut material = surface::material(attributes, friction, &mut self.warnings)?;
+        let mut material = surface::material(attributes, friction, self.options.pyramid, &mut self.warnings)?;
         material.priority = attributes.integer("priority")?.unwrap_or(0);
         let bits = |name| Ok::<_, LoadError>(attributes.integer(name)?.unwrap_or(1) as u32);
         let (mut contype, mut conaffinity) = (bits("contype")?, bits("conaffinity")?);
@@ -97,6 +97,7 @@ impl<'a> Reader<'_, 'a> {
             rgba: self.assets.rgba(attributes)?,
             group: group.max(0) as u32,
             look: self.assets.look(attributes),
+            surface_motion: surface_motion(attributes)?,
         });
         Ok(GeomMass { inertia, axes, group })
     }
@@ -165,10 +166,6 @@ impl<'a> Reader<'_, 'a> {
     fn warn_about_geom(&mut self, attributes: &Attributes<'_, 'a>) -> Result<(), LoadError> {
         let element = attributes.element();
         attributes.skip(&["user", "castshadow", "fluidcoef"]);
-        if attributes.number("solmix")?.is_some_and(|mix| mix != 1.0) {
-            let message = "the surfaces of two geoms act in series, whatever their weights: ignored";
-            self.warnings.add_attribute(element, "solmix", message);
-        }
         if attributes.text("fluidshape").is_some_and(|value| value != "none") {
             let message = "approximated: the medium acts on the box of the body's mass and inertia";
             self.warnings.add_attribute(element, "fluidshape", message);
@@ -176,13 +173,18 @@ impl<'a> Reader<'_, 'a> {
         if attributes.number("gap")?.is_some_and(|gap| gap != 0.0) {
             self.warnings.add_attribute(element, "gap", "contacts without force are not reported: ignored");
         }
-        for name in ["adhesion", "surfacevel"] {
-            if attributes.numbers(name)?.is_some_and(|v| v.iter().any(|&v| v != 0.0)) {
-                self.warnings.add_attribute(element, name, "not simulated: ignored");
-            }
+        if attributes.number("adhesion")?.is_some_and(|force| force != 0.0) {
+            self.warnings.add_attribute(element, "adhesion", "not simulated: ignored");
         }
         Ok(())
     }
+}
+
+/// Linear and angular velocity of the surface; numbers that are missing are 0.
+fn surface_motion(attributes: &Attributes<'_, '_>) -> Result<Option<SurfaceMotion>, LoadError> {
+    let [x, y, z, a, b, c] = attributes.leading("surfacevel", [0.0; 6])?;
+    let motion = SurfaceMotion { linear: Vec3::new(x, y, z), angular: Vec3::new(a, b, c) };
+    Ok(Some(motion).filter(|motion| motion.linear != Vec3::ZERO || motion.angular != Vec3::ZERO))
 }
 
 fn mass_model(attributes: &Attributes<'_, '_>) -> Result<MassModel, LoadError> {
@@ -232,7 +234,8 @@ fn primitive(attributes: &Attributes<'_, '_>, kind: Type, size: [f64; 3]) -> Res
     }
     let [x, y, z] = size;
     Ok(match kind {
-        Type::Plane => Shape::Plane { half_extents: [x, y] },
+        // Without an end where the size is none.
+        Type::Plane => Shape::Plane { half_extents: [x.max(0.0), y.max(0.0)] },
         Type::Sphere => Shape::Sphere { radius: x },
         Type::Capsule => Shape::Capsule { radius: x, half_length: y },
         Type::Cylinder => Shape::Cylinder { radius: x, half_length: y },

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::limits::{MAX_MODEL_FILE_BYTES, read_file};
 use crate::xml::{Document, Element};
-use crate::{LoadError, nearby};
+use crate::{LoadError, assets, nearby, text};
 
 /// Replaces every `<include>` below `root` by the children of the root of the file that it names.
 ///
@@ -38,7 +38,9 @@ fn read(
     let element = document.element(include);
     let name = element.required("file")?;
     let Some(base) = base else {
-        return Err(element.error(format!("file=\"{name}\": expected no includes in a model without a folder")));
+        return Err(
+            element.error(format!("file=\"{name}\": expected no includes in a model without a folder or assets"))
+        );
     };
     let path = first_that_exists(candidates(base, element, Path::new(&name.replace('\\', "/"))));
     let (file, identity) = (path.display().to_string(), identity(&path));
@@ -50,8 +52,8 @@ fn read(
         element.error(format!("file=\"{name}\": {file} cannot be read ({error}): expected an MJCF file{hint}"))
     })?;
     included.push(identity);
-    // As in the main file, what is not UTF-8 stands in comments.
-    document.parse(&String::from_utf8_lossy(&bytes), &file)
+    let text = text::decode(&bytes).map_err(|what| element.error(format!("file=\"{name}\": {file} {what}")))?;
+    document.parse(&text, &file)
 }
 
 /// Where a file may be that an element names: relative to the main file's folder, or to that of the element's own file.
@@ -63,7 +65,7 @@ pub(super) fn candidates(base: &Path, element: Element<'_>, name: &Path) -> Vec<
 
 /// The first of the files that is there, or the first of all.
 pub(super) fn first_that_exists(mut candidates: Vec<PathBuf>) -> PathBuf {
-    let position = candidates.iter().position(|path| path.exists()).unwrap_or_default();
+    let position = candidates.iter().position(|path| assets::exists(path)).unwrap_or_default();
     candidates.swap_remove(position)
 }
 

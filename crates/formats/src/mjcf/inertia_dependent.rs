@@ -122,7 +122,10 @@ fn length(model: &Model, q: &[f64], actuator: usize) -> f64 {
     match model.actuators[actuator].transmission {
         Transmission::Joint { joint, gear } => gear * q[model.joints[joint].q],
         Transmission::Tendon { tendon, gear } => gear * model.tendons[tendon].length(model, q),
-        Transmission::JointAxes { .. } | Transmission::Site { .. } | Transmission::Unsupported => 0.0,
+        Transmission::JointAxes { .. }
+        | Transmission::Site { .. }
+        | Transmission::SliderCrank { .. }
+        | Transmission::Unsupported => 0.0,
     }
 }
 
@@ -130,17 +133,18 @@ fn length(model: &Model, q: &[f64], actuator: usize) -> f64 {
 fn length_row(model: &Model, kinematics: &Kinematics<f64>, q: &[f64], actuator: usize) -> Vec<(usize, f64)> {
     match model.actuators[actuator].transmission {
         Transmission::Joint { joint, gear } => vec![(model.joints[joint].v, gear)],
-        Transmission::JointAxes { joint, gear } => {
+        Transmission::JointAxes { joint, gear, frame } => {
             let joint = &model.joints[joint];
+            let gear = multibody::gear_of_axes(gear, frame, &q[joint.q..][..joint.kind.nq()]);
             (joint.v..joint.v + joint.kind.nv()).zip(gear).collect()
         }
         Transmission::Tendon { tendon, gear } => {
             let terms = tendon_row(model, kinematics, q, &model.tendons[tendon]).into_iter();
             terms.map(|(dof, coefficient)| (dof, gear * coefficient)).collect()
         }
-        Transmission::Site { site, gear } => {
+        Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
             let mut row = TendonRow::default();
-            row.set_to_site(model, kinematics, site, gear);
+            model.actuators[actuator].transmission.write_row(model, kinematics, &mut row);
             row.terms.iter().map(|term| (term.dof, term.coefficient)).collect()
         }
         Transmission::Unsupported => Vec::new(),

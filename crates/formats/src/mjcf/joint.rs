@@ -4,7 +4,7 @@ use multibody::{JointKind, JointSpec};
 use spatial::{Pose, Vec3};
 
 use super::Reader;
-use super::compliance::{Side, compliance};
+use super::compliance::compliance;
 use super::defaults::Attributes;
 use crate::LoadError;
 use crate::xml::Element;
@@ -96,7 +96,7 @@ impl<'a> Reader<'_, 'a> {
             spec.reference = unit * reference.unwrap_or(0.0);
             spec.spring_reference = unit * spring.unwrap_or(0.0);
         }
-        spec.limit_compliance = compliance(attributes, ["solreflimit", "solimplimit"], Side::One, &mut self.warnings)?;
+        spec.limit_compliance = compliance(attributes, ["solreflimit", "solimplimit"], &mut self.warnings)?;
         let range = self.joint_range(attributes, kind)?.map(|(low, high)| (unit * low, unit * high));
         spec.range = range.filter(|_| flags.limit);
         spec.effort_limit = self.effort_limit(attributes, kind)?;
@@ -120,18 +120,13 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// The limit on the sum of the actuator forces at a hinge or slide.
-    fn effort_limit(&mut self, attributes: &Attributes<'_, '_>, kind: Type) -> Result<Option<f64>, LoadError> {
+    /// The limits of the sum of the actuator forces at a hinge or slide.
+    fn effort_limit(&self, attributes: &Attributes<'_, '_>, kind: Type) -> Result<Option<(f64, f64)>, LoadError> {
         attributes.skip(&["actuatorfrcrange", "actuatorfrclimited"]);
         if !matches!(kind, Type::Hinge | Type::Slide) {
             return Ok(None);
         }
-        let range = self.range(attributes, "actuatorfrcrange", "actuatorfrclimited")?;
-        if range.is_some_and(|(low, high)| low != -high) {
-            let message = "a limit that is not the same in both directions is not simulated: ignored";
-            self.warnings.add_attribute(attributes.element(), "actuatorfrcrange", message);
-        }
-        Ok(range.filter(|&(low, high)| low == -high).map(|(_, high)| high))
+        self.range(attributes, "actuatorfrcrange", "actuatorfrclimited")
     }
 
     /// The linear part of a force law that may be a polynomial.

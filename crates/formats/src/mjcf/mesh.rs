@@ -6,13 +6,14 @@ use geometry::{MassModel, Mesh, MeshSurface, Shape};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
 use super::asset_files::{Files, asset_name};
+use super::builtin_mesh;
 use super::defaults::Attributes;
 use super::geom::Type;
 use crate::LoadError;
 use crate::limits::Budget;
 use crate::mesh_files::{self, TriangleSoup};
 use crate::warnings::Warnings;
-use crate::xml::Element;
+use crate::xml::{Element, shortened};
 
 /// A mesh and where its mass is.
 #[derive(Clone, Debug)]
@@ -66,6 +67,11 @@ pub(super) fn read(
         mesh.triangles.clone_from(&mesh.hull_triangles);
         mass_model = if mass_model == MassModel::Shell { MassModel::Shell } else { MassModel::ConvexHull };
     }
+    if mass_model != MassModel::Shell {
+        Shape::Mesh(Arc::new(mesh.clone()))
+            .inertia(1.0, mass_model)
+            .map_err(|error| element.error(format!("{error}: expected a mesh with a volume, or inertia=\"shell\"")))?;
+    }
     if attributes.integer("maxhullvert")?.is_some_and(|n| n > 0) {
         warnings.add_attribute(element, "maxhullvert", "hulls keep all their vertices: ignored");
     }
@@ -75,9 +81,10 @@ pub(super) fn read(
 
 fn inline(element: Element<'_>) -> Result<TriangleSoup, LoadError> {
     if let Some(kind) = element.attribute("builtin").filter(|&kind| kind != "none") {
-        let message =
-            format!("builtin=\"{kind}\": meshes made by MuJoCo are not supported: expected a file or vertices");
-        return Err(element.error(message));
+        let params = element.numbers("params")?;
+        let params = params.ok_or_else(|| element.error("no attribute `params`, which `builtin` needs"))?;
+        return builtin_mesh::make(kind, &params)
+            .map_err(|message| element.error(format!("builtin=\"{}\": {message}", shortened(kind))));
     }
     let numbers = element.numbers("vertex")?;
     let numbers = numbers.ok_or_else(|| element.error("no vertices: expected an attribute `file` or `vertex`"))?;

@@ -7,6 +7,7 @@ mod asset;
 mod asset_files;
 mod attach;
 mod body;
+mod builtin_mesh;
 mod camera;
 mod compiler;
 mod compliance;
@@ -27,6 +28,8 @@ mod mesh;
 mod names;
 mod option;
 mod orientation;
+mod overrides;
+mod replicas;
 mod sensor;
 mod surface;
 mod tendon;
@@ -60,6 +63,8 @@ fn read_part(
     ancestors: Vec<PathBuf>,
 ) -> Result<Loaded, LoadError> {
     include::expand(&mut document, root, base)?;
+    replicas::expand(&mut document, root)?;
+    overrides::apply(&mut document, root);
     let (document, root) = (&document, document.element(root));
     let defaults = defaults::Defaults::read(root)?;
     let mut reader = Reader::new(root, base, &defaults)?;
@@ -77,6 +82,7 @@ fn read_part(
     reader.equalities(root)?;
     reader.attach_equalities()?;
     reader.actuators(root)?;
+    reader.limit_tendon_efforts();
     reader.attach_actuators()?;
     reader.sensors(root)?;
     reader.attach_sensors()?;
@@ -102,6 +108,8 @@ struct Reader<'d, 'a> {
     joints: Vec<joint::JointInfo<'a>>,
     /// What the tendons are, for what refers to them.
     tendons: Vec<tendon::TendonInfo<'a>>,
+    /// Where bodies say what their inertia is, by name.
+    bodies: BTreeMap<String, Element<'a>>,
     /// Where the equality constraints stand.
     equalities: Vec<Element<'a>>,
     /// Where the sensors stand.
@@ -135,6 +143,8 @@ impl<'d, 'a> Reader<'d, 'a> {
         let assets = asset::Assets::read(root, base, &compiler, defaults, &mut warnings)?;
         let sky = assets.sky();
         let mut builder = ModelBuilder::new(root.attribute("model").unwrap_or("MuJoCo Model"));
+        // As of URDF files: warnings name what no rigid body has, and `build` refuses what cannot move.
+        builder.strict_inertia = false;
         builder.gravity = options.gravity;
         builder.medium = options.medium;
         builder.timestep = options.timestep;
@@ -147,13 +157,14 @@ impl<'d, 'a> Reader<'d, 'a> {
             defaults,
             assets,
             builder,
-            scene: Scene { sky, ..Scene::default() },
+            scene: Scene { sky, parents_touch: !options.flags.filter_parent, ..Scene::default() },
             surfaces: surface::Surfaces::default(),
             names,
             warnings,
             geoms: Vec::new(),
             joints: Vec::new(),
             tendons: Vec::new(),
+            bodies: BTreeMap::new(),
             equalities: Vec::new(),
             sensors: Vec::new(),
             inertial_axes: BTreeMap::new(),
@@ -178,6 +189,7 @@ impl<'d, 'a> Reader<'d, 'a> {
         let built = self.builder.build();
         let element_of = |error: &BuildError| match error {
             BuildError::InSensor { index, .. } => self.sensors.get(*index).copied(),
+            BuildError::BadInertia { body, .. } => self.bodies.get(body).copied(),
             _ => element_of(error, &self.joints, &self.tendons, &self.equalities),
         };
         let mut model = built.map_err(|error| element_of(&error).unwrap_or(root).error(error.to_string()))?;

@@ -23,6 +23,8 @@ pub(super) struct Options {
     pub disabled_actuators: u32,
     /// Switches of `<flag>`.
     pub flags: Flags,
+    /// What friction cones make of `solref`, see [`multibody::Reference`].
+    pub pyramid: f64,
 }
 
 /// Parts of the simulation that `<flag>` can switch off.
@@ -44,6 +46,8 @@ pub(super) struct Flags {
     pub clamp_ctrl: bool,
     /// Dry friction of joints and tendons.
     pub friction_loss: bool,
+    /// That geoms of parent and child never touch.
+    pub filter_parent: bool,
 }
 
 /// Settings of the solver that have no counterpart here, each with MuJoCo's default.
@@ -75,11 +79,13 @@ impl Options {
             actuation: true,
             clamp_ctrl: true,
             friction_loss: true,
+            filter_parent: true,
         };
         let (gravity, magnetic_field) = (Vec3::new(0.0, 0.0, -9.81), Vec3::new(0.0, -0.5, 0.0));
         let medium = Medium::default();
-        let mut options = Self { timestep: 0.002, gravity, magnetic_field, medium, disabled_actuators: 0, flags };
-        let mut no_gravity = false;
+        let mut options =
+            Self { timestep: 0.002, gravity, magnetic_field, medium, disabled_actuators: 0, flags, pyramid: 1.0 };
+        let (mut no_gravity, mut is_elliptic, mut impratio) = (false, false, 1.0);
         for element in root.children_named("option") {
             if let Some(timestep) = element.number("timestep")? {
                 if timestep <= 0.0 {
@@ -96,14 +102,19 @@ impl Options {
             if let Some(groups) = element.numbers("actuatorgroupdisable")? {
                 options.disabled_actuators = group_bits(&groups).map_err(|message| element.error(message))?;
             }
+            if let Some(cone) = element.attribute("cone") {
+                is_elliptic = cone == "elliptic";
+            }
+            impratio = element.number("impratio")?.filter(|ratio| *ratio > 0.0).unwrap_or(impratio);
             warn_about_solver(element, warnings);
             read_medium(element, &mut options.medium)?;
-            // Overrides are in force only when the flag of that name says so.
+            // In force already where the flag `override` says so, see `overrides`.
             element.skip(&["o_margin", "o_solref", "o_solimp", "o_friction"]);
             for flag in element.children_named("flag") {
-                no_gravity = options.flags.read(flag, warnings)?.unwrap_or(no_gravity);
+                no_gravity = options.flags.read(flag)?.unwrap_or(no_gravity);
             }
         }
+        options.pyramid = if is_elliptic { 0.0 } else { 1.0 / impratio };
         if no_gravity {
             options.gravity = Vec3::ZERO;
         }
@@ -129,7 +140,11 @@ fn warn_about_solver(element: Element<'_>, warnings: &mut Warnings) {
         warnings.add_attribute(element, "integrator", message);
     }
     if element.attribute("cone").is_some_and(|value| value != "elliptic") {
-        warnings.add_attribute(element, "cone", "ignored: friction cones are elliptic here");
+        warnings.add_attribute(
+            element,
+            "cone",
+            "friction cones are elliptic here; what a pyramid makes of `solref` counts",
+        );
     }
     if element.attribute("impratio").is_some_and(|value| value.parse() != Ok(1.0)) {
         warnings.add_attribute(element, "impratio", "ignored: friction is regularised by the solver's own rule");
@@ -153,12 +168,12 @@ fn read_medium(element: Element<'_>, medium: &mut Medium) -> Result<(), LoadErro
 
 impl Flags {
     /// Reads the switches; returns whether gravity is switched off where that is said.
-    fn read(&mut self, element: Element<'_>, warnings: &mut Warnings) -> Result<Option<bool>, LoadError> {
+    fn read(&mut self, element: Element<'_>) -> Result<Option<bool>, LoadError> {
         const SWITCH: [(&str, bool); 2] = [("enable", true), ("disable", false)];
         let read = |name: &str| -> Result<Option<bool>, LoadError> {
             element.attribute(name).map(|value| parse_keyword(element, name, value, &SWITCH)).transpose()
         };
-        let fields: [(&str, &mut bool); 8] = [
+        let fields: [(&str, &mut bool); 9] = [
             ("contact", &mut self.contact),
             ("equality", &mut self.equality),
             ("limit", &mut self.limit),
@@ -167,6 +182,7 @@ impl Flags {
             ("actuation", &mut self.actuation),
             ("clampctrl", &mut self.clamp_ctrl),
             ("frictionloss", &mut self.friction_loss),
+            ("filterparent", &mut self.filter_parent),
         ];
         for (name, field) in fields {
             *field = read(name)?.unwrap_or(*field);
@@ -174,14 +190,8 @@ impl Flags {
         if read("constraint")? == Some(false) {
             (self.contact, self.equality, self.limit, self.friction_loss) = (false, false, false, false);
         }
-        if read("filterparent")? == Some(false) {
-            let message = "ignored: geoms of parent and child never touch";
-            warnings.add_attribute(element, "filterparent", message);
-        }
-        if read("override")? == Some(true) {
-            let message = "contacts keep the parameters of their geoms: ignored";
-            warnings.add_attribute(element, "override", message);
-        }
+        // In force already, see `overrides`.
+        element.skip(&["override"]);
         // Ways of computing, sleeping and reporting, none of which changes what is modelled.
         element.skip(&["autoreset", "diagexact", "energy", "eulerdamp", "fwdinv", "invdiscrete", "island"]);
         element.skip(&["midphase", "multiccd", "nativeccd", "refsafe", "sensor", "sleep", "speculative", "warmstart"]);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use multibody::{Compliance, Material, Resistance};
+use multibody::{Compliance, Material, Reference, Resistance};
 
-use super::compliance::{Side, compliance};
+use super::compliance::compliance;
 use super::defaults::Attributes;
 use crate::LoadError;
 use crate::warnings::Warnings;
@@ -32,6 +32,7 @@ pub(super) fn pair_friction(attributes: &Attributes<'_, '_>, warnings: &mut Warn
 pub(super) fn material(
     attributes: &Attributes<'_, '_>,
     [friction, torsional_friction, rolling_friction]: [f64; 3],
+    pyramid: f64,
     warnings: &mut Warnings,
 ) -> Result<Material, LoadError> {
     let resistance = match attributes.integer("condim")?.unwrap_or(3) {
@@ -50,34 +51,50 @@ pub(super) fn material(
             return Err(attributes.source("friction").error(message));
         }
     }
-    let compliance = compliance(attributes, ["solref", "solimp"], Side::One, warnings)?;
+    let compliance = match compliance(attributes, ["solref", "solimp"], warnings)? {
+        Compliance::Reference(reference) => Compliance::Reference(Reference { pyramid, ..reference }),
+        other => other,
+    };
+    let mix = attributes.number("solmix")?.unwrap_or(1.0).max(0.0);
     let priority = 0;
-    Ok(Material { friction, torsional_friction, rolling_friction, resistance, compliance, priority })
+    Ok(Material { friction, torsional_friction, rolling_friction, resistance, compliance, mix, priority })
 }
 
 /// The surfaces of a model, each kept once.
 #[derive(Debug, Default)]
 pub(super) struct Surfaces {
     materials: Vec<Material>,
-    index_of: BTreeMap<[u64; 8], usize>,
+    index_of: BTreeMap<[u64; 15], usize>,
 }
 
 impl Surfaces {
     /// The index of a surface.
     pub fn index(&mut self, material: Material) -> usize {
-        let (kind, k, t) = match material.compliance {
-            Compliance::NearRigid => (0, 0.0, 0.0),
-            Compliance::Physical { stiffness, relaxation } => (1, stiffness, relaxation),
-            Compliance::PerMass { stiffness, relaxation } => (2, stiffness, relaxation),
+        let (kind, numbers) = match material.compliance {
+            Compliance::NearRigid => (0, [0.0; 8]),
+            Compliance::Physical { stiffness, relaxation } => {
+                (1, [stiffness, relaxation, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+            }
+            Compliance::Reference(Reference { solref: [a, b], solimp: [c, d, e, f, g], pyramid }) => {
+                (2, [a, b, c, d, e, f, g, pyramid])
+            }
         };
+        let [a, b, c, d, e, f, g, h] = numbers.map(f64::to_bits);
         let key = [
             material.friction.to_bits(),
             material.torsional_friction.to_bits(),
             material.rolling_friction.to_bits(),
             material.resistance as u64,
             kind,
-            f64::to_bits(k),
-            f64::to_bits(t),
+            a,
+            b,
+            c,
+            d,
+            e,
+            f,
+            g,
+            h,
+            material.mix.to_bits(),
             i64::from(material.priority) as u64,
         ];
         *self.index_of.entry(key).or_insert_with(|| {

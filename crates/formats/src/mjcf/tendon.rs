@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use geometry::Shape;
 use multibody::{
-    Branch, Coordinate, EqualityKind, Model, Obstacle, ObstacleShape, PathPoint, Tendon, TendonLook, TendonPath,
+    Actuator, Branch, Coordinate, EqualityKind, Model, Obstacle, ObstacleShape, PathPoint, Tendon, TendonLook,
+    TendonPath, Transmission,
 };
 
 use super::Reader;
-use super::compliance::{Side, compliance};
+use super::compliance::compliance;
 use super::defaults::Attributes;
 use crate::LoadError;
 use crate::assembly::rest_strings;
@@ -25,6 +26,8 @@ pub(super) struct TendonInfo<'a> {
     pub reference: f64,
     /// Limits of its length, in force or not.
     pub range: Option<(f64, f64)>,
+    /// Limits of the sum of the forces of its actuators.
+    pub effort_limit: Option<(f64, f64)>,
 }
 
 impl<'a> Reader<'_, 'a> {
@@ -84,7 +87,7 @@ impl<'a> Reader<'_, 'a> {
             name,
             path,
             range: range.filter(|_| flags.limit),
-            limit_compliance: compliance(attributes, ["solreflimit", "solimplimit"], Side::One, &mut self.warnings)?,
+            limit_compliance: compliance(attributes, ["solreflimit", "solimplimit"], &mut self.warnings)?,
             stiffness: if flags.spring { stiffness } else { 0.0 },
             damping: if flags.damper { damping } else { 0.0 },
             rest: rest_lengths(attributes)?.unwrap_or_else(|| {
@@ -97,12 +100,9 @@ impl<'a> Reader<'_, 'a> {
         };
         attributes.skip(&["user", "material"]);
         self.warn_about_friction_and_margin(attributes)?;
-        if self.range(attributes, "actuatorfrcrange", "actuatorfrclimited")?.is_some() {
-            let message = "a limit on the sum of actuator forces along a tendon is not simulated: ignored";
-            self.warnings.add_attribute(element, "actuatorfrcrange", message);
-        }
+        let effort_limit = self.range(attributes, "actuatorfrcrange", "actuatorfrclimited")?;
         let index = self.builder.tendons.len();
-        self.tendons.push(TendonInfo { element, index, reference, range });
+        self.tendons.push(TendonInfo { element, index, reference, range, effort_limit });
         self.builder.tendons.push(tendon);
         Ok(())
     }
@@ -114,6 +114,27 @@ impl<'a> Reader<'_, 'a> {
             rgba: self.assets.rgba(attributes)?,
             group: attributes.integer("group")?.unwrap_or(0).max(0) as u32,
         })
+    }
+
+    /// Limits the forces of actuators as their tendons ask.
+    pub(super) fn limit_tendon_efforts(&mut self) {
+        for TendonInfo { element, index, effort_limit, .. } in &self.tendons {
+            let Some((least, most)) = *effort_limit else { continue };
+            let is_on_it = |actuator: &&mut Actuator| matches!(actuator.transmission, Transmission::Tendon { tendon, .. } if tendon == *index);
+            let mut actuators: Vec<&mut Actuator> = self.builder.actuators.iter_mut().filter(is_on_it).collect();
+            match &mut actuators[..] {
+                [] => {}
+                [actuator] => {
+                    let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+                    actuator.force_range = Some((low.max(least).min(most), high.min(most).max(least)));
+                }
+                _ => {
+                    let message =
+                        "a limit on the sum of several actuators' forces along a tendon is not simulated: ignored";
+                    self.warnings.add_attribute(*element, "actuatorfrcrange", message);
+                }
+            }
+        }
     }
 
     /// What a spatial tendon passes.

@@ -53,7 +53,7 @@ pub(super) fn specs(
     let Limits { range, effort } = limits(joint, kind, warnings)?;
     let (damping, friction_loss) = dynamics(joint)?;
     for spec in &mut specs {
-        (spec.range, spec.effort_limit) = (range, effort);
+        (spec.range, spec.effort_limit) = (range, effort.map(|effort| (-effort, effort)));
         (spec.damping, spec.friction_loss) = (damping, friction_loss);
     }
     Ok(specs)

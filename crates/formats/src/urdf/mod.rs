@@ -48,6 +48,11 @@ pub(crate) fn read(
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
     let robot = document.element(root);
+    if let Some(template) = document.template {
+        return Err(document
+            .element(template)
+            .error("is a macro of xacro: expected URDF, which `xacro FILE > robot.urdf` writes"));
+    }
     // `version` is 1.0 or absent.
     robot.skip(&["version"]);
     let mut warnings = Warnings::default();

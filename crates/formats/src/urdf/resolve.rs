@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::LoadOptions;
+use crate::{LoadOptions, assets};
 
 /// Finds the files of `package://` and `model://` addresses, `file://` addresses and paths.
 ///
@@ -40,10 +40,14 @@ impl Resolver {
     /// The file that an address names, or the places where it was looked for.
     pub fn find(&self, address: &str) -> Result<PathBuf, Vec<PathBuf>> {
         let candidates = self.candidates(address.trim());
-        candidates.iter().find(|path| path.is_file()).cloned().ok_or(candidates)
+        candidates.iter().find(|path| assets::exists(path) && !path.is_dir()).cloned().ok_or(candidates)
     }
 
     fn candidates(&self, address: &str) -> Vec<PathBuf> {
+        if assets::are_given() {
+            let (_, name) = address.split_once("://").unwrap_or(("", address));
+            return vec![name.into(), name.rsplit(['/', '\\']).next().unwrap_or(name).into()];
+        }
         let mut candidates = self.named(address);
         let name = address.rsplit(['/', '\\']).next().unwrap_or(address);
         candidates.extend(self.mesh_dir.iter().map(|dir| dir.join(name)));

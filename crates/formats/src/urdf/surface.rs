@@ -134,7 +134,20 @@ fn with_own_paints(mut geom: Geom) -> Geom {
 fn geom(element: Element<'_>, body: usize, shape: Shape, rgba: [f32; 4], group: u32) -> Result<Geom, LoadError> {
     let name = element.attribute("name").unwrap_or_default().into();
     let pose = pose::origin(element)?;
-    Ok(Geom { name, body, pose, shape, contype: 0, conaffinity: 0, material: 0, margin: 0.0, rgba, group, look: None })
+    Ok(Geom {
+        name,
+        body,
+        pose,
+        shape,
+        contype: 0,
+        conaffinity: 0,
+        material: 0,
+        margin: 0.0,
+        rgba,
+        group,
+        look: None,
+        surface_motion: None,
+    })
 }
 
 /// The colour that a `<material>` gives itself.

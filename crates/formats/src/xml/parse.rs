@@ -170,6 +170,9 @@ impl<'t> Parser<'_, 't> {
         self.at += 1 + name.len();
         let line = self.line_of(start);
         let index = self.add_element(local(name), line)?;
+        if name.starts_with("xacro:") {
+            self.document.template.get_or_insert(index);
+        }
         let is_empty = self.attributes(index)?;
         if !is_empty {
             self.open.push(index);

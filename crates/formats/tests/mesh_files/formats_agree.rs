@@ -31,7 +31,12 @@ fn ascii_stl() {
         }
         text += " endloop\nendfacet\n";
     }
-    is_the_tetrahedron(&read("ascii.stl", (text + "endsolid t\n").as_bytes()).unwrap());
+    text += "endsolid t\n";
+    // As other systems write it: with a mark of the encoding, and other ends of lines.
+    for (mark, end) in [("", "\n"), ("\u{feff}", "\r\n"), ("\u{feff}", "\r"), ("", "\r")] {
+        let text = format!("{mark}{}", text.replace('\n', end));
+        is_the_tetrahedron(&read("ascii.stl", text.as_bytes()).unwrap());
+    }
 }
 
 #[test]
@@ -53,6 +58,7 @@ fn obj_with_polygons_groups_negative_indices_and_missing_materials() {
     let text = "mtllib nowhere.mtl\no thing\nv 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\nvn 0 0 1\ng first\nf 1//1 3//1 2//1\n\
                 usemtl red\nf 1 2 4\ng second\nf -4 -1 -2\nf 2 3 4\n";
     is_the_tetrahedron(&read("t.obj", text.as_bytes()).unwrap());
+    is_the_tetrahedron(&read("cr.obj", format!("\u{feff}{}", text.replace('\n', "\r")).as_bytes()).unwrap());
     let square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
     let square = read("square.obj", square.as_bytes()).unwrap();
     assert_eq!((square.vertices.len(), square.triangles), (4, vec![[0, 1, 2], [0, 2, 3]]));
@@ -71,5 +77,5 @@ fn obj_with_mixed_faces() {
                 usemtl m\ns off\nf 1//1 3/1/1 2\nf 1/1 2//1 4/1/1\nf -4 \\\n-1/-1 3//\nf 2/1/1 3 4\n";
     let bytes: Vec<u8> = text.chars().map(|c| c as u8).collect();
     let mixed = read("mixed.obj", &bytes).unwrap();
-    assert_eq!(mixed, read("t.msh", &msh()).unwrap());
+    assert_eq!(mixed, read("mixed.msh", &msh()).unwrap());
 }

@@ -1,6 +1,6 @@
 //! Actuators: force laws of the shortcuts, transmissions, ranges.
 
-use multibody::{Actuator, Transmission};
+use multibody::{Actuator, GearFrame, Transmission};
 
 use crate::{close, load};
 
@@ -55,16 +55,22 @@ fn damping_ratio_is_relative_to_critical() {
 #[test]
 fn transmissions() {
     let content = r#"<motor joint="j" gear="3"/><motor jointinparent="j"/><motor joint="b" gear="1 2 3"/>
-        <motor joint="f" gear="0 0 0 1 2 3"/><motor site="s"/><cylinder joint="j"/><muscle joint="b"/><muscle joint="j"/>"#;
+        <motor joint="f" gear="0 0 0 1 2 3"/><motor site="s"/><cylinder joint="j"/><muscle joint="b"/><muscle joint="j"/>
+        <motor jointinparent="b"/><position site="s" refsite="s"/><motor cranksite="s" slidersite="s" cranklength=".3" gear="2"/>"#;
     let found: Vec<Transmission> = actuators("", content).into_iter().map(|a| a.transmission).collect();
     assert_eq!(found[0], Transmission::Joint { joint: 0, gear: 3.0 });
     assert_eq!(found[1], Transmission::Joint { joint: 0, gear: 1.0 });
-    assert_eq!(found[2], Transmission::JointAxes { joint: 1, gear: [1.0, 2.0, 3.0, 0.0, 0.0, 0.0] });
-    assert_eq!(found[3], Transmission::JointAxes { joint: 2, gear: [0.0, 0.0, 0.0, 1.0, 2.0, 3.0] });
-    assert_eq!(found[4], Transmission::Site { site: 0, gear: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0] });
+    let (gear, x) = ([1.0, 2.0, 3.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(found[2], Transmission::JointAxes { joint: 1, gear, frame: GearFrame::Child });
+    let turning = [0.0, 0.0, 0.0, 1.0, 2.0, 3.0];
+    assert_eq!(found[3], Transmission::JointAxes { joint: 2, gear: turning, frame: GearFrame::Child });
+    assert_eq!(found[4], Transmission::Site { site: 0, reference: None, gear: x });
     // Not simulated, but they keep their controls.
     assert_eq!(found[5..7], [Transmission::Unsupported, Transmission::Unsupported]);
     assert_eq!(found[7], Transmission::Joint { joint: 0, gear: 1.0 });
+    assert_eq!(found[8], Transmission::JointAxes { joint: 1, gear: x, frame: GearFrame::Parent });
+    assert_eq!(found[9], Transmission::Site { site: 0, reference: Some(0), gear: x });
+    assert_eq!(found[10], Transmission::SliderCrank { crank: 0, slider: 0, rod: 0.3, gear: 2.0 });
 }
 
 #[test]

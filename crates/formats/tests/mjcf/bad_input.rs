@@ -21,20 +21,23 @@ fn elements_that_make_no_sense() {
         ("<body childclass=\"nowhere\"/>", 3, "body", "nowhere"),
         ("<body>\n<inertial pos=\"0 0 0\" mass=\"-1\"/></body>", 4, "inertial", "-1"),
         ("<body>\n\n<geom size=\"1\" mass=\"-1\"/></body>", 5, "geom", "-1"),
-        ("<body>\n<inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 -1\"/></body>", 4, "inertial", "-1"),
         (
-            "<body>\n<inertial pos=\"0 0 0\" mass=\"1\" fullinertia=\"1 1 1 3 0 0\"/></body>",
+            "<body name=\"b\"><joint/>\n<inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 -1\"/></body>",
+            4,
+            "inertial",
+            "-1",
+        ),
+        (
+            "<body name=\"b\"><joint/>\n<inertial pos=\"0 0 0\" mass=\"1\" fullinertia=\"1 1 1 3 0 0\"/></body>",
             4,
             "inertial",
             "principal moment",
         ),
-        (
-            "<body>\n<inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 9\"/></body>",
-            4,
-            "inertial",
-            "sum of the others",
-        ),
         ("<body><joint/>\n<inertial pos=\"0 0 0\"/></body>", 4, "inertial", "mass"),
+        ("<camera focal=\".01 .01\"/>", 3, "camera", "expected `sensorsize`"),
+        ("<camera sensorsize=\".01 .01\"/>", 3, "camera", "above 0"),
+        ("<camera sensorsize=\".01 .01\" focal=\".01 .01\" fovy=\"45\"/>", 3, "camera", "expected one of them"),
+        ("<camera resolution=\"640 1.5\"/>", 3, "camera", "whole numbers"),
         ("<geom size=\"nan\"/>", 3, "geom", "finite"),
         ("<geom size=\"inf\"/>", 3, "geom", "finite"),
         ("<geom size=\"1e999\"/>", 3, "geom", "finite"),
@@ -66,7 +69,6 @@ fn elements_that_make_no_sense() {
         ("<geom type=\"hfield\"/>", 3, "geom", "height field"),
         ("<geom size=\"1\" condim=\"2\"/>", 3, "geom", "condim"),
         ("<geom size=\"1\" contype=\"many\"/>", 3, "geom", "integer"),
-        ("<geom size=\"1\" solref=\"1 -1\"/>", 3, "geom", "solref"),
         ("<geom size=\"1\" friction=\"-1\"/>", 3, "geom", "friction"),
         ("<replicate count=\"0\"/>", 3, "replicate", "above 0"),
         ("<replicate count=\"1000000000\"><body/></replicate>", 3, "replicate", "at most"),
@@ -121,8 +123,10 @@ fn meshes_without_a_volume_cannot_weigh_anything() {
     let text = r#"<mujoco><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2 0 2 1" inertia="exact"/></asset>
         <worldbody><body><geom type="mesh" mesh="m"/></body></worldbody></mujoco>"#;
     assert!(error_of(text).2.contains("volume"));
-    // As decoration they are welcome.
-    assert!(try_load(&text.replace("mesh=\"m\"/></body>", "mesh=\"m\" mass=\"0\"/></body>")).is_ok());
+    // Nor be there, as in MuJoCo, unless they are shells.
+    let weightless = text.replace("mesh=\"m\"/></body>", "mesh=\"m\" mass=\"0\"/></body>");
+    assert!(error_of(&weightless).2.contains("inertia=\"shell\""));
+    assert!(try_load(&weightless.replace("exact", "shell")).is_ok());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Surfaces, filters, pairs, and the rule for `solref` and `solimp`.
 
-use multibody::{Compliance, Material, Resistance};
+use multibody::{Compliance, Material, Reference, Resistance};
 
 use crate::{load, try_load, world};
 
@@ -40,18 +40,34 @@ fn coefficients_that_are_missing_come_from_the_class() {
 #[test]
 fn compliance_is_near_rigid_unless_the_file_says_otherwise() {
     assert_eq!(material("").compliance, Compliance::NearRigid);
-    // d = 0.5, time constant 0.1 s, damping ratio 2: K = 1/((1 - d) (tc dr)²), relaxation 2 ζ/√K.
-    let Compliance::PerMass { stiffness, relaxation } = material(r#"solref="0.1 2" solimp="0.5 0.5""#).compliance
-    else {
-        panic!("per mass");
+    let reference = |attributes: &str| match material(attributes).compliance {
+        Compliance::Reference(reference) => reference,
+        other => panic!("{attributes}: {other:?}"),
     };
-    assert!((stiffness - 50.0).abs() < 1e-12 && (relaxation - 4.0 / 50.0_f64.sqrt()).abs() < 1e-14);
-    // Direct: stiffness 100 over 1 - d, ζ = 8/(2 √100).
-    let Compliance::PerMass { stiffness, relaxation } = material(r#"solref="-100 -8" solimp="0.5 0.5""#).compliance
-    else {
-        panic!("per mass");
+    let default = Reference::default();
+    let found = reference(r#"solref="0.1 2" solimp="0.5 0.6 0.01""#);
+    assert_eq!(found, Reference { solref: [0.1, 2.0], solimp: [0.5, 0.6, 0.01, 0.5, 2.0], ..default });
+    // What one attribute leaves out has MuJoCo's default, and so has a pair of numbers of which one alone is positive.
+    assert_eq!(reference(r#"solref="-100 0""#), Reference { solref: [-100.0, 0.0], ..default });
+    assert_eq!(reference(r#"solimp="0.5""#).solimp, [0.5, 0.95, 0.001, 0.5, 2.0]);
+    assert_eq!(reference(r#"solref="0.1 -1""#), default);
+}
+
+#[test]
+fn cones_and_weights_of_surfaces_are_read() {
+    let text = |option: &str| {
+        format!(r#"<mujoco>{option}<worldbody><geom size="1" solref=".1 1" solmix="3"/></worldbody></mujoco>"#)
     };
-    assert!((stiffness - 200.0).abs() < 1e-12 && (relaxation - 0.8 / 200.0_f64.sqrt()).abs() < 1e-15);
+    for (option, expected) in [
+        ("", 1.0),
+        (r#"<option impratio="4"/>"#, 0.25),
+        (r#"<option cone="elliptic" impratio="4"/>"#, 0.0),
+        (r#"<option cone="pyramidal"/>"#, 1.0),
+    ] {
+        let material = load(&text(option)).model.materials[0];
+        let Compliance::Reference(reference) = material.compliance else { panic!("{material:?}") };
+        assert_eq!((reference.pyramid, material.mix), (expected, 3.0), "{option}");
+    }
 }
 
 #[test]
@@ -59,8 +75,8 @@ fn defaults_count_as_set_by_the_file() {
     let text = r#"<mujoco><default><geom solref="0.02 1"/><joint solreflimit="0.02 1"/></default><worldbody><body>
         <joint range="0 1"/><geom size="1"/></body></worldbody></mujoco>"#;
     let loaded = load(text);
-    assert!(matches!(loaded.model.materials[0].compliance, Compliance::PerMass { .. }));
-    assert!(matches!(loaded.model.joints[0].limit_compliance, Compliance::PerMass { .. }));
+    assert!(matches!(loaded.model.materials[0].compliance, Compliance::Reference(_)));
+    assert!(matches!(loaded.model.joints[0].limit_compliance, Compliance::Reference(_)));
 }
 
 #[test]

@@ -63,11 +63,11 @@ fn passive_forces_fill_every_degree_of_freedom() {
 }
 
 #[test]
-fn an_effort_limit_is_the_same_in_both_directions() {
+fn an_effort_limit_has_two_ends() {
     let limit = |joint: &str| world(&format!("<body><joint {joint}/>{BALL}</body>")).model.joints[0].effort_limit;
-    assert_eq!(limit(r#"actuatorfrcrange="-3 3""#), Some(3.0));
+    assert_eq!(limit(r#"actuatorfrcrange="-3 3""#), Some((-3.0, 3.0)));
     assert_eq!(limit(r#"actuatorfrcrange="-3 3" actuatorfrclimited="false""#), None);
-    assert_eq!(limit(r#"actuatorfrcrange="-3 2""#), None);
+    assert_eq!(limit(r#"actuatorfrcrange="-3 2""#), Some((-3.0, 2.0)));
     assert_eq!(limit(""), None);
 }
 
@@ -113,6 +113,11 @@ fn keyframes_fill_in_what_is_missing() {
     assert!(close(&model.keyframes[1].q[3..7], &[0.6, 0.0, 0.0, 0.8], 1e-16));
     // Coordinates of keyframes are radians whatever the compiler says.
     assert_eq!((model.keyframes[1].q[7], model.keyframes[1].ctrl[0]), (0.5, 9.0));
+    // By index, from the end as well, and by an index in text; there are two.
+    let nameless = [model.keyframe(1), model.keyframe(-1), model.keyframe("1")].map(|key| key.expect("the second").q);
+    assert!(nameless.iter().all(|q| *q == model.keyframes[1].q));
+    assert!(model.keyframe(-2).is_some_and(|key| key.name == "k"));
+    assert!(model.keyframe(2).is_none() && model.keyframe(-3).is_none() && model.keyframe("-3").is_none());
 }
 
 /// MuJoCo takes both.

@@ -2,6 +2,7 @@
 
 mod actuators;
 mod bad_input;
+mod builtin;
 mod contacts;
 mod defaults;
 mod equalities;
@@ -9,10 +10,12 @@ mod files;
 mod geoms;
 mod inertia;
 mod joints;
+mod kinds;
 mod lenient;
 mod limits;
 mod mutilated;
 mod orientation;
+mod replicas;
 mod scale;
 mod sensors;
 mod tendons;

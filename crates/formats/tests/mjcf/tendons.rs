@@ -45,7 +45,7 @@ fn parameters_come_from_the_element_and_its_class() {
     let found = tendon(classes, r#"class="k" stiffness="6""#);
     assert_eq!((found.stiffness, found.damping, found.range), (6.0, 5.0, Some((-1.0, 2.0))));
     assert_eq!((found.friction_loss, found.armature, found.rest), (0.5, 0.25, (0.1, 0.2)));
-    assert!(matches!(found.limit_compliance, Compliance::PerMass { .. }));
+    assert!(matches!(found.limit_compliance, Compliance::Reference(_)));
     assert_eq!(tendon(classes, r#"class="k" limited="false""#).range, None);
     let model = load(&text(classes, &format!("<fixed>{BOTH}</fixed>"), "")).model;
     assert_eq!(model.warnings, []);
@@ -89,6 +89,18 @@ fn actuators_pull_along_tendons() {
     let (low, high) = loaded.model.actuators[1].ctrl_range.unwrap_or_default();
     assert!(close(&[low, high], &[-1.0, 5.0], 1e-15));
     assert_eq!(loaded.model.warnings, []);
+}
+
+#[test]
+fn a_tendon_limits_the_force_of_its_actuator() {
+    let range = |motor: &str| {
+        let tendon = format!(r#"<fixed name="t" actuatorfrcrange="-20 5">{BOTH}</fixed>"#);
+        let actuator = format!(r#"<actuator><motor tendon="t" gear="3" {motor}/></actuator>"#);
+        load(&text("", &tendon, &actuator)).model.actuators[0].force_range
+    };
+    assert_eq!(range(""), Some((-20.0, 5.0)));
+    assert_eq!(range(r#"forcerange="-2 9""#), Some((-2.0, 5.0)));
+    assert_eq!(range(r#"forcerange="6 9""#), Some((5.0, 5.0)));
 }
 
 #[test]

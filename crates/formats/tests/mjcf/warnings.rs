@@ -68,10 +68,9 @@ fn approximations_are_named() {
             .collect();
         assert!(found.len() == 1 && found[0].contains(word), "{geom}: {found:#?}");
     };
-    attribute(r#"solimp="0.9 0.95 0.001""#, "solimp");
+    attribute(r#"solref="1 -1""#, "solref");
     attribute(r#"gap="0.1""#, "gap");
     attribute(r#"fluidshape="ellipsoid""#, "fluidshape");
-    attribute(r#"solmix="2""#, "solmix");
 
     let section = |section: &str, word: &str| {
         let found = warnings(&format!("<mujoco>{section}{BODY}</mujoco>"));
@@ -80,13 +79,13 @@ fn approximations_are_named() {
     section(r#"<option integrator="RK4"/>"#, "integrator");
     section(r#"<option solver="PGS"/>"#, "solver");
     section(r#"<option impratio="10"/>"#, "impratio");
-    section(r#"<option><flag filterparent="disable"/></option>"#, "filterparent");
     section(r#"<compiler fusestatic="true"/>"#, "fusestatic");
-    section(r#"<default><joint actuatorfrcrange="-1 2"/></default>"#, "actuatorfrcrange");
+    let tendon = r#"<tendon><fixed name="t" actuatorfrcrange="-1 2"><joint joint="j" coef="1"/></fixed></tendon>"#;
+    section(&format!(r#"{tendon}<actuator><motor tendon="t"/><motor tendon="t"/></actuator>"#), "actuatorfrcrange");
     section(r#"<default><joint solreffriction="0.02 1"/></default>"#, "solreffriction");
     section(r#"<actuator><muscle joint="j"/></actuator>"#, "lengthrange");
     section(r#"<actuator><general joint="j" dyntype="dcmotor"/></actuator>"#, "dyntype");
-    section(r#"<actuator><motor site="s" refsite="s"/></actuator>"#, "motor");
+    section(r#"<actuator><motor body="b"/></actuator>"#, "motor");
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn continuous_joints_have_no_limits_and_turn_about_x_by_default() {
     let model = quiet("continuous", "<limit effort=\"7\"/>");
     let joint = &model.joints[0];
     assert_eq!(joint.kind, JointKind::Revolute { axis: Vec3::new(1.0, 0.0, 0.0) });
-    assert_eq!((joint.range, joint.effort_limit), (None, Some(7.0)));
+    assert_eq!((joint.range, joint.effort_limit), (None, Some((-7.0, 7.0))));
 }
 
 #[test]

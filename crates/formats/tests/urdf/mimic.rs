@@ -37,7 +37,7 @@ fn a_mimic_is_a_coupling() {
     };
     let expected = [coupling("j0", 0, 1, [0.5, -2.0, 0.0, 0.0, 0.0]), coupling("j3", 2, 0, [0.0, 1.0, 0.0, 0.0, 0.0])];
     assert_eq!(model.equalities, expected);
-    assert_eq!((model.joints[1].effort_limit, model.warnings.len()), (Some(3.0), 0));
+    assert_eq!((model.joints[1].effort_limit, model.warnings.len()), (Some((-3.0, 3.0)), 0));
 }
 
 #[test]

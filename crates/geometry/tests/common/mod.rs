@@ -48,6 +48,7 @@ pub fn geom(body: usize, shape: Shape) -> Geom {
         rgba: [1.0; 4],
         group: 0,
         look: None,
+        surface_motion: None,
     }
 }
 

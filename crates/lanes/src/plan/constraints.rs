@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use multibody::{Compliance, Coordinate, EqualityKind, Model, Resistance};
+use multibody::{Compliance, Coordinate, EqualityKind, InverseWeights, Model, Resistance};
 use spatial::{Mat3, Pose, Vec3};
 
 use super::drives::{PlanActuator, PlanDrive};
@@ -111,10 +111,12 @@ pub(crate) enum Source {
     JointFriction,
     /// y = p(x); the terms of y come first.
     Coupling {
+        equality: usize,
         coupling: Box<Coupling>,
         compliance: Compliance,
     },
     Tie {
+        equality: usize,
         tie: Box<Tie>,
         compliance: Compliance,
     },
@@ -168,6 +170,8 @@ pub(crate) struct Coupling {
 pub(crate) struct Tie {
     pub kind: TieKind,
     pub frames: [PlanFrame; 2],
+    /// Of a weld, what its turn counts for against its distance, m.
+    pub weld: Option<f64>,
 }
 
 /// What of two frames is held.
@@ -230,6 +234,7 @@ impl Constraints {
     /// Those of `model`, whose nodes' axes are turned by `turns`.
     pub fn new(
         model: &Model,
+        weights: &InverseWeights,
         contacts: &Contacts,
         limits: &[Limit],
         drives: &[PlanDrive],
@@ -260,7 +265,7 @@ impl Constraints {
         these.first_other = these.all.len();
         these.push_ball_limits(model);
         these.push_equalities(model, turns);
-        these.push_tendons(model);
+        these.push_tendons(model, weights);
         these.push_joint_friction(model)?;
         for (drive, of) in drives.iter().enumerate() {
             let first = of.actuators.first();
@@ -285,6 +290,20 @@ impl Constraints {
     /// The name of a constraint that is no contact.
     pub fn name(&self, k: usize) -> Option<ConstraintName> {
         self.name_of[k]
+    }
+
+    /// The inverse weights of the constraints after the contacts.
+    pub fn inverse_weights(&self, model: &Model, weights: &InverseWeights) -> Vec<f64> {
+        let limited: Vec<_> = super::limited(model).map(|(joint, _)| joint.v).collect();
+        let of = |name: &Option<ConstraintName>| match *name {
+            Some(ConstraintName::Limit { place, .. }) => weights.dofs[limited[place]],
+            Some(ConstraintName::Equality { index, part }) => weights.of_equality(model, index, part),
+            Some(ConstraintName::Tendon { index, .. }) => weights.tendons[index],
+            Some(ConstraintName::JointFriction { dof } | ConstraintName::Pd { dof }) => weights.dofs[dof],
+            Some(ConstraintName::Servo { ctrl }) => weights.of_actuator(model, ctrl),
+            Some(ConstraintName::Contact { .. } | ConstraintName::Spin { .. }) | None => 0.0,
+        };
+        self.name_of[self.first_limit..].iter().map(of).collect()
     }
 
     /// The constraint of this name, which is no contact.
@@ -361,18 +380,20 @@ impl Constraints {
             PlanFrame { node: body.node, pos: turn * pose.pos, rot: turn * pose.rot.to_mat3() }
         };
         let at = |pos: Vec3<f64>| Pose { pos, ..Pose::IDENTITY };
-        for (index, equality) in model.equalities.iter().enumerate().filter(|(_, equality)| equality.active) {
+        for (index, equality) in model.equalities.iter().enumerate() {
             let compliance = equality.compliance;
+            let mut weld = None;
             let (frames, kinds) = match &equality.kind {
                 EqualityKind::Coupling { y, x, polynomial } => {
                     self.name_next(ConstraintName::Equality { index, part: 0 });
-                    self.push_coupling(model, *y, *x, *polynomial, compliance);
+                    self.push_coupling(model, (index, *polynomial), *y, *x, compliance);
                     continue;
                 }
                 EqualityKind::Connect { bodies, anchors } => {
                     ([0, 1].map(|k| frame(bodies[k], at(anchors[k]))), vec![TieKind::Point])
                 }
-                EqualityKind::Weld { bodies, frames } => {
+                EqualityKind::Weld { bodies, frames, torque_scale } => {
+                    weld = Some(*torque_scale);
                     ([0, 1].map(|k| frame(bodies[k], frames[k])), vec![TieKind::Point, TieKind::Turn])
                 }
                 EqualityKind::Distance { bodies, anchors, distance } => {
@@ -387,7 +408,7 @@ impl Constraints {
                 self.name_next(ConstraintName::Equality { index, part });
                 let jacobian =
                     if matches!(kind, TieKind::Turn) { PlanJacobian::Turn(nodes) } else { PlanJacobian::Point(nodes) };
-                let source = Source::Tie { tie: Box::new(Tie { kind, frames }), compliance };
+                let source = Source::Tie { equality: index, tie: Box::new(Tie { kind, frames, weld }), compliance };
                 self.all.push(PlanConstraint { jacobian, source });
             }
         }
@@ -396,9 +417,9 @@ impl Constraints {
     fn push_coupling(
         &mut self,
         model: &Model,
+        (equality, polynomial): (usize, [f64; 5]),
         (y, y_reference): (Coordinate, f64),
         x: Option<(Coordinate, f64)>,
-        polynomial: [f64; 5],
         compliance: Compliance,
     ) {
         let of_y = sum_of(model, y);
@@ -416,10 +437,10 @@ impl Constraints {
         };
         let (y, x) = (placed(&of_y), placed(&of_x));
         let coupling = Box::new(Coupling { references: [y_reference, x_reference], polynomial, y, x });
-        self.push_sum(&row, Source::Coupling { coupling, compliance });
+        self.push_sum(&row, Source::Coupling { equality, coupling, compliance });
     }
 
-    fn push_tendons(&mut self, model: &Model) {
+    fn push_tendons(&mut self, model: &Model, weights: &InverseWeights) {
         for (k, tendon) in model.tendons.iter().enumerate() {
             let terms = terms_of(model, tendon.terms());
             if let Some((low, high)) = tendon.range {
@@ -440,7 +461,7 @@ impl Constraints {
                 self.name_next(ConstraintName::Tendon { index: k, part: 3 });
                 self.push_sum(&terms, Source::TendonArmature { armature: tendon.armature });
             }
-            let actuators = PlanActuator::of_tendon(model, k);
+            let actuators = PlanActuator::of_tendon(model, weights, k);
             let count = actuators.len();
             for (part, actuator) in (4..).zip(actuators) {
                 if actuator.has_impedance() {

@@ -89,8 +89,8 @@ pub(crate) struct Ends {
     pub nodes: [Option<usize>; 2],
     /// The pair that the slot is of.
     pub pair: usize,
-    /// Relaxation time of the surfaces, s; none of near-rigid ones.
-    pub relaxation: Option<f64>,
+    /// Whether the surfaces are near-rigid.
+    pub is_rigid: bool,
     pub spin: SpinResistance,
 }
 
@@ -182,10 +182,7 @@ impl Contacts {
         let ends = Ends {
             nodes: if are_two { nodes } else { [None, nodes[1]] },
             pair: self.pairs.len(),
-            relaxation: match surface.compliance {
-                Compliance::NearRigid => None,
-                Compliance::Physical { relaxation, .. } | Compliance::PerMass { relaxation, .. } => Some(relaxation),
-            },
+            is_rigid: surface.compliance == Compliance::NearRigid,
             spin,
         };
         self.bounds.push(Bounds { geoms: geoms.map(|geom| geom as u32), are_two, margin: pair.margin });

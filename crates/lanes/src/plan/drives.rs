@@ -1,6 +1,6 @@
 //! Actuators: those whose force opposes motion are implicit, and constraints of the step where they are at their limits.
 
-use multibody::{Actuator, Joint, Model, Transmission};
+use multibody::{Actuator, InverseWeights, Joint, Model, SpringPoint, Transmission};
 
 use super::NotInLanes;
 
@@ -10,6 +10,8 @@ pub(crate) struct PlanActuator {
     pub ctrl: usize,
     pub ctrl_range: (f64, f64),
     pub gear: f64,
+    /// How easily it is moved, see [`InverseWeights::of_actuator`].
+    pub mobility: f64,
     /// Force per length and per velocity.
     pub bias: [f64; 2],
     pub force_range: (f64, f64),
@@ -52,48 +54,56 @@ pub(crate) struct PlanDrive {
     pub v: usize,
     /// None of a degree of freedom of PD control.
     pub actuators: Vec<PlanActuator>,
-    /// Greatest force at the joint.
-    pub effort_limit: f64,
+    /// Least and greatest force at the joint.
+    pub effort_limit: (f64, f64),
 }
 
-const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+pub(crate) const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 impl PlanActuator {
-    pub fn new(ctrl: usize, gear: f64, actuator: &Actuator) -> Self {
+    pub fn new(model: &Model, weights: &InverseWeights, ctrl: usize, gear: f64) -> Self {
+        let actuator = &model.actuators[ctrl];
         Self {
             ctrl,
             // An activation goes its own way, whatever the range of its control.
             ctrl_range: actuator.ctrl_range.filter(|_| actuator.activation.is_none()).unwrap_or(FREE),
             gear,
+            mobility: weights.of_actuator(model, ctrl),
             bias: [actuator.law.bias[1], actuator.law.bias[2]],
             force_range: actuator.force_range.unwrap_or(FREE),
         }
     }
 
     /// Those of a tendon.
-    pub fn of_tendon(model: &Model, tendon: usize) -> Vec<Self> {
+    pub fn of_tendon(model: &Model, weights: &InverseWeights, tendon: usize) -> Vec<Self> {
         let of = |(ctrl, actuator): (usize, &Actuator)| match actuator.transmission {
-            Transmission::Tendon { tendon: of, gear } if of == tendon => Some(Self::new(ctrl, gear, actuator)),
+            Transmission::Tendon { tendon: of, gear } if of == tendon => Some(Self::new(model, weights, ctrl, gear)),
             _ => None,
         };
         model.actuators.iter().enumerate().filter_map(of).collect()
     }
 
-    /// Stiffness and damping along what it acts on, as far as they oppose motion.
-    fn resistance(&self) -> (f64, f64) {
-        let gear = self.gear * self.gear;
-        ((-self.bias[0]).max(0.0) * gear, (-self.bias[1]).max(0.0) * gear)
+    /// Stiffness and damping along its length, as far as they oppose motion, and where a step takes the spring.
+    fn resistance(&self, dt: f64) -> (f64, f64, SpringPoint<f64>) {
+        let [stiffness, damping] = self.bias.map(|bias| (-bias).max(0.0));
+        (stiffness, damping, SpringPoint::of(dt * dt * stiffness * self.mobility))
     }
 
-    /// Its impedance over a step: dt (d + dt k).
+    /// Its impedance over a step, on what it acts on.
     pub fn impedance(&self, dt: f64) -> f64 {
-        let (stiffness, damping) = self.resistance();
-        dt * (damping + dt * stiffness)
+        let (stiffness, damping, point) = self.resistance(dt);
+        self.gear * self.gear * point.impedance(dt, stiffness, damping)
+    }
+
+    /// The force of its spring per velocity at the beginning of a step, of its length.
+    pub fn ahead(&self, dt: f64) -> f64 {
+        let (stiffness, _, point) = self.resistance(dt);
+        point.ahead(dt, stiffness)
     }
 
     /// Whether its force opposes motion.
     pub fn has_impedance(&self) -> bool {
-        self.impedance(1.0) > 0.0
+        self.bias.iter().any(|bias| *bias < 0.0) && self.gear != 0.0
     }
 
     /// Limits of the force on what it acts on.
@@ -105,7 +115,7 @@ impl PlanActuator {
 
 impl PlanDrive {
     /// The drives of a model.
-    pub fn of_model(model: &Model) -> Result<Vec<Self>, NotInLanes> {
+    pub fn of_model(model: &Model, weights: &InverseWeights) -> Result<Vec<Self>, NotInLanes> {
         let mut drives: Vec<Self> = Vec::new();
         for (ctrl, actuator) in model.actuators.iter().enumerate() {
             let (joint, gear): (&Joint, f64) = match actuator.transmission {
@@ -113,12 +123,14 @@ impl PlanDrive {
                     (&model.joints[joint], gear)
                 }
                 Transmission::Unsupported | Transmission::Tendon { .. } => continue,
-                Transmission::Site { .. } => return Err(NotInLanes(format!("actuator {ctrl} acts on a site"))),
+                Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
+                    return Err(NotInLanes(format!("actuator {ctrl} acts on a site")));
+                }
                 _ => return Err(NotInLanes(format!("actuator {ctrl} acts on more than one degree of freedom"))),
             };
-            let own = PlanActuator::new(ctrl, gear, actuator);
-            let effort_limit = joint.effort_limit.unwrap_or(f64::INFINITY);
-            match drives.iter_mut().find(|drive| drive.v == joint.v && effort_limit.is_finite()) {
+            let own = PlanActuator::new(model, weights, ctrl, gear);
+            let effort_limit = joint.effort_limit.unwrap_or(FREE);
+            match drives.iter_mut().find(|drive| drive.v == joint.v && effort_limit != FREE) {
                 Some(drive) => drive.actuators.push(own),
                 None => drives.push(Self { q: joint.q, v: joint.v, actuators: vec![own], effort_limit }),
             }

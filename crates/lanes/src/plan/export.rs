@@ -198,6 +198,20 @@ impl Plan {
         ]
     }
 
+    /// What a compliance is and its numbers: 0 near-rigid, 1 a spring with stiffness and relaxation time, 2 a reference with k, b and the course
+    /// of its impedance.
+    fn compliance(&self, of: &Compliance) -> (i32, [f64; 7]) {
+        match of {
+            Compliance::NearRigid => (0, [0.0; 7]),
+            Compliance::Physical { stiffness, relaxation } => (1, [*stiffness, *relaxation, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            Compliance::Reference(reference) => {
+                let [k, b] = reference.stiffness_and_damping(self.dt);
+                let [least, greatest, width, middle, power] = reference.course();
+                (2, [k, b, least, greatest, width, middle, power])
+            }
+        }
+    }
+
     fn describe_nodes(&self, levels: &Levels, to: &mut Description) {
         let nodes = || levels.old.iter().map(|i| &self.nodes[*i]);
         let joint = |joint: JointType| match joint {
@@ -308,8 +322,10 @@ impl Plan {
         let dt = self.dt;
         to.real.push(Table::new("actuator_limits", all.iter().map(|a| ends(a.limits()).map(|limit| dt * limit))));
         to.real.push(Table::new("actuator_ctrl_range", all.iter().map(|a| ends(a.ctrl_range))));
-        to.real.push(Table::new("servo_most", self.servos.iter().map(|of| [dt * of.effort_limit])));
-        to.real.push(Table::new("drive_most", self.drives.iter().map(|of| [dt * of.effort_limit])));
+        to.real
+            .push(Table::new("servo_most", self.servos.iter().map(|of| ends(of.effort_limit).map(|limit| dt * limit))));
+        to.real
+            .push(Table::new("drive_most", self.drives.iter().map(|of| ends(of.effort_limit).map(|limit| dt * limit))));
     }
 
     fn describe_contacts(&self, levels: &Levels, to: &mut Description) {
@@ -359,10 +375,10 @@ impl Plan {
         };
         to.real.push(Table::new("pair_plane", pairs().map(plane)));
         to.real.push(Table::new("pair_margin", pairs().map(|pair| [pair.margin])));
-        to.whole.push(Table::new("pair_spring", pairs().map(|pair| [compliance(pair.surface.compliance).0])));
+        to.whole.push(Table::new("pair_spring", pairs().map(|pair| [self.compliance(&pair.surface.compliance).0])));
         let spring = |pair: &super::PlanPair| {
-            let (_, [stiffness, relaxation]) = compliance(pair.surface.compliance);
-            [stiffness, relaxation, pair.surface.spring_depth]
+            let (_, [a, b, c, d, e, f, g]) = self.compliance(&pair.surface.compliance);
+            [a, b, c, d, e, f, g, pair.surface.spring_depth]
         };
         to.real.push(Table::new("pair_law", pairs().map(spring)));
         let slots = || self.contacts.ends.iter();
@@ -445,6 +461,7 @@ impl Plan {
                     if let TieKind::Distance(distance) = tie.kind {
                         numbers[0] = distance;
                     }
+                    numbers[1] = tie.weld.unwrap_or(0.0);
                 }
                 Source::TendonLimit { sign, bound, .. } => numbers[..2].copy_from_slice(&[*sign, *bound]),
                 Source::TendonSpring { stiffness, damping, rest } => {
@@ -460,13 +477,19 @@ impl Plan {
                 Source::Limit => extra = ((k - first) / 2) as i32,
                 Source::Contact | Source::JointFriction | Source::Spin { .. } => {}
             }
-            let (is_spring, [stiffness, relaxation]) = match source {
-                Source::Limit => compliance(self.limits[(k - first) / 2].compliance),
-                other => compliance(compliance_of(other)),
+            let (is_spring, law) = match source {
+                Source::Limit => self.compliance(&self.limits[(k - first) / 2].compliance),
+                other => self.compliance(&compliance_of(other)),
             };
-            of.push([kind(source), start, end, extra, is_spring]);
-            let [a, b, c, d] = numbers;
-            laws.push([a, b, c, d, stiffness, relaxation]);
+            let is_in_force = match source {
+                Source::Coupling { equality, .. } | Source::Tie { equality, .. } => {
+                    self.equality_active[*equality] > 0.0
+                }
+                _ => true,
+            };
+            of.push([if is_in_force { kind(source) } else { NONE }, start, end, extra, is_spring]);
+            let ([a, b, c, d], [e, f, g, h, i, j, l]) = (numbers, law);
+            laws.push([a, b, c, d, e, f, g, h, i, j, l]);
             match source {
                 Source::Tie { .. } => to.always[0] += 1,
                 Source::JointFriction
@@ -536,17 +559,10 @@ impl Numbers<f64> {
             Table::new("limit_range", self.ranges.iter().copied()),
             Table::new("ball_range", self.ball_ranges.iter().map(|x| [*x])),
             Table::new("slot_friction", self.friction.iter().map(|x| [*x])),
+            Table::new("constraint_weight", self.inverse_weights.iter().map(|x| [*x])),
+            Table::new("pair_weight", self.pair_weights.iter().map(|x| [*x])),
             Table::new("body_com", self.coms.iter().map(|com| com.to_array())),
         ]
-    }
-}
-
-/// What a compliance is (0 near-rigid, 1 a spring, 2 a spring per mass), stiffness and relaxation time.
-fn compliance(of: Compliance) -> (i32, [f64; 2]) {
-    match of {
-        Compliance::NearRigid => (0, [0.0; 2]),
-        Compliance::Physical { stiffness, relaxation } => (1, [stiffness, relaxation]),
-        Compliance::PerMass { stiffness, relaxation } => (2, [stiffness, relaxation]),
     }
 }
 

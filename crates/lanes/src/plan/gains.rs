@@ -1,6 +1,6 @@
 //! Gains of PD control that change from step to step.
 
-use multibody::{EffectiveMass, Model};
+use multibody::{EffectiveMass, InverseWeights, Model};
 use spatial::Mat3;
 
 use super::numbers::{Mobility, passive_impedance};
@@ -20,7 +20,7 @@ pub struct ChangingGains {
 impl ChangingGains {
     /// For steps of this plan, which is one of the model.
     pub fn new(plan: &Plan, model: &Model) -> Self {
-        let passive = passive_impedance(model, plan.dt);
+        let passive = passive_impedance(model, &InverseWeights::new(model), plan.dt);
         let mut driven = passive.clone();
         plan.drives.iter().for_each(|drive| driven[drive.v] += drive.impedance(plan.dt));
         let mut implicit = driven.clone();

@@ -1,11 +1,11 @@
 //! The numbers of a plan that worlds may have of their own: masses, friction, gains and the like, and what follows from it.
 
-use geometry::Scene;
-use multibody::{EffectiveMass, Model, Node, Transmission};
+use geometry::{GeomPair, Scene};
+use multibody::{EffectiveMass, InverseWeights, Model, Node, SpringPoint, Transmission};
 use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3};
 
 use super::contacts::surface;
-use super::{Contacts, PdNumbers, PlanActuator, PlanDrive, trace, weights};
+use super::{Constraints, Contacts, PdNumbers, PlanActuator, PlanDrive, trace, weights};
 
 /// Numbers of one world (`T` is f64), or of a world in each lane.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct Numbers<T> {
     pub(crate) lambda: Vec<T>,
     /// Half the armature, (nv).
     pub(crate) half_armature: Vec<T>,
-    /// Impulse per velocity at the beginning of the step, (nv): −dt (d + dt k).
+    /// Impulse per velocity at the beginning of the step, (nv): that of dampers, and of springs as far as they look ahead.
     pub(crate) resistance: Vec<T>,
     /// Greatest impulse of dry friction, (nv): dt times the force.
     pub(crate) dry_friction: Vec<T>,
@@ -36,6 +36,9 @@ pub struct Numbers<T> {
     pub(crate) friction: Vec<T>,
     /// Rolling and torsional friction of the slots that have it, m.
     pub(crate) spins: Vec<[T; 2]>,
+    /// [`InverseWeights`] of the constraints after the contacts, and of the contacts' pairs.
+    pub(crate) inverse_weights: Vec<T>,
+    pub(crate) pair_weights: Vec<T>,
     /// Centres of mass of the bodies, in the turned axes of their nodes.
     pub(crate) coms: Vec<Vec3<T>>,
 }
@@ -76,7 +79,8 @@ pub(crate) struct TreeNumbers<T> {
     pub per_mass: T,
 }
 
-/// An actuator along what it acts on: force = per_ctrl·u + constant + per_length·x + per_velocity·ẋ, the spring ahead to the end of the step.
+/// An actuator along what it acts on: force = per_ctrl·u + constant + per_length·x + per_velocity·ẋ, the spring as far ahead as the step takes
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ActuatorNumbers<T> {
     pub per_ctrl: T,
@@ -84,24 +88,29 @@ pub(crate) struct ActuatorNumbers<T> {
     pub per_length: T,
     pub per_velocity: T,
     pub impedance: T,
+    /// See [`InverseWeights::of_actuator`].
+    pub mobility: T,
 }
 
 /// What the numbers of a model depend on beside it.
 pub(crate) struct Setting<'a> {
     pub dt: f64,
     pub contacts: &'a Contacts,
+    pub constraints: &'a Constraints,
     pub turns: &'a [Mat3<f64>],
     pub pd: &'a [PdNumbers<f64>],
     /// Actuators of joints whose force opposes motion.
     pub drives: &'a [PlanDrive],
+    /// Of the model.
+    pub weights: &'a InverseWeights,
 }
 
 impl Numbers<f64> {
     /// Those of a model; with them, which nodes have points that cannot be moved in every direction.
     pub(crate) fn new(model: &Model, scene: &Scene, setting: &Setting<'_>) -> (Self, Vec<bool>) {
-        let Setting { dt, contacts, turns, pd, .. } = *setting;
-        let resistance: Vec<f64> =
-            (0..model.nv()).map(|i| -dt * (model.damping[i] + dt * model.stiffness[i])).collect();
+        let Setting { dt, contacts, constraints, turns, pd, weights: inverse, .. } = *setting;
+        let resistance =
+            |i: usize| -dt * (model.damping[i] + spring_point(model, inverse, dt, i).ahead(dt, model.stiffness[i]));
         let [lambda, implicit] = impedances(model, setting);
         let mut mass = EffectiveMass::new(model, &contacts.extents);
         for (k, dofs) in model.tree.dofs.iter().enumerate() {
@@ -140,15 +149,22 @@ impl Numbers<f64> {
             trees,
             lambda,
             half_armature: model.armature.iter().map(|armature| 0.5 * armature).collect(),
-            resistance,
+            resistance: (0..model.nv()).map(resistance).collect(),
             dry_friction: model.friction_loss.iter().map(|force| dt * force).collect(),
             springs: super::springs(model).map(|(_, stiffness)| stiffness.map(|k| -dt * k)).collect(),
-            actuators: model.actuators.iter().enumerate().map(|(k, a)| ActuatorNumbers::new(k, a, dt)).collect(),
+            actuators: model
+                .actuators
+                .iter()
+                .enumerate()
+                .map(|(k, a)| ActuatorNumbers::new(model, inverse, (k, a), dt))
+                .collect(),
             pd: pd.to_vec(),
             ranges: super::limits(model).map(|(_, (low, high))| [low, high]).collect(),
             ball_ranges: super::ball_limits(model).map(|(_, _, most)| most).collect(),
             friction,
             spins,
+            inverse_weights: constraints.inverse_weights(model, inverse),
+            pair_weights: contacts.pairs.iter().map(|pair| pair_weight(model, scene, inverse, &pair.pair)).collect(),
             coms: model.bodies.iter().map(com).collect(),
             nodes,
         };
@@ -157,14 +173,29 @@ impl Numbers<f64> {
 }
 
 /// Λ of what is no drive, (nv): armature, springs and dampers.
-pub(super) fn passive_impedance(model: &Model, dt: f64) -> Vec<f64> {
-    let constants = model.armature.iter().zip(model.stiffness.iter().zip(&model.damping));
-    constants.map(|(armature, (k, d))| armature + dt * (d + dt * k)).collect()
+pub(super) fn passive_impedance(model: &Model, weights: &InverseWeights, dt: f64) -> Vec<f64> {
+    let of = |i: usize| {
+        let point = spring_point(model, weights, dt, i);
+        model.armature[i] + point.impedance(dt, model.stiffness[i], model.damping[i])
+    };
+    (0..model.nv()).map(of).collect()
+}
+
+/// Where a step takes the spring of a degree of freedom.
+fn spring_point(model: &Model, weights: &InverseWeights, dt: f64, dof: usize) -> SpringPoint<f64> {
+    SpringPoint::of(dt * dt * model.stiffness[dof] * weights.dofs[dof])
+}
+
+/// The inverse weight of the contacts of a pair.
+fn pair_weight(model: &Model, scene: &Scene, weights: &InverseWeights, pair: &GeomPair) -> f64 {
+    let (material, _) = surface(model, scene, pair);
+    let shifts = pair.geoms.map(|geom| weights.shifts[scene.geoms[geom].body]);
+    (shifts[0] + shifts[1]) * material.share_of_cone()
 }
 
 /// Λ of every degree of freedom, (nv): with PD control that has no limits, and with all drives.
-fn impedances(model: &Model, &Setting { dt, pd, drives, .. }: &Setting<'_>) -> [Vec<f64>; 2] {
-    let mut lambda = passive_impedance(model, dt);
+fn impedances(model: &Model, &Setting { dt, pd, drives, weights, .. }: &Setting<'_>) -> [Vec<f64>; 2] {
+    let mut lambda = passive_impedance(model, weights, dt);
     let mut implicit = lambda.clone();
     drives.iter().for_each(|drive| implicit[drive.v] += drive.impedance(dt));
     for (v, of) in pd.iter().enumerate() {
@@ -206,20 +237,24 @@ impl Mobility<f64> {
 }
 
 impl ActuatorNumbers<f64> {
-    fn new(ctrl: usize, actuator: &multibody::Actuator, dt: f64) -> Self {
+    fn new(model: &Model, weights: &InverseWeights, (ctrl, actuator): (usize, &multibody::Actuator), dt: f64) -> Self {
         let gear = match actuator.transmission {
             Transmission::Joint { gear, .. } | Transmission::Tendon { gear, .. } => gear,
-            Transmission::JointAxes { .. } | Transmission::Site { .. } | Transmission::Unsupported => 0.0,
+            Transmission::JointAxes { .. }
+            | Transmission::Site { .. }
+            | Transmission::SliderCrank { .. }
+            | Transmission::Unsupported => 0.0,
         };
         let [b0, b1, b2] = actuator.law.bias;
-        // Springs look ahead to the end of the step; what would feed energy in stays explicit.
-        let (lead, squared) = (dt * (-b1).max(0.0), gear * gear);
+        // What would feed energy in stays explicit.
+        let (of_plan, squared) = (PlanActuator::new(model, weights, ctrl, gear), gear * gear);
         Self {
             per_ctrl: actuator.law.gain * gear,
             constant: b0 * gear,
             per_length: b1 * squared,
-            per_velocity: (b2 - lead) * squared,
-            impedance: PlanActuator::new(ctrl, gear, actuator).impedance(dt),
+            per_velocity: (b2 - of_plan.ahead(dt)) * squared,
+            impedance: of_plan.impedance(dt),
+            mobility: of_plan.mobility,
         }
     }
 }
@@ -245,6 +280,8 @@ impl<T: Copy> Numbers<T> {
             ranges: self.ranges.iter().map(|range| range.map(&mut *f)).collect(),
             ball_ranges: all(&self.ball_ranges, f),
             friction: all(&self.friction, f),
+            inverse_weights: all(&self.inverse_weights, f),
+            pair_weights: all(&self.pair_weights, f),
             spins: self.spins.iter().map(|spin| spin.map(&mut *f)).collect(),
             coms: self.coms.iter().map(|com| vec3(*com, f)).collect(),
         }
@@ -288,13 +325,14 @@ impl<T: Copy> TreeNumbers<T> {
 
 impl<T: Copy> ActuatorNumbers<T> {
     fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> ActuatorNumbers<U> {
-        let Self { per_ctrl, constant, per_length, per_velocity, impedance } = *self;
+        let Self { per_ctrl, constant, per_length, per_velocity, impedance, mobility } = *self;
         ActuatorNumbers {
             per_ctrl: f(per_ctrl),
             constant: f(constant),
             per_length: f(per_length),
             per_velocity: f(per_velocity),
             impedance: f(impedance),
+            mobility: f(mobility),
         }
     }
 }

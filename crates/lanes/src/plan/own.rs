@@ -1,7 +1,7 @@
 //! Numbers of a world whose model has other parameters than the plan's.
 
 use geometry::Scene;
-use multibody::Model;
+use multibody::{InverseWeights, Model};
 
 use super::contacts::surface;
 use super::numbers::{Numbers, Setting};
@@ -21,8 +21,9 @@ impl Plan {
         (own, own_scene): (&Model, &Scene),
         rest_alike: bool,
     ) -> Result<Numbers<f64>, NotInLanes> {
+        let weights = InverseWeights::new(own);
         let (drives, servos): (Vec<_>, Vec<_>) =
-            PlanDrive::of_model(own)?.into_iter().partition(PlanDrive::has_impedance);
+            PlanDrive::of_model(own, &weights)?.into_iter().partition(PlanDrive::has_impedance);
         let places = |drives: &[PlanDrive]| -> Vec<_> { drives.iter().map(|drive| drive.v).collect() };
         // PD control adds drives at the end.
         let resisting = self.drives.iter().filter(|drive| !drive.actuators.is_empty());
@@ -41,8 +42,15 @@ impl Plan {
         if has_open && !rest_alike {
             return Err(NotInLanes("masses or gravity of its own that press compliant geoms in otherwise".into()));
         }
-        let setting =
-            Setting { dt: self.dt, contacts: &self.contacts, turns: &self.turns, pd: &self.pd, drives: &drives };
+        let setting = Setting {
+            dt: self.dt,
+            contacts: &self.contacts,
+            constraints: &self.constraints,
+            turns: &self.turns,
+            pd: &self.pd,
+            drives: &drives,
+            weights: &weights,
+        };
         let (numbers, fulcrums) = Numbers::new(own, own_scene, &setting);
         let masses = |numbers: &Numbers<f64>| numbers.trees.iter().map(|tree| tree.mass > 0.0).collect::<Vec<_>>();
         if self.nodes.iter().map(|node| node.has_fulcrum).ne(fulcrums) || masses(&numbers) != masses(&self.numbers) {

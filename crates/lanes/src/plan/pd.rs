@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use multibody::Model;
 
+use super::drives::FREE;
 use super::{PdGains, PlanDrive};
 
 /// PD control of a degree of freedom.
@@ -58,7 +59,7 @@ impl PdNumbers<f64> {
         };
         let is_drive = move |v: usize| gains_change || all[v].is_limited * all[v].impedance > 0.0;
         let dofs = model.tree.nodes.iter().flat_map(of_node).filter(move |(_, v)| !all.is_empty() && is_drive(*v));
-        dofs.map(|(q, v)| PlanDrive { q, v, actuators: Vec::new(), effort_limit: f64::INFINITY })
+        dofs.map(|(q, v)| PlanDrive { q, v, actuators: Vec::new(), effort_limit: FREE })
     }
 }
 

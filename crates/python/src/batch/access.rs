@@ -41,6 +41,8 @@ impl Batch {
         self.v.read(py, batch.v_mut())?;
         self.ctrl.read(py, batch.ctrl_mut())?;
         self.act.read(py, batch.act_mut())?;
+        self.equality_active.read(py, batch.equality_active_mut())?;
+        self.mocap.read(py, batch.mocap_mut())?;
         self.time.read(py, batch.time_mut())?;
         if let (Some(target), true) = (self.pd_target.get(), batch.pd().is_some()) {
             target.read(py, batch.pd_target_mut())?;
@@ -63,6 +65,8 @@ impl Batch {
     /// Everything but PD targets, to the live arrays.
     pub(crate) fn write_all(&self, py: Python<'_>, batch: &batch::Batch) -> PyResult<()> {
         self.ctrl.write(py, batch.ctrl())?;
+        self.equality_active.write(py, batch.equality_active())?;
+        self.mocap.write(py, batch.mocap())?;
         self.write_motion(py, batch)
     }
 
@@ -88,6 +92,8 @@ impl Batch {
         self.v.read_row(py, world, row_mut(batch.v_mut(), world, worlds))?;
         self.ctrl.read_row(py, world, row_mut(batch.ctrl_mut(), world, worlds))?;
         self.act.read_row(py, world, row_mut(batch.act_mut(), world, worlds))?;
+        self.equality_active.read_row(py, world, row_mut(batch.equality_active_mut(), world, worlds))?;
+        self.mocap.read_row(py, world, row_mut(batch.mocap_mut(), world, worlds))?;
         self.time.read_row(py, world, row_mut(batch.time_mut(), world, worlds))?;
         self.read_forces(py, batch)?;
         self.bring_parameters(py, batch)?;
@@ -188,6 +194,8 @@ impl Batch {
         self.v.write_row(py, world, row(batch.v(), world, self.worlds))?;
         self.ctrl.write_row(py, world, row(batch.ctrl(), world, self.worlds))?;
         self.act.write_row(py, world, row(batch.act(), world, self.worlds))?;
+        self.equality_active.write_row(py, world, row(batch.equality_active(), world, self.worlds))?;
+        self.mocap.write_row(py, world, row(batch.mocap(), world, self.worlds))?;
         self.time.write_row(py, world, row(batch.time(), world, self.worlds))?;
         self.write_forces(py, batch, world)
     }

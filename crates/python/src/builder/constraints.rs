@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use formats::assembly::AssemblyKey;
 use geometry::Shape;
 use multibody::{
-    Actuator, ActuatorLaw, Branch, Compliance, Coordinate, Equality, EqualityKind, Obstacle, ObstacleShape, PathPoint,
-    Tendon, TendonLook, TendonPath, Transmission,
+    Actuator, ActuatorLaw, Branch, Compliance, Coordinate, Equality, EqualityKind, GearFrame, Obstacle, ObstacleShape,
+    PathPoint, Tendon, TendonLook, TendonPath, Transmission,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -56,7 +56,7 @@ impl Assembly {
                     )));
                 }
                 axes.iter_mut().zip(&gear).for_each(|(to, from)| *to = *from);
-                Transmission::JointAxes { joint: target, gear: axes }
+                Transmission::JointAxes { joint: target, gear: axes, frame: GearFrame::Child }
             }
             _ => Transmission::Joint { joint: target, gear: first },
         };
@@ -183,7 +183,7 @@ impl Assembly {
             }
             None => self.relative_pose(bodies) * second,
         };
-        Ok(self.push_equality(name, EqualityKind::Weld { bodies, frames: [first, second] }))
+        Ok(self.push_equality(name, EqualityKind::Weld { bodies, frames: [first, second], torque_scale: 1.0 }))
     }
 
     /// y − y₀ = p(x − x₀) of joints or tendons ("joint" or "tendon", index).

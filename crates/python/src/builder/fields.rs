@@ -8,6 +8,7 @@ use spatial::{RigidInertia, Sym3};
 
 use super::{inertia, quaternion, rotation, vector3};
 use crate::arguments::{array, check_scalar};
+use crate::results;
 
 pub fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     check_scalar(name, value)
@@ -34,6 +35,14 @@ pub fn interval(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f
     Ok(Some((ends[0], ends[1])))
 }
 
+/// The greatest force in both directions, the least and the greatest, or None.
+fn effort_limit(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
+    match value.is_none() || value.len().is_ok() {
+        true => interval(name, value),
+        false => at_least_zero(name, value).map(|limit| Some((-limit, limit))),
+    }
+}
+
 /// Stiffness and relaxation time in physical units, or None for near-rigid.
 pub fn compliance(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Compliance> {
     if value.is_none() {
@@ -58,6 +67,7 @@ pub fn set_body(
         "position" => spec.pose.pos = vector3(field, value)?,
         "quaternion" => spec.pose.rot = rotation(field, value)?,
         "gravity_compensation" => spec.gravity_compensation = number(field, value)?,
+        "mocap" => spec.is_mocap = value.extract()?,
         // Mass, centre of mass (3), rows of the inertia about it (9), in one array.
         "inertia" if value.is_none() => *own = None,
         "inertia" => {
@@ -82,6 +92,7 @@ pub fn get_body<'py>(
         "position" => spec.pose.pos.to_array().into_pyobject(py)?.into_any(),
         "quaternion" => quaternion(spec.pose.rot).into_pyobject(py)?.into_any(),
         "gravity_compensation" => spec.gravity_compensation.into_pyobject(py)?.into_any(),
+        "mocap" => spec.is_mocap.into_pyobject(py)?.to_owned().into_any(),
         "mass" => inertia.mass.into_pyobject(py)?.into_any(),
         "com" => inertia.com.to_array().into_pyobject(py)?.into_any(),
         "inertia" => [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]].into_pyobject(py)?.into_any(),
@@ -109,9 +120,7 @@ pub fn set_joint(spec: &mut JointSpec, field: &str, value: &Bound<'_, PyAny>) ->
         "damping" => spec.damping = at_least_zero(field, value)?,
         "stiffness" => spec.stiffness = at_least_zero(field, value)?,
         "friction_loss" => spec.friction_loss = at_least_zero(field, value)?,
-        "effort_limit" => {
-            spec.effort_limit = if value.is_none() { None } else { Some(at_least_zero(field, value)?) };
-        }
+        "effort_limit" => spec.effort_limit = effort_limit(field, value)?,
         _ => return Err(unknown("joint", field)),
     }
     Ok(())
@@ -133,7 +142,7 @@ pub fn get_joint<'py>(py: Python<'py>, joint: &AssemblyJoint, field: &str) -> Py
         "damping" => spec.damping.into_pyobject(py)?.into_any(),
         "stiffness" => spec.stiffness.into_pyobject(py)?.into_any(),
         "friction_loss" => spec.friction_loss.into_pyobject(py)?.into_any(),
-        "effort_limit" => spec.effort_limit.into_pyobject(py)?.into_any(),
+        "effort_limit" => results::effort_limit(py, spec.effort_limit)?,
         _ => return Err(unknown("joint", field)),
     })
 }

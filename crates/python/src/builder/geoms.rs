@@ -236,6 +236,7 @@ fn empty_geom(body: usize, shape: Shape) -> Geom {
         rgba: [0.5, 0.5, 0.5, 1.0],
         group: 0,
         look: None,
+        surface_motion: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! All views of one kind, and how a simulation hands views out.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::view;
@@ -30,6 +31,17 @@ impl Views {
 
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         view(self.simulation.bind(py), self.kind, names::index(self.model(), self.kind, key)?)
+    }
+
+    /// Switches an equality constraint on or off: `sim.equalities["grasp"] = True`.
+    fn __setitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.kind != Kind::Equality {
+            let plural = self.kind.plural();
+            return Err(PyTypeError::new_err(format!(
+                "{plural} cannot be set: set what one of them has, as its name shows"
+            )));
+        }
+        self.__getitem__(py, key)?.setattr("active", value)
     }
 
     fn __contains__(&self, key: &Bound<'_, PyAny>) -> bool {
@@ -86,4 +98,5 @@ accessors! {
     actuator, actuators => Kind::Actuator, "An actuator by name or index.", "All actuators.";
     tendon, tendons => Kind::Tendon, "A fixed tendon by name or index.", "All fixed tendons.";
     sensor, sensors => Kind::Sensor, "A sensor by name or index.", "All sensors.";
+    equality, equalities => Kind::Equality, "An equality constraint by name or index.", "All equality constraints.";
 }

@@ -13,7 +13,7 @@ impl ActuatorView {
         &self.model().inner().actuators[self.index]
     }
 
-    /// The length of what it acts on and its rate, each times the gear; none along the axes of a joint.
+    /// The length of what it acts on and its rate, each times the gear; none along the axes of a joint and at a site without reference.
     fn motion(&self, now: &mut sim::Observation<'_>) -> Option<(f64, f64)> {
         let model = self.model().inner();
         match &self.actuator().transmission {
@@ -25,6 +25,9 @@ impl ActuatorView {
                 let (length, rate) = now.tendon_motion(*tendon);
                 Some((gear * length, gear * rate))
             }
+            Transmission::Site { reference: Some(_), .. } | Transmission::SliderCrank { .. } => {
+                Some(now.site_motion(self.index))
+            }
             _ => None,
         }
     }
@@ -32,7 +35,7 @@ impl ActuatorView {
     fn has_no(&self, what: &str) -> PyErr {
         let title = title(Kind::Actuator, self.model(), self.index);
         PyAttributeError::new_err(format!(
-            "actuator {title} has no {what}: only those of a joint with one degree of freedom, or of a tendon, do"
+            "actuator {title} has no {what}: only those of a joint with one degree of freedom, of a tendon or between sites do"
         ))
     }
 }
@@ -104,7 +107,7 @@ impl ActuatorView {
         match self.actuator().transmission {
             Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => of(Kind::Joint, joint),
             Transmission::Tendon { tendon, .. } => of(Kind::Tendon, tendon),
-            Transmission::Site { site, .. } => of(Kind::Site, site),
+            Transmission::Site { site, .. } | Transmission::SliderCrank { crank: site, .. } => of(Kind::Site, site),
             _ => Ok(None),
         }
     }
@@ -129,7 +132,9 @@ impl ActuatorView {
                 format!("joint {:?}", inner.joints[joint].name)
             }
             Transmission::Tendon { tendon, .. } => format!("tendon {:?}", inner.tendons[tendon].name),
-            Transmission::Site { site, .. } => format!("site {:?}", inner.sites[site].name),
+            Transmission::Site { site, .. } | Transmission::SliderCrank { crank: site, .. } => {
+                format!("site {:?}", inner.sites[site].name)
+            }
             _ => "nothing that is simulated".to_owned(),
         };
         Ok(format!("<sapwood actuator {title} on {target}, ctrl = {}>", brief(&[self.ctrl(py)?])))

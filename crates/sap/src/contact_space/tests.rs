@@ -1,33 +1,27 @@
 use super::*;
 use crate::vector::dot;
-use crate::{
-    BoundedFrictionContact, BoxConstraint, ConeContact, Dense, Equality, Limit, SpinFriction, Workspace, solve,
-};
+use crate::{Criterion, Dense, Law, Workspace, solve};
 use support::SplitMix64;
 
 const ENERGY: f64 = 10.0;
 
 /// `W = J A⁻¹ Jᵀ` for random `J` of `n` rows, `A = 1`, random velocities, and `J`.
-fn problem(n: usize, nv: usize, random: &mut SplitMix64) -> (ContactSpace, Vec<f64>, Vec<f64>) {
+fn problem(n: usize, nv: usize, random: &mut SplitMix64) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let j: Vec<f64> = (0..n * nv).map(|_| random.symmetric()).collect();
-    let mut space = ContactSpace::default();
-    space.start(n);
-    for i in 0..n {
-        for k in 0..=i {
-            let (i_row, k_row) = (&j[i * nv..(i + 1) * nv], &j[k * nv..(k + 1) * nv]);
-            space.set(i, k, dot(i_row, k_row));
-        }
-    }
-    (space, (0..n).map(|_| random.symmetric()).collect(), j)
+    let rows = || j.chunks_exact(nv);
+    let w = rows().flat_map(|row| rows().map(move |column| dot(row, column))).collect();
+    (w, (0..n).map(|_| random.symmetric()).collect(), j)
 }
 
 fn solve_in_contact_space(
-    space: &mut ContactSpace,
+    w: &[f64],
     constraints: &[Constraint],
     free: &[f64],
     friction: FrictionLaw,
 ) -> Result<(Report, Vec<f64>, Vec<f64>), NotSolved> {
     let options = Options { friction, tolerance: 1e-10, ..Options::default() };
+    let mut space = ContactSpace::default();
+    space.start(constraints, w);
     let report = space.solve(constraints, free, ENERGY, &options)?;
     Ok((report, space.balancing_impulses().to_vec(), space.velocities().to_vec()))
 }
@@ -42,21 +36,20 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 fn what_settles_meets_coulombs_law() {
     let (mut random, mut settled, mut slides, mut twists) = (SplitMix64(3), 0, 0, 0);
     for _ in 0..200 {
-        let (mut space, free, _) = problem(13, 9, &mut random);
+        let (w, free, _) = problem(13, 9, &mut random);
         let (mu, r, rolling, torsional) = (0.6, 1e-4, 0.02, 0.05);
-        let contact = || Constraint::from(BoundedFrictionContact::new(mu, r, r, 0.0, 0.3)).with_delassus(3.0);
-        let spin = Constraint::from(SpinFriction::new(r, rolling, torsional, 0.3)).with_delassus(3.0);
-        let limit = Constraint::from(Limit::new(r, 0.0)).with_delassus(3.0);
+        let contact = || Constraint::from(Law::bounded_friction(mu, r, r, 0.0, 0.3)).with_delassus(3.0);
+        let spin = Constraint::from(Law::spin_friction(r, rolling, torsional, 0.3)).with_delassus(3.0);
+        let limit = Constraint::from(Law::limit(r, 0.0)).with_delassus(3.0);
         let constraints = [contact(), spin, contact(), contact(), limit];
-        let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &constraints, &free, FrictionLaw::Coulomb)
-        else {
+        let Ok((report, lambda, v)) = solve_in_contact_space(&w, &constraints, &free, FrictionLaw::Coulomb) else {
             continue;
         };
         settled += 1;
         assert!(report.residual <= 1e-10 && report.friction_residual <= 1e-10);
         let mut made = vec![0.0; 13];
         for (i, made) in made.iter_mut().enumerate() {
-            *made = free[i] + (0..13).map(|k| space.w[13 * i + k] * lambda[k]).sum::<f64>();
+            *made = free[i] + (0..13).map(|k| w[13 * i + k] * lambda[k]).sum::<f64>();
         }
         assert!(distance(&made, &v) < 1e-12);
         let normal = |row: usize| (-v[row] / r).max(0.0);
@@ -81,16 +74,12 @@ fn what_settles_meets_coulombs_law() {
 /// One contact whose `w` is all of `W` is where it would be alone; bounds stay where they are given.
 #[test]
 fn one_contact_is_alone() {
-    let mut space = ContactSpace::default();
-    space.start(3);
-    (0..3).for_each(|k| space.set(k, k, 2.0));
-    let law = |mu| Constraint::from(BoundedFrictionContact::new(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0);
-    let (report, lambda, v) =
-        solve_in_contact_space(&mut space, &[law(0.8)], &[0.3, 0.0, -1.0], FrictionLaw::Coulomb).unwrap();
+    let w = [2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0];
+    let law = |mu| Constraint::from(Law::bounded_friction(mu, 1e-6, 1e-6, 0.0, 0.25)).with_delassus(2.0);
+    let (report, lambda, v) = solve_in_contact_space(&w, &[law(0.8)], &[0.3, 0.0, -1.0], FrictionLaw::Coulomb).unwrap();
     assert_eq!(report.iterations, 0);
     assert!(distance(&lambda, &[-0.15, 0.0, 0.5]) < 1e-6 && distance(&v, &[0.0; 3]) < 1e-6, "{lambda:?} {v:?}");
-    let (_, lambda, _) =
-        solve_in_contact_space(&mut space, &[law(0.2)], &[0.3, 0.0, -1.0], FrictionLaw::Lagged).unwrap();
+    let (_, lambda, _) = solve_in_contact_space(&w, &[law(0.2)], &[0.3, 0.0, -1.0], FrictionLaw::Lagged).unwrap();
     assert!(distance(&lambda, &[-0.05, 0.0, 0.5]) < 1e-6, "{lambda:?}");
 }
 
@@ -101,11 +90,10 @@ fn solve_beside_passes(nv: usize, laws: &[Constraint]) -> (usize, usize) {
     let constraints: Vec<Constraint> = laws.iter().map(|law| law.with_delassus(nv as f64 / 3.0)).collect();
     let n = constraints.iter().map(Constraint::rows).sum();
     for _ in 0..100 {
-        let (mut space, _, j) = problem(n, nv, &mut random);
+        let (w, _, j) = problem(n, nv, &mut random);
         let v_star: Vec<f64> = (0..nv).map(|_| random.symmetric()).collect();
         let free: Vec<f64> = j.chunks_exact(nv).map(|row| dot(row, &v_star)).collect();
-        let Ok((report, lambda, v)) = solve_in_contact_space(&mut space, &constraints, &free, FrictionLaw::Coulomb)
-        else {
+        let Ok((report, lambda, v)) = solve_in_contact_space(&w, &constraints, &free, FrictionLaw::Coulomb) else {
             continue;
         };
         settled += 1;
@@ -135,13 +123,13 @@ fn solve_beside_passes(nv: usize, laws: &[Constraint]) -> (usize, usize) {
 #[test]
 fn what_settles_is_what_passes_find() {
     let constraints: [Constraint; 7] = [
-        BoundedFrictionContact::new(0.3, 1e-3, 1e-3, 0.0, 0.3).with_surface_velocity([0.4, 0.1]).into(),
-        SpinFriction::new(1e-3, 0.0, 0.3, 0.3).into(),
-        BoundedFrictionContact::new(0.0, 1e-3, 1e-3, 0.1, 0.3).into(),
-        Limit::new(1e-3, 0.2).into(),
-        BoxConstraint::new(1e-3, 0.0, -0.01, 0.02).into(),
-        BoxConstraint::new(1e-3, 0.1, -5.0, 5.0).into(),
-        Equality::vector(1e-3, [0.1, -0.2, 0.3]).into(),
+        Law::bounded_friction(0.3, 1e-3, 1e-3, 0.0, 0.3).with_surface_velocity([0.4, 0.1]).into(),
+        Law::spin_friction(1e-3, 0.0, 0.3, 0.3).into(),
+        Law::bounded_friction(0.0, 1e-3, 1e-3, 0.1, 0.3).into(),
+        Law::limit(1e-3, 0.2).into(),
+        Law::bounded(1e-3, 0.0, -0.01, 0.02).into(),
+        Law::bounded(1e-3, 0.1, -5.0, 5.0).into(),
+        Law::equalities(1e-3, [0.1, -0.2, 0.3]).into(),
     ];
     let (settled, steps) = solve_beside_passes(24, &constraints);
     assert!(settled > 95 && steps < 4 * settled, "{settled} {steps}");
@@ -151,11 +139,11 @@ fn what_settles_is_what_passes_find() {
 #[test]
 fn cones_that_settle_are_what_passes_find() {
     let constraints: [Constraint; 5] = [
-        ConeContact::new(0.5, 1e-3, 1e-3, 0.1).with_surface_velocity([-0.2, 0.3]).into(),
-        SpinFriction::new(1e-3, 0.2, 0.3, 0.3).into(),
-        ConeContact::new(0.8, 1e-3, 1e-3, 0.3).into(),
-        SpinFriction::new(1e-3, 0.0, 0.3, 0.3).into(),
-        Limit::new(1e-3, 0.2).into(),
+        Law::cone(0.5, 1e-3, 1e-3, 0.1).with_surface_velocity([-0.2, 0.3]).into(),
+        Law::spin_friction(1e-3, 0.2, 0.3, 0.3).into(),
+        Law::cone(0.8, 1e-3, 1e-3, 0.3).into(),
+        Law::spin_friction(1e-3, 0.0, 0.3, 0.3).into(),
+        Law::limit(1e-3, 0.2).into(),
     ];
     let (settled, steps) = solve_beside_passes(24, &constraints);
     assert!(settled > 95 && steps < 5 * settled, "{settled} {steps}");
@@ -164,24 +152,19 @@ fn cones_that_settle_are_what_passes_find() {
 /// One that parts, but would jam from where it was: nothing pushes at `v*`, which is the solution.
 #[test]
 fn what_does_not_push_stays() {
-    let mut space = ContactSpace::default();
-    space.start(3);
-    (0..3).for_each(|k| space.set(k, k, 1.0));
-    space.set(2, 0, 0.9);
-    let law = Constraint::from(BoundedFrictionContact::new(1.5, 1e-3, 1e-3, 0.0, 0.0)).with_delassus(0.5);
+    let w = [1.0, 0.0, 0.9, 0.0, 1.0, 0.0, 0.9, 0.0, 1.0];
+    let law = Constraint::from(Law::bounded_friction(1.5, 1e-3, 1e-3, 0.0, 0.0)).with_delassus(0.5);
     let law = law.with_free_velocity([3.0, 0.0, -0.3]);
-    let (report, lambda, v) =
-        solve_in_contact_space(&mut space, &[law], &[3.0, 0.0, 0.1], FrictionLaw::Coulomb).unwrap();
+    let (report, lambda, v) = solve_in_contact_space(&w, &[law], &[3.0, 0.0, 0.1], FrictionLaw::Coulomb).unwrap();
     assert_eq!((report.criterion, lambda, v), (Criterion::Unconstrained, vec![0.0; 3], vec![3.0, 0.0, 0.1]));
 }
 
 #[test]
 fn what_is_not_finite_is_no_solution() {
     for (free, energy) in [(-1e200, 1.0), (-1.0, f64::INFINITY), (-1.0, f64::NAN), (f64::NAN, 1.0)] {
+        let law = Constraint::from(Law::limit(1e-3, 0.0)).with_delassus(1.0);
         let mut space = ContactSpace::default();
-        space.start(1);
-        space.set(0, 0, 1.0);
-        let law = Constraint::from(Limit::new(1e-3, 0.0)).with_delassus(1.0);
+        space.start(&[law], &[1.0]);
         let report = space.solve(&[law], &[free], energy, &Options::default());
         assert!(report.is_err(), "{free} {energy}: {report:?}");
     }
@@ -190,11 +173,11 @@ fn what_is_not_finite_is_no_solution() {
 #[test]
 fn what_it_cannot_solve_is_left() {
     let mut random = SplitMix64(5);
-    let (mut space, free, _) = problem(6, 9, &mut random);
-    let cone = Constraint::from(ConeContact::new(0.5, 1e-4, 1e-4, 0.0)).with_delassus(3.0);
-    let unknown = Constraint::from(BoundedFrictionContact::new(0.5, 1e-4, 1e-4, 0.0, 0.3));
-    assert!(solve_in_contact_space(&mut space, &[unknown, unknown], &free, FrictionLaw::Coulomb).is_err());
-    assert!(solve_in_contact_space(&mut space, &[cone, cone], &[f64::NAN; 6], FrictionLaw::Coulomb).is_err());
+    let (w, free, _) = problem(6, 9, &mut random);
+    let cone = Constraint::from(Law::cone(0.5, 1e-4, 1e-4, 0.0)).with_delassus(3.0);
+    let unknown = Constraint::from(Law::bounded_friction(0.5, 1e-4, 1e-4, 0.0, 0.3));
+    assert!(solve_in_contact_space(&w, &[unknown, unknown], &free, FrictionLaw::Coulomb).is_err());
+    assert!(solve_in_contact_space(&w, &[cone, cone], &[f64::NAN; 6], FrictionLaw::Coulomb).is_err());
 }
 
 /// Hands that hold something: more rows than velocities, nearly rigid. Newton's method alone leaves a good part of these.
@@ -203,13 +186,15 @@ fn the_proximal_point_method_solves_what_newtons_method_does_not() {
     let (mut random, mut hard, mut solved) = (SplitMix64(11), 0, 0);
     for _ in 0..300 {
         let (rows, nv) = (45, 12);
-        let (mut space, free, _) = problem(rows, nv, &mut random);
+        let (w, free, _) = problem(rows, nv, &mut random);
         let contact = |k: usize| {
-            let w = (0..3).map(|row| space.w[(3 * k + row) * (rows + 1)]).sum::<f64>() / 3.0;
-            Constraint::from(BoundedFrictionContact::new(0.8, 1e-5, 1e-3, 0.0, 0.0)).with_delassus(w)
+            let w = (0..3).map(|row| w[(3 * k + row) * (rows + 1)]).sum::<f64>() / 3.0;
+            Constraint::from(Law::bounded_friction(0.8, 1e-5, 1e-3, 0.0, 0.0)).with_delassus(w)
         };
         let constraints: Vec<Constraint> = (0..rows / 3).map(contact).collect();
         let options = Options { friction: FrictionLaw::Coulomb, ..Options::default() };
+        let mut space = ContactSpace::default();
+        space.start(&constraints, &w);
         let result = space.solve(&constraints, &free, ENERGY, &options);
         let took = result.map_or_else(|failure| failure.iterations, |report| report.iterations);
         if took <= PARAMETERS.max_steps {

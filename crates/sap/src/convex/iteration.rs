@@ -1,10 +1,11 @@
-//! The moves of the iteration: predictions and Newton steps.
+//! The moves of the iteration.
 
+use crate::law::LawKind;
 use crate::vector::{axpy, dot, scaled_norm, sum};
-use crate::{Block, Constraint, Error, FactorError, Law, Options, Structure};
+use crate::{Block, Constraint, Error, FactorError, Options, Structure};
 
 use super::line_search::Line;
-use super::workspace::{ConvexWorkspace, set_free_velocities};
+use super::workspace::ConvexWorkspace;
 use super::{Optimality, PARAMETERS};
 
 /// What changes along the iteration, but for the workspace: the iterate `v`, of which the workspace holds `A (v − v*)` and the
@@ -23,7 +24,7 @@ pub(crate) struct Iteration<'a, S> {
     /// Whether the last [`residual`](Self::residual) met the tolerance.
     pub is_solved: bool,
     /// Whether the last factor led to a whole step.
-    pub is_reusable: bool,
+    is_reusable: bool,
     /// Whether the workspace has `A v*`.
     has_a_v_star: bool,
     /// Whether there are friction cones: surfaces that are bent.
@@ -58,7 +59,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
             is_solved: false,
             is_reusable: false,
             has_a_v_star: false,
-            has_cones: constraints.iter().any(|c| matches!(&c.law, Law::Cone(contact) if contact.mu() > 0.0)),
+            has_cones: constraints.iter().any(|c| c.law.kind == LawKind::Cone && c.law.friction[0] > 0.0),
             retreat: None,
         }
     }
@@ -133,13 +134,27 @@ impl<'a, S: Structure> Iteration<'a, S> {
         factored.map_err(|source| self.factorization_error(source))
     }
 
+    /// Factors `A + Jᵀ(G + b eᵀ)J`.
+    pub fn factor_unsymmetric(
+        &mut self,
+        constraints: &[Constraint],
+        hessian: &[Block],
+        slopes: &[[f64; 3]],
+    ) -> Result<(), Error> {
+        self.check_interrupt()?;
+        self.iterations += 1;
+        self.is_reusable = false;
+        let factored = self.structure.factor_unsymmetric(constraints, hessian, slopes);
+        factored.map_err(|source| self.factorization_error(source))
+    }
+
     /// An error if the structure was told to stop.
-    pub fn check_interrupt(&self) -> Result<(), Error> {
+    fn check_interrupt(&self) -> Result<(), Error> {
         if self.structure.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Why the last factorisation failed.
-    pub fn factorization_error(&self, source: FactorError) -> Error {
+    fn factorization_error(&self, source: FactorError) -> Error {
         let iteration = self.iterations - 1;
         self.check_interrupt().err().unwrap_or(Error::Factorization { iteration, source })
     }
@@ -225,42 +240,5 @@ impl<'a, S: Structure> Iteration<'a, S> {
         ws.dual.copy_from_slice(&kept.dual);
         ws.current.v_c.copy_from_slice(&kept.v_c);
         ws.current.update(constraints);
-    }
-
-    /// Moves to the minimiser of the problem in which every constraint goes on as it would alone, if the cost is lower there;
-    /// returns the cost there.
-    ///
-    /// Newton's method finds the velocities in one step once it knows which contacts stick, slide or part; with stiff contacts
-    /// neither `v*` nor the velocities before tell. Each constraint predicts it from its own free velocity (at first the
-    /// caller's guess or `J v*`, then what its neighbours make of it) and its share `w` of the Delassus operator: the
-    /// semismooth Newton method of Alart and Curnier with the scaling `1/w`. With impulses `γ̄` and Hessians `Ḡ` at the
-    /// predicted `v̄_c`,
-    ///
-    /// ```text
-    /// (A + JᵀḠJ)(v − v*) = Jᵀ(γ̄ + Ḡ(v̄_c − J v*))
-    /// ```
-    pub fn predict(&mut self, constraints: &[Constraint], cost: f64, ws: &mut ConvexWorkspace) -> Result<f64, Error> {
-        ws.predicted.predict(constraints, &ws.free);
-        ws.predicted.linear_impulse(constraints, &ws.v_c_star, &mut ws.dv_c);
-        ws.impulse.fill(0.0);
-        self.structure.add_transpose(&ws.dv_c, &mut ws.impulse);
-        self.factor(constraints, &ws.predicted.hessian)?;
-        self.structure.solve(&ws.impulse, &mut ws.difference);
-        self.structure.products(&ws.difference, &mut ws.dp, &mut ws.trial.v_c);
-        axpy(1.0, &ws.v_c_star, &mut ws.trial.v_c);
-        ws.trial.update(constraints);
-        // The next prediction starts from what each constraint would meet if it did not push.
-        ws.predicted.linear_impulse(constraints, &ws.trial.v_c, &mut ws.dv_c);
-        set_free_velocities(constraints, &ws.trial.v_c, &ws.dv_c, &mut ws.free);
-        ws.dual.copy_from_slice(&ws.dv_c);
-        let reached = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
-        if reached < cost {
-            for ((v, v_star), d) in self.v.iter_mut().zip(self.v_star).zip(&ws.difference) {
-                *v = v_star + d;
-            }
-            std::mem::swap(&mut ws.momentum, &mut ws.dp);
-            std::mem::swap(&mut ws.current, &mut ws.trial);
-        }
-        Ok(reached)
     }
 }

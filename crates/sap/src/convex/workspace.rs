@@ -35,17 +35,6 @@ impl Evaluation {
         self.cost = cost;
     }
 
-    /// Moves every constraint to where it would go from `free` alone, and sets `γ`, `G` and the cost there.
-    pub fn predict(&mut self, constraints: &[Constraint], free: &[f64]) {
-        let mut start = 0;
-        for constraint in constraints {
-            let rows = start..start + constraint.rows();
-            constraint.isolated_velocity(&free[rows.clone()], &mut self.v_c[rows.clone()]);
-            start = rows.end;
-        }
-        self.update(constraints);
-    }
-
     /// The impulses at `v_c` linearised here: `γ + G (v_c here − v_c)`.
     pub fn linear_impulse(&self, constraints: &[Constraint], v_c: &[f64], out: &mut [f64]) {
         let mut start = 0;
@@ -120,11 +109,6 @@ pub(crate) struct ConvexWorkspace {
 }
 
 impl ConvexWorkspace {
-    /// Sets what each constraint would meet if it alone did not push, from the iterate.
-    pub fn set_free(&mut self, constraints: &[Constraint]) {
-        set_free_velocities(constraints, &self.current.v_c, &self.current.gamma, &mut self.free);
-    }
-
     /// Sets `v − v*`.
     pub fn set_difference(&mut self, v: &[f64], v_star: &[f64]) {
         for ((difference, v), v_star) in self.difference.iter_mut().zip(v).zip(v_star) {
@@ -212,15 +196,5 @@ impl ConvexWorkspace {
         ] {
             vector.resize(nv, 0.0);
         }
-    }
-}
-
-/// Sets what each constraint would meet if it alone did not push.
-pub(crate) fn set_free_velocities(constraints: &[Constraint], v_c: &[f64], gamma: &[f64], free: &mut [f64]) {
-    let mut start = 0;
-    for constraint in constraints {
-        let rows = start..start + constraint.rows();
-        constraint.free_velocity(&v_c[rows.clone()], &gamma[rows.clone()], &mut free[rows.clone()]);
-        start = rows.end;
     }
 }

@@ -1,8 +1,10 @@
 //! The check of the initial guess, before anything else is computed: where bodies rest, the solution is there.
 
+use crate::constraint::widened;
 use crate::convex::{ConvexWorkspace, Evaluation};
+use crate::law::{Bounds, OwnBounds};
 use crate::vector::{dot, scaled_norm};
-use crate::{Constraint, Criterion, FrictionLaw, Law, Options, Report, Strategy, Structure};
+use crate::{Constraint, Criterion, FrictionLaw, Options, Report, Strategy, Structure};
 
 /// Looks at the guess in `v`, under Coulomb's law with each bound of friction the normal impulse there: none unless some constraint pushes
 /// and the gradient meets the tolerance. The workspace is at the guess then, and the residual of friction is not in the report. Otherwise
@@ -10,7 +12,8 @@ use crate::{Constraint, Criterion, FrictionLaw, Law, Options, Report, Strategy, 
 pub(crate) fn check<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
-    (v_star, v): (&[f64], &[f64]),
+    v_star: &[f64],
+    v: &[f64],
     options: &Options,
     ws: &mut ConvexWorkspace,
 ) -> Option<Report> {
@@ -44,27 +47,19 @@ pub(crate) fn check<S: Structure>(
 impl Evaluation {
     /// Sets `γ`, `G` and the cost from `v_c`, with `moves_bounds` each bound of friction being the normal impulse there.
     fn update_bounded(&mut self, constraints: &[Constraint], moves_bounds: bool) {
-        let (mut cost, mut start, mut normal) = (0.0, 0, 0.0);
+        let (mut cost, mut start, mut own) = (0.0, 0, OwnBounds::default());
         for (constraint, hessian) in constraints.iter().zip(&mut self.hessian) {
-            let end = start + constraint.rows();
-            let (v_c, gamma) = (&self.v_c[start..end], &mut self.gamma[start..end]);
-            start = end;
-            let law = match constraint.law {
-                Law::BoundedFriction(mut contact) if moves_bounds => {
-                    normal = contact.own_normal_impulse(v_c[2]);
-                    contact.set_normal_impulse(normal);
-                    Law::BoundedFriction(contact)
-                }
-                Law::SpinFriction(mut spin) if moves_bounds => {
-                    spin.set_normal_impulse(normal);
-                    Law::SpinFriction(spin)
-                }
-                other => other,
+            let rows = start..start + constraint.rows();
+            start = rows.end;
+            let v_c = widened(&self.v_c[rows.clone()]);
+            let response = if moves_bounds {
+                own.respond(&constraint.law, v_c, 0.0)
+            } else {
+                constraint.law.respond(v_c, constraint.law.stiffness(0.0), Bounds::Given, [0.0; 3])
             };
-            cost += law.evaluate(v_c, gamma, hessian);
-            if matches!(law, Law::Cone(_)) {
-                normal = gamma[2];
-            }
+            *hessian = response.hessian();
+            cost += constraint.law.cost(v_c, response.impulse);
+            self.gamma[rows.clone()].copy_from_slice(&response.impulse[..rows.len()]);
         }
         self.cost = cost;
     }

@@ -1,7 +1,8 @@
 use crate::convex::ConvexWorkspace;
 use crate::{Block, Constraint};
 
-use super::proximal_workspace::ProximalWorkspace;
+use crate::semismooth::BlockRows;
+use crate::semismooth::proximal_point::Proximal;
 
 /// Scratch of [`solve`](crate::solve), reused from one problem to the next, and the impulses it found.
 ///
@@ -14,10 +15,9 @@ pub struct Workspace {
     pub(crate) constraints: Vec<Constraint>,
     /// ∂γ/∂n₀, one per constraint.
     pub(crate) slopes: Vec<[f64; 3]>,
-    /// The bounds of friction that the search may go back to.
-    pub(crate) bounds: Vec<f64>,
-    /// The proximal point method.
-    pub(crate) proximal: ProximalWorkspace,
+    /// The constraints in blocks, and scratch of the proximal point method on them.
+    pub(crate) blocks: Vec<BlockRows<f64>>,
+    pub(crate) proximal: Vec<Proximal>,
 }
 
 impl Workspace {
@@ -44,6 +44,5 @@ impl Workspace {
     pub(crate) fn resize(&mut self, nv: usize, rows: usize, constraints: usize) {
         self.convex.resize(nv, rows, constraints);
         self.slopes.resize(constraints, [0.0; 3]);
-        self.proximal.resize(rows);
     }
 }

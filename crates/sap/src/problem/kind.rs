@@ -2,10 +2,7 @@
 
 use std::f64::consts::PI;
 
-use crate::{
-    BoundedFrictionContact, BoxConstraint, ConeContact, Constraint, Equality, Error, FrictionLaw, Law, Limit,
-    SpinFriction,
-};
+use crate::{Constraint, Error, FrictionLaw, Law};
 
 /// A constraint of a [`Problem`](super::Problem). A regularisation `R` that is `None` is [near-rigid](NEAR_RIGID).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -148,20 +145,21 @@ impl Kind {
     /// The law of a constraint that has every `R`; `normal_impulse` bounds its friction.
     pub(super) fn law(&self, law: FrictionLaw, normal_impulse: f64, w: f64) -> Constraint {
         let given = |r: Option<f64>| r.unwrap_or(f64::NAN);
-        let law: Law = match *self {
+        let law = match *self {
             Kind::Contact { mu, r_t, r_n, v_hat: [t1, t2, n], .. } => {
                 let (r_t, r_n) = (given(r_t), given(r_n));
-                if law == FrictionLaw::Sap {
-                    ConeContact::new(mu, r_t, r_n, n).with_surface_velocity([t1, t2]).into()
+                let contact = if law == FrictionLaw::Sap {
+                    Law::cone(mu, r_t, r_n, n)
                 } else {
-                    BoundedFrictionContact::new(mu, r_t, r_n, n, normal_impulse).with_surface_velocity([t1, t2]).into()
-                }
+                    Law::bounded_friction(mu, r_t, r_n, n, normal_impulse)
+                };
+                contact.with_surface_velocity([t1, t2])
             }
-            Kind::Limit { r, v_hat } => Limit::new(given(r), v_hat).into(),
-            Kind::Equality { r, v_hat } => Equality::scalar(given(r), v_hat).into(),
-            Kind::Bounded { r, v_hat, lower, upper } => BoxConstraint::new(given(r), v_hat, lower, upper).into(),
+            Kind::Limit { r, v_hat } => Law::limit(given(r), v_hat),
+            Kind::Equality { r, v_hat } => Law::equality(given(r), v_hat),
+            Kind::Bounded { r, v_hat, lower, upper } => Law::bounded(given(r), v_hat, lower, upper),
             Kind::SpinFriction { rolling, torsional, r, .. } => {
-                SpinFriction::new(given(r), rolling, torsional, normal_impulse).into()
+                Law::spin_friction(given(r), rolling, torsional, normal_impulse)
             }
         };
         Constraint::from(law).with_delassus(w)
@@ -170,9 +168,7 @@ impl Kind {
     /// The normal impulse of a contact alone, where it would move with `free`.
     pub(super) fn normal_impulse_alone(&self, w: f64, free: f64) -> f64 {
         match *self {
-            Kind::Contact { mu, r_n: Some(r_n), v_hat, .. } => {
-                BoundedFrictionContact::new(mu, r_n, r_n, v_hat[2], 0.0).normal_impulse_alone(w, free)
-            }
+            Kind::Contact { r_n: Some(r_n), v_hat, .. } => ((v_hat[2] - free) / (r_n + w)).max(0.0),
             _ => 0.0,
         }
     }

@@ -3,7 +3,7 @@
 
 use std::f64::consts::PI;
 
-use sapwood_sap::{BoundedFrictionContact, ConeContact, Constraint, Dense, Law, Limit};
+use sapwood_sap::{Constraint, Dense, Law, LawKind};
 use support::SplitMix64;
 
 /// Ten to a uniform power.
@@ -46,8 +46,9 @@ impl Problem {
     /// The same problem with friction bounded by the normal impulse `bound(k)` in place of the cone of constraint `k`.
     pub fn lagged(mut self, bound: impl Fn(usize) -> f64) -> Problem {
         for (k, constraint) in self.constraints.iter_mut().enumerate() {
-            if let Law::Cone(c) = constraint.law {
-                *constraint = BoundedFrictionContact::new(c.mu(), c.r_t(), c.r_n(), c.vn_hat(), bound(k)).into();
+            if constraint.law.kind == LawKind::Cone {
+                constraint.law.kind = LawKind::BoundedFriction;
+                constraint.law.set_normal_impulse(bound(k));
             }
         }
         self
@@ -130,11 +131,7 @@ impl Problem {
         let mut noise = vec![0.0; self.nv];
         let mut row = 0;
         for (constraint, g) in self.constraints.iter().zip(ws.hessian()) {
-            let v_hat = match &constraint.law {
-                Law::Cone(c) => [0.0, 0.0, c.vn_hat()],
-                Law::Limit(l) => [l.v_hat(), 0.0, 0.0],
-                law => unreachable!("{law:?} has residuals of its own"),
-            };
+            let v_hat = constraint.law.v_hat;
             let end = row + constraint.rows();
             let mut size = [0.0; 3];
             for (k, v_c) in ws.velocities()[row..end].iter().enumerate() {
@@ -180,7 +177,7 @@ impl Problem {
         }
         let w = frobenius.sqrt() / 3.0;
         self.j.extend(rows);
-        self.constraints.push(ConeContact::new(mu, r_t * w, r_n * w, vn_hat).into());
+        self.constraints.push(Law::cone(mu, r_t * w, r_n * w, vn_hat).into());
     }
 
     /// The lower factor of `A`, row-major, by the schoolbook.
@@ -279,7 +276,7 @@ pub fn random_within(seed: u64, ranges: &Ranges) -> Problem {
             let mut row = vec![0.0; nv];
             row[rng.below(nv)] = if rng.below(2) == 0 { 1.0 } else { -1.0 };
             problem.j.push(row);
-            problem.constraints.push(Limit::new(decades(&mut rng, -6.0, -1.0), rng.uniform(-0.5, 0.5)).into());
+            problem.constraints.push(Law::limit(decades(&mut rng, -6.0, -1.0), rng.uniform(-0.5, 0.5)).into());
         }
     }
     problem

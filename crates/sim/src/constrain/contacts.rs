@@ -1,9 +1,10 @@
 //! From contact points to contacts with friction.
 
 use geometry::Contact as Detected;
+use lanes::RowWeight;
 use lanes::constants::SPRING_WITHIN;
 use multibody::{Compliance, Material, Resistance};
-use sap::{BoundedFrictionContact, ConeContact, Law, SpinFriction};
+use sap::Law;
 use spatial::{Mat3, Vec3};
 
 use super::regularization::{OneSided, Start};
@@ -57,8 +58,12 @@ struct BodyPair {
     ///
     /// A spring that starts deeper would throw them apart, and its normal turns round where their middles pass each other.
     spring_depth: f64,
-    /// The velocity of the second geom's surface on its body, less that of the first's.
+    /// Of the bodies' centres of mass, and what the cone of friction makes of it.
+    inverse_weight: f64,
+    /// The velocity of the second geom's surface on its body, less that of the first's, but for what turns.
     surface_velocity: Vec3<f64>,
+    /// Whether a surface turns.
+    has_turning: bool,
 }
 
 impl BodyPair {
@@ -76,12 +81,16 @@ impl BodyPair {
             }
             [None, None] => false,
         };
+        let surface = surface(cx, contact);
+        let shifts = bodies.map(|body| cx.inverse_weights.shifts[body]);
         Self {
             geoms: contact.geoms,
             homes,
-            surface: surface(cx, contact),
+            inverse_weight: (shifts[0] + shifts[1]) * surface.share_of_cone(),
+            surface,
             spring_depth: if is_within { SPRING_WITHIN * least } else { least },
             surface_velocity: cx.surface_velocity(contact.geoms),
+            has_turning: contact.geoms.iter().any(|geom| cx.scene.geoms[*geom].surface_motion.is_some()),
         }
     }
 
@@ -113,6 +122,8 @@ pub(super) struct Touching<'a> {
     pub surface: &'a Material,
     /// See [`BodyPair`].
     pub spring_depth: f64,
+    /// See [`multibody::InverseWeights`].
+    pub inverse_weight: f64,
     pub surface_velocity: Vec3<f64>,
     pub normal: Vec3<f64>,
     pub gap: f64,
@@ -136,10 +147,12 @@ fn push_contact(
     Place { index, ordinal, report }: Place,
 ) -> f64 {
     let ends = by.0;
+    let turning = if pair.has_turning { cx.surface_turning(contact.geoms, contact.position) } else { Vec3::ZERO };
     let touching = Touching {
         surface: &pair.surface,
         spring_depth: pair.spring_depth,
-        surface_velocity: pair.surface_velocity,
+        inverse_weight: pair.inverse_weight,
+        surface_velocity: pair.surface_velocity + turning,
         normal: contact.normal,
         gap: contact.gap,
         key: Key::contact(contact.geoms, ordinal),
@@ -148,7 +161,7 @@ fn push_contact(
     };
     push_touching(cx, set, &touching, by, || {
         let [start, led] = cx.velocities(&ends, Motion::Linear);
-        let reach = cx.rule.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
+        let reach = cx.rule.of_step.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
         cx.jacobian_drift.of_contact(contact, ordinal, start, reach, index)
     })
 }
@@ -163,35 +176,36 @@ pub(super) fn push_touching(
     (ends, w): ([Option<ConstraintEnd>; 2], f64),
     drift: impl FnOnce() -> (Vec3<f64>, f64),
 ) -> f64 {
-    let &Touching { surface, surface_velocity, normal, gap, key, report, .. } = touching;
+    let &Touching { surface, inverse_weight, surface_velocity, normal, gap, key, report, .. } = touching;
     let (t1, t2) = normal.tangents();
     let basis = Mat3::from_columns(t1, t2, normal);
-    let (spring_or_stop, stop) = compliance(cx, touching, &ends);
+    let (spring_or_stop, stop) = compliance(touching);
     let stiff = cx.stiff_mobility(&ends, w);
-    let start = cx.rule.start(gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal)));
+    let start = cx.rule.start(spring_or_stop, gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal)));
     let beyond_spring = Start { violation: start.violation + stop, ..start };
-    let mut one_sided = cx.rule.normal(spring_or_stop, beyond_spring, stiff);
+    let mut one_sided = cx.rule.normal(spring_or_stop, beyond_spring, RowWeight { w: stiff, inverse: inverse_weight });
     if one_sided.is_rigid && one_sided.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
         one_sided.v_hat = one_sided.v_hat.min(cx.recovery_speed(&ends, normal));
     }
     let OneSided { r: r_n, is_rigid, is_midway, .. } = one_sided;
-    let r_t = cx.rule.sigma * stiff;
+    let r_t = cx.rule.of_step.sigma * stiff;
     let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
     let memory = set.recall(key, cx);
     let is_spinning = surface.resistance >= Resistance::Spinning;
     let remembered = memory.map(|m| m.normal);
-    let (vn_hat, recovery) = one_sided.split(remembered, cx.rule.recovery_speed);
-    let isolated = || {
-        BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, 0.0)
-            .normal_impulse_alone(w, cx.velocities(&ends, Motion::Linear)[1].dot(normal))
-    };
+    let (vn_hat, recovery) = one_sided.split(remembered, cx.rule.of_step.recovery_speed);
+    let isolated = || ((vn_hat - cx.velocities(&ends, Motion::Linear)[1].dot(normal)) / (r_n + w)).max(0.0);
     let normal_impulse =
         if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { remembered.unwrap_or_else(isolated) };
     let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() { drift() } else { (Vec3::ZERO, 0.0) };
     let turned = |vn_hat: f64| if is_midway { vn_hat } else { vn_hat - normal_turning };
     let surface_velocity = surface_velocity + jacobian_drift;
-    let belt = (surface_velocity != Vec3::ZERO).then(|| [-t1.dot(surface_velocity), -t2.dot(surface_velocity)]);
-    let law = friction_law(cx.law, (mu, normal_impulse), [r_t, r_n], turned(vn_hat), belt);
+    let law = if cx.law == ContactLaw::Sap {
+        Law::cone(mu, r_t, r_n, turned(vn_hat))
+    } else {
+        Law::bounded_friction(mu, r_t, r_n, turned(vn_hat), normal_impulse)
+    };
+    let law = law.with_surface_velocity([-t1.dot(surface_velocity), -t2.dot(surface_velocity)]);
     let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
     set.push_recalled(law, w, ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear }, key, memory, report);
     set.set_rigid(is_rigid);
@@ -204,34 +218,12 @@ pub(super) fn push_touching(
 
 /// The compliance of a contact, and the depth, m, from which on it is a stop: beyond it no spring holds the bodies apart.
 #[inline(always)]
-fn compliance(cx: &Context<'_>, touching: &Touching<'_>, ends: &[Option<ConstraintEnd>; 2]) -> (Compliance, f64) {
+fn compliance(touching: &Touching<'_>) -> (Compliance, f64) {
     match touching.surface.compliance {
-        Compliance::PerMass { .. } if touching.gap < -touching.spring_depth => {
+        Compliance::Reference(_) if touching.gap < -touching.spring_depth => {
             (Compliance::NearRigid, touching.spring_depth)
         }
-        Compliance::PerMass { stiffness, relaxation } => {
-            let stiffness = stiffness / cx.bare_mobility(ends, touching.normal);
-            (Compliance::Physical { stiffness, relaxation }, 0.0)
-        }
         other => (other, 0.0),
-    }
-}
-
-/// The law of a contact whose surfaces may move by themselves, as belts do.
-#[inline(always)]
-fn friction_law(
-    law: ContactLaw,
-    (mu, normal_impulse): (f64, f64),
-    [r_t, r_n]: [f64; 2],
-    vn_hat: f64,
-    belt: Option<[f64; 2]>,
-) -> Law {
-    if law == ContactLaw::Sap {
-        let law = ConeContact::new(mu, r_t, r_n, vn_hat);
-        Law::Cone(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
-    } else {
-        let law = BoundedFrictionContact::new(mu, r_t, r_n, vn_hat, normal_impulse);
-        Law::BoundedFriction(belt.map_or(law, |belt| law.with_surface_velocity(belt)))
     }
 }
 
@@ -247,11 +239,11 @@ fn push_spin(
     let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
     if w > 0.0 {
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
-        let law = SpinFriction::new(cx.rule.sigma * w, rolling, surface.torsional_friction, normal_impulse);
+        let law = Law::spin_friction(cx.rule.of_step.sigma * w, rolling, surface.torsional_friction, normal_impulse);
         let memory = set.recall(spin_key, cx);
         let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
         let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
-        set.push_recalled(law.into(), w, jacobian, spin_key, memory, Report::None);
+        set.push_recalled(law, w, jacobian, spin_key, memory, Report::None);
         set.set_rigid(is_rigid);
     }
 }

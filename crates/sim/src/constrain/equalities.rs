@@ -1,8 +1,9 @@
 //! Equality constraints between bodies: points that meet, frames that are one, distances that stay.
 
+use lanes::RowWeight;
 use lanes::constants::MEAN;
 use multibody::{EqualityKind, Model};
-use sap::Equality;
+use sap::Law;
 use spatial::{Mat3, Pose, Vec3};
 
 use super::sums::Coupling;
@@ -32,7 +33,8 @@ impl Frame {
 #[derive(Clone, Debug)]
 enum Held {
     Point([Frame; 2]),
-    Frame([Frame; 2]),
+    /// With what the turn counts for against the distance where it yields, m.
+    Frame([Frame; 2], f64),
     Distance([Frame; 2], f64),
     Coupling(Coupling),
 }
@@ -46,7 +48,7 @@ pub(crate) struct Tie {
 }
 
 impl Tie {
-    /// Those of the model that are in force.
+    /// Those of the model, in force or not.
     pub fn of_model(model: &Model, tree_of: &[usize]) -> Vec<Self> {
         let frames = |bodies: &[usize; 2], poses: [Pose<f64>; 2]| {
             [Frame::new(model, bodies[0], poses[0]), Frame::new(model, bodies[1], poses[1])]
@@ -54,9 +56,10 @@ impl Tie {
         let at = |anchors: &[Vec3<f64>; 2]| anchors.map(|pos| Pose { pos, ..Pose::IDENTITY });
         let tie = |(index, equality): (usize, &multibody::Equality)| {
             let held = match &equality.kind {
-                _ if !equality.active => return None,
                 EqualityKind::Connect { bodies, anchors } => Held::Point(frames(bodies, at(anchors))),
-                EqualityKind::Weld { bodies, frames: poses } => Held::Frame(frames(bodies, *poses)),
+                EqualityKind::Weld { bodies, frames: poses, torque_scale } => {
+                    Held::Frame(frames(bodies, *poses), *torque_scale)
+                }
                 EqualityKind::Distance { bodies, anchors, distance } => {
                     Held::Distance(frames(bodies, at(anchors)), *distance)
                 }
@@ -64,9 +67,25 @@ impl Tie {
                     Held::Coupling(Coupling::new(model, tree_of, *y, *x, *polynomial))
                 }
             };
-            Some(Self { index, held })
+            Self { index, held }
         };
-        model.equalities.iter().enumerate().filter_map(tie).collect()
+        model.equalities.iter().enumerate().map(tie).collect()
+    }
+
+    /// Takes the frames that are fixed in the world from where the model has their bodies now.
+    pub fn take_fixed_frames(&mut self, model: &Model) {
+        let poses = match &model.equalities[self.index].kind {
+            EqualityKind::Connect { anchors, .. } | EqualityKind::Distance { anchors, .. } => {
+                anchors.map(|pos| Pose { pos, ..Pose::IDENTITY })
+            }
+            EqualityKind::Weld { frames, .. } => *frames,
+            EqualityKind::Coupling { .. } => return,
+        };
+        if let Held::Point(frames) | Held::Frame(frames, _) | Held::Distance(frames, _) = &mut self.held {
+            for (frame, pose) in frames.iter_mut().zip(poses) {
+                *frame = Frame::new(model, frame.body, pose);
+            }
+        }
     }
 
     /// The scalars of the configuration that it couples.
@@ -84,7 +103,7 @@ impl Tie {
     fn place(&self, cx: &Context<'_>) -> Option<Placed> {
         let (frames, distance) = match &self.held {
             Held::Coupling(_) => return None,
-            Held::Point(frames) | Held::Frame(frames) => (frames, None),
+            Held::Point(frames) | Held::Frame(frames, _) => (frames, None),
             Held::Distance(frames, distance) => (frames, Some(distance)),
         };
         let [first, second] = [frames[0].in_world(cx), frames[1].in_world(cx)];
@@ -96,8 +115,9 @@ impl Tie {
             Mat3::from_columns(t1, t2, normal)
         });
         let ends = [cx.end(frames[0].body, first.pos), cx.end(frames[1].body, second.pos)];
-        // The rows are about one point of space: the second body's.
-        let ends = [ends[0].map(|e| ConstraintEnd { arm: e.arm + span, ..e }), ends[1]];
+        // The rows are about one point of space: the second body's if it moves, else the first's.
+        let shift = if ends[1].is_some() { span } else { Vec3::ZERO };
+        let ends = [ends[0].map(|e| ConstraintEnd { arm: e.arm + shift, ..e }), ends[1]];
         Some(Placed { frames: [first, second], ends, basis, along: distance.map(|distance| span.norm() - distance) })
     }
 
@@ -108,6 +128,9 @@ impl Tie {
 
     /// Adds the constraint's rows; `k` is its place among those in force.
     pub fn push(&self, k: usize, cx: &Context<'_>, set: &mut ConstraintSet) {
+        if cx.state.equality_active[self.index] == 0.0 {
+            return;
+        }
         let compliance = cx.model.equalities[self.index].compliance;
         let Some(placed) = self.place(cx) else {
             if let Held::Coupling(coupling) = &self.held {
@@ -125,19 +148,33 @@ impl Tie {
         } else {
             [Vec3::ZERO; 2]
         };
+        let span = second.pos - first.pos;
+        let turn = match self.held {
+            Held::Frame(_, torque_scale) => {
+                let turn = (first.rot.conjugate() * second.rot).unit();
+                let size = torque_scale * turn.vector().norm();
+                Some((first.rot.to_mat3() * compliance.violation_of_turn(turn), size))
+            }
+            _ => None,
+        };
+        let size = along.unwrap_or_else(|| span.norm()).hypot(turn.map_or(0.0, |(_, size)| size));
+        let law_of = |part: usize, w: f64| {
+            let weight = RowWeight { w, inverse: cx.inverse_weights.of_equality(cx.model, self.index, part) };
+            cx.rule.compliant(compliance, weight, size)
+        };
         // Rows along which nothing moves are none.
         let w = MEAN * ends.iter().flatten().map(|e| cx.mobility(e)).sum::<f64>();
         if w > 0.0 {
-            let rule = cx.rule.compliant(compliance, w);
+            let rule = law_of(0, w);
             let law = match along {
                 Some(violation) => {
                     let rates = || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(basis.z));
-                    let v_hat = rule.scalar_bias(cx.rule.start(violation, rates)) - jacobian_drift[0].z * rule.turned();
-                    Equality::along_third(rule.r, v_hat)
+                    let v_hat = rule.scalar_bias(cx.rule.start(compliance, violation, rates));
+                    Law::along_third(rule.of.r, v_hat - jacobian_drift[0].z * rule.turned())
                 }
                 None => {
-                    let start = cx.rule.start(second.pos - first.pos, || cx.velocities(&ends, Motion::Linear));
-                    Equality::vector(rule.r, (rule.bias(start) - jacobian_drift[0] * rule.turned()).to_array())
+                    let start = cx.rule.start(compliance, span, || cx.velocities(&ends, Motion::Linear));
+                    Law::equalities(rule.of.r, (rule.bias(start) - jacobian_drift[0] * rule.turned()).to_array())
                 }
             };
             let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear };
@@ -145,11 +182,10 @@ impl Tie {
             set.set_rigid(rule.is_rigid());
         }
         let w = MEAN * ends.iter().flatten().map(|e| cx.angular_mobility(e)).sum::<f64>();
-        if w > 0.0 && matches!(self.held, Held::Frame(_)) {
-            let rule = cx.rule.compliant(compliance, w);
-            let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
-            let start = cx.rule.start(turn, || cx.velocities(&ends, Motion::Angular));
-            let law = Equality::vector(rule.r, (rule.bias(start) - jacobian_drift[1] * rule.turned()).to_array());
+        if let Some((turn, _)) = turn.filter(|_| w > 0.0) {
+            let rule = law_of(1, w);
+            let start = cx.rule.start(compliance, turn, || cx.velocities(&ends, Motion::Angular));
+            let law = Law::equalities(rule.of.r, (rule.bias(start) - jacobian_drift[1] * rule.turned()).to_array());
             let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
             set.push(law, w, jacobian, Key::equality(self.index, 1), cx);
             set.set_rigid(rule.is_rigid());

@@ -1,7 +1,7 @@
 //! Dry friction of joints, and drives at their limits.
 
 use multibody::Model;
-use sap::BoxConstraint;
+use sap::Law;
 
 use super::{ConstraintSet, Context};
 use crate::constraint_jacobian::ConstraintJacobian;
@@ -39,8 +39,8 @@ impl JointFriction {
     /// Adds the row.
     pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
         let w = cx.cliques.trees[self.tree].factor.inverse_diagonal(self.node);
-        let bound = cx.rule.dt * self.force;
-        let law = BoxConstraint::new(cx.rule.sigma * w, 0.0, -bound, bound);
+        let bound = cx.rule.of_step.dt * self.force;
+        let law = Law::bounded(cx.rule.of_step.sigma * w, 0.0, -bound, bound);
         set.push(law, w, row(self.tree, self.node, self.dof), Key::friction(self.v), cx);
     }
 }

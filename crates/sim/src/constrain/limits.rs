@@ -1,5 +1,6 @@
 //! Joint limits.
 
+use lanes::RowWeight;
 use multibody::{Compliance, Model};
 use spatial::Vec3;
 
@@ -54,7 +55,7 @@ impl JointLimit {
             return;
         }
         let (q, v) = (&cx.q[workspace.qs.clone()], &cx.v[workspace.dofs.clone()]);
-        let twice_dt = 2.0 * cx.rule.dt;
+        let twice_dt = 2.0 * cx.rule.of_step.dt;
         for (k, limit) in limits.iter().enumerate() {
             // Most limits are far, and this is all that is asked of them.
             let reach = twice_dt * (v[limit.dof].abs() + workspace.v_star[limit.dof].abs()) + cx.rule.margin;
@@ -107,7 +108,8 @@ impl JointLimit {
         set: &mut ConstraintSet,
     ) {
         let w = workspace.factor.inverse_diagonal(self.node);
-        let law = cx.rule.normal(self.compliance, cx.rule.start(gap, rates), w);
+        let weight = RowWeight { w, inverse: cx.inverse_weights.dofs[workspace.dofs.start + self.dof] };
+        let law = cx.rule.normal(self.compliance, cx.rule.start(self.compliance, gap, rates), weight);
         set.push_limit(law, w, jacobian, Key::limit(index, side), cx);
     }
 
@@ -145,7 +147,7 @@ impl JointLimit {
     ) -> [Option<(f64, ConstraintJacobian)>; 2] {
         let width = if self.ball { 3 } else { 1 };
         let speed = |v: &[f64]| v[self.dof..self.dof + width].iter().map(|x| x * x).sum::<f64>().sqrt();
-        self.sides(q, 2.0 * rule.dt * (speed(v) + speed(v_star)) + rule.margin)
+        self.sides(q, 2.0 * rule.of_step.dt * (speed(v) + speed(v_star)) + rule.margin)
     }
 
     /// The sides not farther off than `reach`.

@@ -1,6 +1,7 @@
 //! From compliance to regularisation.
 
 use lanes::constants::LEFT_IN_VELOCITIES;
+use lanes::{RowLaw, RowWeight, Rule};
 use multibody::Compliance;
 use spatial::Vec3;
 
@@ -10,13 +11,11 @@ use crate::Theta;
 /// Parameters that turn compliance into regularisation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Regularization {
-    pub dt: f64,
     pub theta: Theta,
-    /// Where in the step compliant constraints are taken that it resolves.
+    /// Where in the step an implicit scheme takes compliant constraints that it resolves.
     pub constraint_theta: f64,
-    pub beta: f64,
-    pub sigma: f64,
-    pub recovery_speed: f64,
+    /// The laws where positions follow the velocity at the end of the step.
+    pub of_step: Rule,
     /// How much farther off than within reach of the step limits count, m or rad.
     pub margin: f64,
 }
@@ -31,38 +30,58 @@ pub(crate) struct Start<T> {
 }
 
 impl Regularization {
+    /// Whether positions follow the velocity at the end of the step, from where it begins.
+    fn is_plain(&self) -> bool {
+        self.theta.q == 0.0 && self.theta.vq == 1.0
+    }
+
     /// φ₀ and its rates, from the violation φ at the positions where the scheme takes constraints. `rates` are φ̇ at the velocities at the
-    /// beginning and at those that led to these positions; they are asked for only if needed.
+    /// beginning and at those that led to these positions; they are asked for only if the law needs them.
     #[inline(always)]
-    pub fn start<T>(&self, violation: T, rates: impl FnOnce() -> [T; 2]) -> Start<T>
+    pub fn start<T>(&self, compliance: Compliance, violation: T, rates: impl FnOnce() -> [T; 2]) -> Start<T>
     where
         T: Copy + Default + std::ops::Sub<Output = T> + std::ops::Add<Output = T> + std::ops::Mul<f64, Output = T>,
     {
         let Theta { q, vq, .. } = self.theta;
-        if q == 0.0 && vq == 1.0 {
+        if self.is_plain() && compliance == Compliance::NearRigid {
             return Start { violation, rate: T::default(), led: T::default() };
         }
         let [rate, led] = rates();
-        Start { violation: violation - (led * vq + rate * (1.0 - vq)) * (self.dt * q), rate, led }
+        Start { violation: violation - (led * vq + rate * (1.0 - vq)) * (self.of_step.dt * q), rate, led }
     }
 
-    /// (R_n, v̂_n) of a one-sided constraint, where an impulse meets the inverse effective mass `w`:
-    /// R_n = max(β²/(4π²) w, 1/(dt k (dt + τ_d))), v̂_n = −φ₀/(dt + τ_d); near-rigid, τ_d = β dt/π.
-    pub fn normal(&self, compliance: Compliance, start: Start<f64>, w: f64) -> OneSided {
-        let law = self.compliant(compliance, w);
-        let v_hat = -(start.violation + law.lag * start.rate) / law.time;
-        let touching = if law.is_rigid() { -law.lag * start.rate / law.time } else { f64::INFINITY };
+    /// (R_n, v̂_n) of a one-sided constraint.
+    pub fn normal(&self, compliance: Compliance, start: Start<f64>, weight: RowWeight<f64>) -> OneSided {
+        if self.is_plain() {
+            let lanes::OneSided { r, v_hat, is_rigid } =
+                self.of_step.one_sided(&compliance, weight, start.violation, || start.rate);
+            let is_rigid = is_rigid > 0.0;
+            let touching = if is_rigid { 0.0 } else { f64::INFINITY };
+            return OneSided { r, v_hat, touching, is_rigid, is_midway: false };
+        }
+        let law = self.compliant(compliance, weight, start.violation.abs());
+        let touching = if law.is_rigid() { law.of.per_rate * start.rate } else { f64::INFINITY };
         let (is_rigid, is_midway) = (law.is_rigid(), law.is_midway);
-        let whole = OneSided { r: law.r, v_hat: v_hat.min(law.fastest), touching, is_rigid, is_midway };
-        if law.is_midway { self.passing(whole, law.time, start, self.near_rigid(w)) } else { whole }
+        let mut v_hat = law.scalar(start).min(law.of.fastest);
+        if start.violation >= 0.0 && matches!(compliance, Compliance::Reference(_)) {
+            v_hat = v_hat.min(-start.violation / self.of_step.dt);
+        }
+        let whole = OneSided { r: law.of.r, v_hat, touching, is_rigid, is_midway };
+        let time = -1.0 / law.of.per_violation;
+        let is_spring = matches!(compliance, Compliance::Physical { .. });
+        if law.is_midway && is_spring {
+            self.passing(whole, time, start, weight.w * self.of_step.near_rigid)
+        } else {
+            whole
+        }
     }
 
     /// The law of a constraint that is taken in the middle of the step. Where it pushes during a part of the step only, the law is the
     /// tangent of its mean force at the rate that the step is expected to lead to: R = max(R_whole `time`/slope, `least`). A constraint
     /// that the step does not reach does not push.
     fn passing(&self, whole: OneSided, time: f64, start: Start<f64>, least: f64) -> OneSided {
-        let relaxation = 2.0 * time - 0.5 * self.dt;
-        let step_average = Passage::new(self.dt, relaxation, start.violation, [start.rate, start.led]);
+        let relaxation = 2.0 * time - 0.5 * self.of_step.dt;
+        let step_average = Passage::new(self.of_step.dt, relaxation, start.violation, [start.rate, start.led]);
         if step_average.is_apart() {
             return OneSided { v_hat: whole.v_hat.min(step_average.closing_rate()), ..whole };
         }
@@ -77,40 +96,38 @@ impl Regularization {
         }
     }
 
-    /// What a constraint's compliance makes of its law.
+    /// What a constraint's compliance makes of its law; `size` is that of the violation.
     ///
     /// A near-rigid constraint that starts violated would be right within the step, whatever the speed; it recovers at
     /// `recovery_speed` at most.
     ///
-    /// With force k (φ + τ φ̇) at φ₀ + a dt (a v + (1 − a) v₀), R⁻¹ = dt k a (a dt + τ). `a` is that of the scheme where
-    /// the step resolves the compliance, and nears 1 where it does not: a stiff constraint would ring at a = ½. The part
-    /// of the step's motion that v₀ makes alone, 1 − θ_vq of it, is predicted by constraints at the end of the step.
+    /// Under implicit schemes a force k (φ + τ φ̇) at φ₀ + a dt (a v + (1 − a) v₀) has R⁻¹ = dt k a (a dt + τ). `a` is that of the scheme
+    /// where the step resolves the compliance, and nears 1 where it does not: a stiff constraint would ring at a = ½. The part of the step's
+    /// motion that v₀ makes alone, 1 − θ_vq of it, is predicted by constraints at the end of the step.
     #[inline]
-    pub fn compliant(&self, compliance: Compliance, w: f64) -> Compliant {
-        let Self { dt, beta, recovery_speed, .. } = *self;
-        let rigid = (self.near_rigid(w), beta * dt / std::f64::consts::PI);
-        let unseen = dt * (1.0 - self.theta.vq);
-        let near_rigid =
-            Compliant { r: rigid.0, time: dt + rigid.1, lag: unseen, fastest: recovery_speed, is_midway: false };
-        let (stiffness, relaxation) = match compliance {
-            Compliance::NearRigid => return near_rigid,
-            Compliance::Physical { stiffness, relaxation } => (stiffness, relaxation),
-            Compliance::PerMass { stiffness, relaxation } => (stiffness / w, relaxation),
-        };
-        let a = self.evaluation(stiffness * w, relaxation);
-        let time = a * (a * dt + relaxation);
-        let compliant = 1.0 / (dt * stiffness * time);
-        if compliant > rigid.0 {
-            let lag = (1.0 - a) * (a * dt + relaxation) + (2.0 * a - 1.0) * unseen;
-            return Compliant { r: compliant, time, lag, fastest: f64::INFINITY, is_midway: a == 0.5 };
+    pub fn compliant(&self, compliance: Compliance, weight: RowWeight<f64>, size: f64) -> Compliant {
+        if self.is_plain() {
+            return Compliant { of: self.of_step.law(&compliance, weight, size), is_midway: false };
         }
-        near_rigid
-    }
-
-    /// The least R_n, β²/(4π²) w.
-    #[inline]
-    fn near_rigid(&self, w: f64) -> f64 {
-        self.beta * self.beta / (4.0 * std::f64::consts::PI.powi(2)) * w
+        let (dt, w) = (self.of_step.dt, weight.w);
+        let unseen = dt * (1.0 - self.theta.vq);
+        let mut at_end = compliance;
+        if let Compliance::Physical { stiffness, relaxation } = compliance {
+            let a = self.evaluation(stiffness * w, relaxation);
+            let time = a * (a * dt + relaxation);
+            let r = 1.0 / (dt * stiffness * time);
+            if r > w * self.of_step.near_rigid {
+                let lag = (1.0 - a) * (a * dt + relaxation) + (2.0 * a - 1.0) * unseen;
+                let (per_violation, per_rate) = (-1.0 / time, -lag / time);
+                let of = RowLaw { r, per_violation, per_rate, fastest: f64::INFINITY, is_rigid: 0.0 };
+                return Compliant { of, is_midway: a == 0.5 };
+            }
+            at_end = Compliance::NearRigid;
+        }
+        let of = self.of_step.law(&at_end, weight, size);
+        // The acceleration of a reference is J v̇, without what rows turn by.
+        let is_midway = matches!(at_end, Compliance::Reference(_));
+        Compliant { of: RowLaw { per_rate: of.per_violation.mul_add(unseen, of.per_rate), ..of }, is_midway }
     }
 
     /// Where in the step a constraint is taken whose oscillation has the rate ω = `squared_rate`^½.
@@ -118,7 +135,7 @@ impl Regularization {
         if self.constraint_theta >= 1.0 {
             return self.constraint_theta;
         }
-        let angle = self.dt * squared_rate.sqrt().max(squared_rate * relaxation);
+        let angle = self.of_step.dt * squared_rate.sqrt().max(squared_rate * relaxation);
         self.constraint_theta.max(1.0 - 0.5 / angle)
     }
 }
@@ -152,21 +169,18 @@ impl OneSided {
     }
 }
 
-/// A compliant constraint over a step: γ = (v̂ − v_c)/R, v̂ = −(φ + lag φ̇)/time at the beginning, no faster than `fastest`.
+/// The law of a row of a constraint, or of some rows that are alike.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Compliant {
-    pub r: f64,
-    pub time: f64,
-    pub lag: f64,
-    pub fastest: f64,
-    /// Whether it is taken in the middle of the step, which resolves it.
+    pub of: RowLaw<f64>,
+    /// Whether it is taken in the middle of the step, which resolves it, or as if it were.
     pub is_midway: bool,
 }
 
 impl Compliant {
     /// Whether it is near-rigid.
     pub fn is_rigid(&self) -> bool {
-        self.fastest < f64::INFINITY
+        self.of.is_rigid > 0.0
     }
 
     /// How much of what rows turn by from the place of the law to the end of the step counts: nothing in the middle of it, where rows
@@ -177,13 +191,18 @@ impl Compliant {
 
     /// v̂ for the violation φ of an equality.
     pub fn bias(&self, start: Start<Vec3<f64>>) -> Vec3<f64> {
-        let v_hat = (start.violation + start.rate * self.lag) * (-1.0 / self.time);
+        let v_hat = start.violation * self.of.per_violation + start.rate * self.of.per_rate;
         let speed = v_hat.norm();
-        if speed > self.fastest { v_hat * (self.fastest / speed) } else { v_hat }
+        if speed > self.of.fastest { v_hat * (self.of.fastest / speed) } else { v_hat }
+    }
+
+    /// v̂ of one row, without its bound.
+    fn scalar(&self, start: Start<f64>) -> f64 {
+        self.of.v_hat(start.violation, start.rate)
     }
 
     /// v̂ of one row.
     pub fn scalar_bias(&self, start: Start<f64>) -> f64 {
-        (-(start.violation + self.lag * start.rate) / self.time).clamp(-self.fastest, self.fastest)
+        self.scalar(start).clamp(-self.of.fastest, self.of.fastest)
     }
 }

@@ -2,7 +2,7 @@
 
 use geometry::{SoftContact, SoftPartner};
 use multibody::{Compliance, Material, Resistance};
-use sap::Equality;
+use sap::Law;
 use spatial::{Mat3, Vec3};
 
 use super::contacts::{Touching, push_touching};
@@ -10,6 +10,7 @@ use super::{ConstraintSet, Context, Report};
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
 use crate::soft::{SoftBodies, SoftEnd};
 use crate::warm_start::Key;
+use lanes::RowWeight;
 use lanes::constants::MEAN;
 
 /// Adds the contacts of soft bodies and the nodes that bodies hold; `gaps` become those that the contacts start the step with.
@@ -26,9 +27,9 @@ pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut Constrain
         // Both forces act at the node.
         let ends = [cx.end(hold.body, position), Some(held)];
         let w = MEAN * ends.iter().flatten().map(|end| cx.mobility(end)).sum::<f64>();
-        let rule = cx.rule.compliant(Compliance::NearRigid, w);
-        let start = cx.rule.start(position - point, || cx.velocities(&ends, Motion::Linear));
-        let law = Equality::vector(rule.r, rule.bias(start).to_array());
+        let rule = cx.rule.compliant(Compliance::NearRigid, RowWeight { w, inverse: 0.0 }, 0.0);
+        let start = cx.rule.start(Compliance::NearRigid, position - point, || cx.velocities(&ends, Motion::Linear));
+        let law = Law::equalities(rule.of.r, rule.bias(start).to_array());
         let jacobian = ConstraintJacobian::Ends { ends, basis: Mat3::IDENTITY, motion: Motion::Linear };
         set.push(law, w, jacobian, Key::hold(k), cx);
         set.set_rigid(true);
@@ -62,11 +63,11 @@ fn push_contact(
     let first = cx.soft_end(point);
     let (surface, second) = match contact.partner {
         SoftPartner::Geom(geom) => {
-            surface_velocity = cx.surface_velocity_of(geom);
+            surface_velocity = cx.surface_velocity_of(geom) + cx.surface_turning_of(geom, cx.origin(&first));
             let geom = &cx.scene.geoms[geom];
             let material = &cx.model.materials[geom.material];
             let compliance = match material.compliance {
-                Compliance::PerMass { .. } => Compliance::NearRigid,
+                Compliance::Reference(_) => Compliance::NearRigid,
                 other => other,
             };
             let second = cx.end(geom.body, cx.origin(&first));
@@ -83,6 +84,7 @@ fn push_contact(
     let touching = Touching {
         surface: &surface,
         spring_depth: f64::INFINITY,
+        inverse_weight: 0.0,
         surface_velocity,
         normal: contact.normal,
         gap: contact.gap,

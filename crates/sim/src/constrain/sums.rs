@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow, Transmission};
-use sap::Equality;
+use lanes::RowWeight;
+use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow};
+use sap::Law;
 
 use super::{ConstraintSet, Context, Start};
 use crate::constraint_jacobian::{ConstraintJacobian, Term};
@@ -43,8 +44,8 @@ pub(super) struct Sum {
 enum Spatial {
     /// A spatial tendon.
     Tendon(usize),
-    /// The site that an actuator acts on.
-    SiteOfActuator(usize),
+    /// The sites that an actuator acts on.
+    SitesOfActuator(usize),
 }
 
 impl Sum {
@@ -71,7 +72,7 @@ impl Sum {
 
     /// The motion of a site along the axes on which an actuator acts.
     pub fn of_site(actuator: usize) -> Self {
-        Self { terms: Vec::new(), spatial: Some((Spatial::SiteOfActuator(actuator), 0.0)) }
+        Self { terms: Vec::new(), spatial: Some((Spatial::SitesOfActuator(actuator), 0.0)) }
     }
 
     fn of(model: &Model, tree_of: &[usize], coordinate: Coordinate) -> Self {
@@ -88,7 +89,7 @@ impl Sum {
 
     /// Whether it is the motion of the site that this actuator acts on.
     pub fn is_site_of(&self, ctrl: usize) -> bool {
-        matches!(self.spatial, Some((Spatial::SiteOfActuator(of), _)) if of == ctrl)
+        matches!(self.spatial, Some((Spatial::SitesOfActuator(of), _)) if of == ctrl)
     }
 
     /// Takes length and row where the trees are, of what depends on that.
@@ -96,9 +97,8 @@ impl Sum {
         let Some((spatial, length)) = &mut self.spatial else { return };
         match *spatial {
             Spatial::Tendon(tendon) => model.tendons[tendon].write_row(model, kinematics, &[], row),
-            Spatial::SiteOfActuator(actuator) => {
-                let Transmission::Site { site, gear } = model.actuators[actuator].transmission else { return };
-                row.set_to_site(model, kinematics, site, gear);
+            Spatial::SitesOfActuator(actuator) => {
+                model.actuators[actuator].transmission.write_row(model, kinematics, row)
             }
         }
         *length = row.length;
@@ -138,7 +138,7 @@ impl Sum {
     /// The value and the rate at the beginning of the step.
     pub fn start(&self, cx: &Context<'_>) -> Start<f64> {
         let rate = self.rate(cx.v);
-        Start { rate, ..cx.rule.start(self.value(cx.q), || [rate, self.rate_led(cx)]) }
+        Start { rate, ..cx.rule.start(Compliance::NearRigid, self.value(cx.q), || [rate, self.rate_led(cx)]) }
     }
 }
 
@@ -222,13 +222,14 @@ impl Coupling {
         }
         let violation = of(&self.y) - p;
         let Some((jacobian, w)) = push_terms(&[(&self.y.0, 1.0), (&self.x.0, -slope)], cx, set) else { return };
-        let rule = cx.rule.compliant(compliance, w);
+        let weight = RowWeight { w, inverse: cx.inverse_weights.of_equality(cx.model, index, 0) };
+        let rule = cx.rule.compliant(compliance, weight, violation.abs());
         let of = |sum: &Sum| [sum.rate(cx.v), sum.rate_led(cx)];
         let rates = || {
             let ([y, y_led], [x, x_led]) = (of(&self.y.0), of(&self.x.0));
             [y - slope * x, y_led - slope * x_led]
         };
-        let law = Equality::scalar(rule.r, rule.scalar_bias(cx.rule.start(violation, rates)));
+        let law = Law::equality(rule.of.r, rule.scalar_bias(cx.rule.start(compliance, violation, rates)));
         set.push(law, w, jacobian, Key::equality(index, 0), cx);
         set.set_rigid(rule.is_rigid());
     }

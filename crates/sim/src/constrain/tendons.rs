@@ -1,13 +1,14 @@
 //! Tendons: their limits, springs, friction and inertia, and the actuators on them. Actuators on sites act along rows of the same kind.
 
-use multibody::{Compliance, Model, Tendon, TendonLook, TendonPath, TendonRow, Transmission};
-use sap::BoxConstraint;
+use lanes::RowWeight;
+use multibody::{Compliance, InverseWeights, Model, Tendon, TendonLook, TendonPath, TendonRow, Transmission};
+use sap::Law;
 
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
 use crate::Theta;
 use crate::actuation::{ForceOfStep, Inputs, PlacedActuator};
-use crate::scheme::Discretization;
+use crate::scheme::{Discretization, Resistance};
 use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
 use crate::warm_start::Key;
@@ -26,17 +27,19 @@ pub(crate) struct TendonForces {
     sum: Sum,
     tendon: Tendon,
     actuators: Vec<TendonActuator>,
+    /// See [`multibody::InverseWeights`]; infinite for a site.
+    inverse_weight: f64,
     /// Where in the step an implicit scheme takes the forces of a spatial tendon.
     evaluation: f64,
 }
 
 impl TendonForces {
     /// Those of the model.
-    pub fn of_model(model: &Model, tree_of: &[usize]) -> Vec<Self> {
+    pub fn of_model(model: &Model, tree_of: &[usize], weights: &InverseWeights) -> Vec<Self> {
         let acts_on = |tendon: usize| {
             model.actuators.iter().enumerate().filter_map(move |(ctrl, actuator)| match actuator.transmission {
                 Transmission::Tendon { tendon: of, gear } if of == tendon => {
-                    Some(TendonActuator { gear, actuator: PlacedActuator::new(model, ctrl) })
+                    Some(TendonActuator { gear, actuator: PlacedActuator::new(model, weights, ctrl) })
                 }
                 _ => None,
             })
@@ -45,15 +48,17 @@ impl TendonForces {
             sum: Sum::of_tendon(model, tree_of, k),
             tendon: tendon.clone(),
             actuators: acts_on(k).collect(),
+            inverse_weight: weights.tendons[k],
             evaluation: 1.0,
         };
         let on_site = |(ctrl, actuator): (usize, &multibody::Actuator)| {
-            let is_on_site = matches!(actuator.transmission, Transmission::Site { .. });
-            is_on_site.then(|| Self {
+            let is_on_sites = actuator.transmission.sites().next().is_some();
+            is_on_sites.then(|| Self {
                 sum: Sum::of_site(ctrl),
                 tendon: nothing(),
                 // The row has the gear in it.
-                actuators: vec![TendonActuator { gear: 1.0, actuator: PlacedActuator::new(model, ctrl) }],
+                actuators: vec![TendonActuator { gear: 1.0, actuator: PlacedActuator::new(model, weights, ctrl) }],
+                inverse_weight: f64::INFINITY,
                 evaluation: 1.0,
             })
         };
@@ -128,9 +133,10 @@ impl TendonForces {
         let stretch = stretch(tendon, length);
         let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
         let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let Resistance { ahead, impedance } = step.resist(stiffness, tendon.damping, self.inverse_weight);
         let spring = ForceOfStep {
-            impulse: -dt * (stiffness * (stretch + step.lead() * rate) + tendon.damping * rate),
-            impedance: dt * step.resistance(stiffness, tendon.damping),
+            impulse: -dt * (stiffness * stretch + (ahead + tendon.damping) * rate),
+            impedance,
             low,
             high,
         };
@@ -212,7 +218,7 @@ impl TendonForces {
             return;
         }
         self.push_limits(index, cx, set);
-        let (tendon, dt) = (&self.tendon, cx.rule.dt);
+        let (tendon, dt) = (&self.tendon, cx.rule.of_step.dt);
         let Start { violation: length, rate, .. } = self.sum.start(cx);
         let step = self.own_step(cx.step);
         let forces = self.forces(cx.state.inputs(), (length, rate), &step);
@@ -224,10 +230,10 @@ impl TendonForces {
             let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set) else { continue };
             let law = if is_constant {
                 let impulse = force.impulse.max(force.low).min(force.high);
-                BoxConstraint::new(cx.rule.sigma * w, rate, impulse, impulse)
+                Law::bounded(cx.rule.of_step.sigma * w, rate, impulse, impulse)
             } else {
                 let v_hat = rate + force.impulse / force.impedance;
-                BoxConstraint::new(1.0 / force.impedance, v_hat, force.low, force.high)
+                Law::bounded(1.0 / force.impedance, v_hat, force.low, force.high)
             };
             set.push(law, w, jacobian, Key::tendon(index, part), cx);
         }
@@ -235,7 +241,7 @@ impl TendonForces {
         if friction > 0.0
             && let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
         {
-            let law = BoxConstraint::new(cx.rule.sigma * w, 0.0, -friction, friction);
+            let law = Law::bounded(cx.rule.of_step.sigma * w, 0.0, -friction, friction);
             set.push(law, w, jacobian, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
         }
     }
@@ -245,13 +251,14 @@ impl TendonForces {
         let Some((low, high)) = self.tendon.range else { return };
         let (length, free_rate) = (self.sum.value(cx.q), self.sum.free_rate(cx));
         let rate = self.sum.rate(cx.v);
-        let reach = 2.0 * cx.rule.dt * (rate.abs() + free_rate.abs()) + cx.rule.margin;
+        let reach = 2.0 * cx.rule.of_step.dt * (rate.abs() + free_rate.abs()) + cx.rule.margin;
         for (side, (gap, sign)) in [(length - low, 1.0), (high - length, -1.0)].into_iter().enumerate() {
             if gap <= reach
                 && let Some((jacobian, w)) = push_terms(&[(&self.sum, sign)], cx, set)
             {
-                let start = cx.rule.start(gap, || [sign * rate, sign * self.sum.rate_led(cx)]);
-                let mut law = cx.rule.normal(self.tendon.limit_compliance, start, w);
+                let compliance = self.tendon.limit_compliance;
+                let start = cx.rule.start(compliance, gap, || [sign * rate, sign * self.sum.rate_led(cx)]);
+                let mut law = cx.rule.normal(compliance, start, RowWeight { w, inverse: self.inverse_weight });
                 if self.sum.is_spatial() && !law.is_midway {
                     law.v_hat -= sign * cx.jacobian_drift.of_tendon(index, rate);
                 }

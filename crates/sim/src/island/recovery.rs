@@ -34,8 +34,15 @@ impl Island {
         }
         self.recovery_v.clone_from(&self.v);
         let options = budgeted(problem.options, self.size, report.iterations);
-        let trees = (&self.slots[..], &mut self.cholesky);
-        let spent = match solve_problem(problem, trees, &mut self.recovery_v, (Path::Again, &options), scratch) {
+        let spent = match solve_problem(
+            problem,
+            &self.slots,
+            &mut self.cholesky,
+            &mut self.recovery_v,
+            Path::Again,
+            &options,
+            scratch,
+        ) {
             Ok(spent) => spent.iterations,
             // The last iterate recovers too, if not every contact at its speed.
             Err(Error::NotConverged { iterations, .. }) if options.max_iterations < problem.options.max_iterations => {
@@ -46,7 +53,7 @@ impl Island {
         };
         self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v -= v);
         let speed = scratch.coupled.greatest_speed(cliques, &self.slots, extents, &self.recovery_v);
-        let share = if speed > rule.recovery_speed { rule.recovery_speed / speed } else { 1.0 };
+        let share = if speed > rule.of_step.recovery_speed { rule.of_step.recovery_speed / speed } else { 1.0 };
         self.recovery_v.iter_mut().zip(&self.v).for_each(|(recovery_v, v)| *recovery_v = v + share * *recovery_v);
         Ok(Report { iterations: report.iterations + spent, ..report })
     }

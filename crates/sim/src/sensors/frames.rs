@@ -79,15 +79,6 @@ impl Instruments<'_> {
         }
     }
 
-    /// The velocity of a site along axes of its own, translation first.
-    pub(super) fn rate_along(&mut self, site: usize, axes: [f64; 6]) -> f64 {
-        let velocity = self.frame_velocity(SensorFrame::Site(site));
-        let turn = self.now.pose(Frame::Site(site)).rot;
-        let [x, y, z, turn_x, turn_y, turn_z] = axes;
-        let (along, about) = (turn * Vec3::new(x, y, z), turn * Vec3::new(turn_x, turn_y, turn_z));
-        along.dot(velocity.lin) + about.dot(velocity.ang)
-    }
-
     pub(super) fn site(&mut self, site: usize, quantity: SiteQuantity, out: &mut [f64]) {
         let frame = SensorFrame::Site(site);
         let measured = match quantity {

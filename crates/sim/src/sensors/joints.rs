@@ -1,6 +1,8 @@
 //! Joints, tendons and actuators.
 
-use multibody::{ActuatorQuantity, JointKind, JointQuantity, TendonQuantity, Transmission};
+use multibody::{
+    ActuatorQuantity, JointKind, JointQuantity, TendonQuantity, Transmission, gear_of_axes, length_of_axes,
+};
 use spatial::{Quat, Vec3};
 
 use super::Instruments;
@@ -101,31 +103,20 @@ impl Instruments<'_> {
                 let joint = &model.joints[*joint];
                 gear * if is_length { state.q[joint.q] } else { state.v[joint.v] }
             }
-            Transmission::JointAxes { joint, gear } => {
+            Transmission::JointAxes { joint, gear, frame } => {
                 let joint = &model.joints[*joint];
-                let along = |x: &[f64]| gear.iter().zip(x).map(|(gear, x)| gear * x).sum();
-                match joint.kind {
-                    _ if !is_length => along(&state.v[joint.v..][..joint.kind.nv()]),
-                    JointKind::Ball => {
-                        let q = &state.q[joint.q..];
-                        along(&Quat::new(q[0], q[1], q[2], q[3]).unit().rotation_vector().to_array())
-                    }
-                    // What moves freely has no length.
-                    JointKind::Free
-                    | JointKind::Revolute { .. }
-                    | JointKind::Prismatic { .. }
-                    | JointKind::Screw { .. }
-                    | JointKind::Universal { .. }
-                    | JointKind::Planar { .. }
-                    | JointKind::Weld => 0.0,
+                let q = &state.q[joint.q..][..joint.kind.nq()];
+                if is_length {
+                    return length_of_axes(*gear, q);
                 }
+                let v = &state.v[joint.v..][..joint.kind.nv()];
+                gear_of_axes(*gear, *frame, q).iter().zip(v).map(|(gear, v)| gear * v).sum()
             }
-            // A site has no length.
-            Transmission::Site { site, gear } if !is_length => {
-                let (site, gear) = (*site, *gear);
-                self.rate_along(site, gear)
+            Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
+                let (length, rate) = self.now.site_motion(index);
+                if is_length { length } else { rate }
             }
-            Transmission::Site { .. } | Transmission::Tendon { .. } | Transmission::Unsupported => 0.0,
+            Transmission::Tendon { .. } | Transmission::Unsupported => 0.0,
         }
     }
 }

@@ -17,14 +17,15 @@ pub fn trace_lane<T: Bundle>(
 ) {
     let needs = TraceNeeds::of(model);
     let mut scratch = std::mem::take(&mut trace.lane);
-    let LaneScratch { q, v, ctrl, v_solved, v_end, contacts } = &mut scratch;
+    let LaneScratch { q, v, ctrl, mobility, v_solved, v_end, contacts } = &mut scratch;
     let [start_q, start_v] = lanes.start(lane);
     take(q, start_q);
     take(v, start_v);
     take(ctrl, lanes.inputs(lane));
+    take(mobility, lanes.actuator_mobilities(lane));
     take(v_solved, lanes.solved_velocities(lane));
     take(v_end, lanes.v.iter().map(|v| lanes::get(v, lane)));
-    trace.begin(model, options, needs, &StepEnds { q, v, ctrl, v_solved, v_end, dt: plan.dt });
+    trace.begin(model, options, needs, &StepEnds { q, v, ctrl, mobility, v_solved, v_end, dt: plan.dt });
     if needs.contacts {
         contacts.clear();
         lanes.report_contacts(plan, lane, contacts);

@@ -28,7 +28,8 @@ impl EndLoad {
         key: Key,
         jacobian: &ConstraintJacobian,
         impulse: &[f64],
-        (slots, trees): (&[CliqueSlot], usize),
+        slots: &[CliqueSlot],
+        trees: usize,
     ) -> Option<Self> {
         let ConstraintJacobian::Ends { ends, basis, motion } = jacobian else { return None };
         let along = match *impulse {

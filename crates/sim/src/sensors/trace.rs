@@ -36,6 +36,7 @@ pub(crate) struct LaneScratch {
     pub q: Vec<f64>,
     pub v: Vec<f64>,
     pub ctrl: Vec<f64>,
+    pub mobility: Vec<f64>,
     pub v_solved: Vec<f64>,
     pub v_end: Vec<f64>,
     pub contacts: Vec<LaneContact>,
@@ -63,6 +64,8 @@ pub(crate) struct StepEnds<'a> {
     pub v: &'a [f64],
     /// Controls.
     pub ctrl: &'a [f64],
+    /// How easily what actuators act on is moved, see [`multibody::InverseWeights::of_actuator`].
+    pub mobility: &'a [f64],
     /// Velocities that the forces of the step lead to.
     pub v_solved: &'a [f64],
     /// Velocities at its end.
@@ -183,8 +186,8 @@ impl StepTrace {
                 };
                 let length = gear * sum(ends.q, |joint| joint.q);
                 let [start, end] = [ends.v, ends.v_solved].map(|v| gear * sum(v, |joint| joint.v));
-                actuators[k] = force_of_step(actuator, ends.ctrl[k], length, (start, end), step);
-                (force_law(actuator, ends.ctrl[k], length, start, step).geared(gear), actuators[k])
+                actuators[k] = force_of_step(actuator, ends.ctrl[k], length, (start, end), ends.mobility[k], step);
+                (force_law(actuator, ends.ctrl[k], (length, start), ends.mobility[k], step).geared(gear), actuators[k])
             };
             match actuator.transmission {
                 Transmission::Joint { joint, gear } if model.joints[joint].kind.nv() == 1 => {
@@ -208,11 +211,11 @@ impl StepTrace {
             }
         }
         for joint in model.joints.iter().filter(|joint| joint.kind.nv() == 1) {
-            let Some(most) = joint.effort_limit else { continue };
+            let Some((least, most)) = joint.effort_limit else { continue };
             let ForceOfStep { impulse, impedance, low, high } = drives[joint.v].unwrap_or(none);
             let change = ends.v_solved[joint.v] - ends.v[joint.v];
             let force = (impulse - impedance * change).max(low).min(high) / step.dt;
-            actuation[joint.v] += force.max(-most).min(most);
+            actuation[joint.v] += force.max(least).min(most);
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::soft::SoftBodies;
 use crate::step_forces::LastStep;
 use crate::tree_workspace::TreeWorkspace;
 use crate::{Options, SimulationError, State, Stats, WarmStart};
-use multibody::EffectiveMass;
+use multibody::{EffectiveMass, InverseWeights};
 
 /// Degrees of freedom from which a step is long enough to be shared: waking the threads takes tens of microseconds.
 const WIDE: usize = 100;
@@ -58,7 +58,9 @@ impl Simulation {
         crate::sensors::check(&model, &scene)?;
         let ranges = model.tree.trees.iter().enumerate();
         let tree_of: Vec<usize> = ranges.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
-        let trees = TreeWorkspace::of_model(&model, &tree_of, options.scheme);
+        let inverse_weights = InverseWeights::new(&model);
+        let sources = Sources::of_model(&model, &tree_of, &inverse_weights);
+        let trees = TreeWorkspace::of_model(&model, &inverse_weights, &tree_of, options.scheme);
         let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let collider = Collider::new(scene.clone(), attachments.clone()).with_rest_depths(&rest_depths(&model, &scene));
@@ -76,8 +78,9 @@ impl Simulation {
             reports: Reports::default(),
             stats: Stats::default(),
             effective_mass: EffectiveMass::new(&model, &extents),
+            inverse_weights,
             jacobian_drift: JacobianDrift::default(),
-            sources: Sources::of_model(&model, &tree_of),
+            sources,
             extents,
             heaviest: Vec::new(),
             inner_radii: scene.geoms.iter().map(|geom| geom.shape.inner_radius()).collect(),
@@ -121,6 +124,7 @@ impl Simulation {
             interrupt: Interrupt::default(),
             pool,
             lane: None,
+            mocap: super::mocap::MocapBody::all(&model, &scene),
             factorization: Factorization::Auto,
             model,
             scene,
@@ -137,8 +141,24 @@ impl Simulation {
     /// When they are of another structure; the simulation is then as it was.
     pub fn set_model(&mut self, model: Arc<Model>, scene: Arc<Scene>) -> Result<(), SimulationError> {
         self.state.check_sizes(&model, &scene)?;
-        let options = Options { threads: 1, ..self.options.clone() };
-        let mut next = Self::new(model, scene, options)?;
+        self.go_on_with(Self::new(model, scene, Options { threads: 1, ..self.options.clone() })?);
+        Ok(())
+    }
+
+    /// Goes on with another time step, s. It costs what a new simulation does, unless it is the present one.
+    ///
+    /// # Errors
+    /// When it is outside its domain; the simulation is then as it was.
+    pub fn set_timestep(&mut self, timestep: f64) -> Result<(), SimulationError> {
+        if timestep != self.timestep() {
+            let options = Options { timestep: Some(timestep), threads: 1, ..self.options.clone() };
+            self.go_on_with(Self::new(self.model.clone(), self.scene.clone(), options)?);
+        }
+        Ok(())
+    }
+
+    /// Goes on as another simulation of the same structure.
+    fn go_on_with(&mut self, mut next: Self) {
         next.options.threads = self.options.threads;
         next.pool = std::mem::take(&mut self.pool);
         next.state = std::mem::take(&mut self.state);
@@ -148,7 +168,6 @@ impl Simulation {
         next.last_step.forget_workspaces();
         next.set_interrupt(self.interrupt.clone());
         *self = next;
-        Ok(())
     }
 }
 

@@ -4,6 +4,8 @@
 //! give every force on request. Code that uses the workspaces for something else between steps calls [`Simulation::keep_forces`] before.
 
 use super::Simulation;
+use multibody::{Transmission, gear_of_axes, length_of_axes};
+
 use crate::actuation::{axis_force, force_of_step};
 use crate::step_forces::{LastStep, StepForces};
 
@@ -38,29 +40,39 @@ impl Simulation {
         self.sources.add_tendon_forces(last, &step, &self.trees, &mut forces);
         let StepForces { actuators, .. } = &mut forces;
         for (ctrl, (actuator, force)) in self.model.actuators.iter().zip(actuators).enumerate() {
+            let mobility = self.inverse_weights.of_actuator(&self.model, ctrl);
             *force = match &actuator.transmission {
-                multibody::Transmission::Joint { joint, gear } if self.model.joints[*joint].kind.nv() == 1 => {
+                Transmission::Joint { joint, gear } if self.model.joints[*joint].kind.nv() == 1 => {
                     let joint = &self.model.joints[*joint];
                     let rates = (gear * last.v0[joint.v], gear * last.v[joint.v]);
-                    force_of_step(actuator, last.inputs[ctrl], gear * last.q[joint.q], rates, &step)
+                    force_of_step(actuator, last.inputs[ctrl], gear * last.q[joint.q], rates, mobility, &step)
                 }
-                multibody::Transmission::Tendon { tendon, gear } => {
+                Transmission::Tendon { tendon, gear } => {
                     let (length, [start, end], own) = self.sources.tendon_motion(*tendon, last, &step, &self.trees);
-                    force_of_step(actuator, last.inputs[ctrl], gear * length, (gear * start, gear * end), &own)
+                    force_of_step(
+                        actuator,
+                        last.inputs[ctrl],
+                        gear * length,
+                        (gear * start, gear * end),
+                        mobility,
+                        &own,
+                    )
                 }
-                multibody::Transmission::Site { .. } => {
+                Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
                     let motion = self.sources.site_motion(ctrl, last, &step, &self.trees);
                     motion.map_or(0.0, |(length, [start, end], own)| {
-                        force_of_step(actuator, last.inputs[ctrl], length, (start, end), &own)
+                        force_of_step(actuator, last.inputs[ctrl], length, (start, end), mobility, &own)
                     })
                 }
-                multibody::Transmission::JointAxes { joint, gear } => {
+                Transmission::JointAxes { joint, gear, frame } => {
                     let joint = &self.model.joints[*joint];
+                    let q = &last.q[joint.q..][..joint.kind.nq()];
+                    let (gear, length) = (gear_of_axes(*gear, *frame, q), length_of_axes(*gear, q));
                     let theta = if self.options.scheme.is_implicit() { step.theta.v } else { 0.0 };
                     let at = joint.v..joint.v + joint.kind.nv().min(gear.len());
                     let ends = last.v0[at.clone()].iter().zip(&last.v[at]);
                     let velocity = ends.zip(gear).map(|((v0, v), gear)| gear * (v0 + theta * (v - v0))).sum();
-                    axis_force(actuator, last.inputs[ctrl], velocity)
+                    axis_force(actuator, last.inputs[ctrl], length, velocity)
                 }
                 _ => 0.0,
             };

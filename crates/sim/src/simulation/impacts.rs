@@ -28,7 +28,7 @@ impl Simulation {
         self.jacobian_drift.clear();
         let mut rule = self.rule(dt, 0.0);
         rule.theta = Theta { q: 0.0, v: 1.0, vq: 1.0 };
-        (rule.constraint_theta, rule.recovery_speed) = (1.0, 0.0);
+        (rule.constraint_theta, rule.of_step.recovery_speed) = (1.0, 0.0);
         self.solve(rule, true);
         self.collect_velocities(dt)?;
         self.v_start.copy_from_slice(&self.v_next);

@@ -123,7 +123,7 @@ impl Simulation {
 
     /// Makes all constraints of the step in one set; a step itself makes them island by island.
     fn constrain_all(&mut self, rule: Regularization) {
-        let step = self.discretization(rule.dt);
+        let step = self.discretization(rule.of_step.dt);
         let mut set = std::mem::take(&mut self.set);
         set.clear();
         let cx = self.context(rule, &step);

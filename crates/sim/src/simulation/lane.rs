@@ -148,6 +148,7 @@ impl Lane {
         lanes.v.copy_from_slice(&state.v);
         lanes.ctrl.copy_from_slice(&state.ctrl);
         lanes.act.copy_from_slice(&state.act);
+        lanes.equality_active.copy_from_slice(&state.equality_active);
         let is_any = |forces: &[f64]| forces.iter().any(|force| *force != 0.0);
         (lanes.has_forces, lanes.has_wrenches) = (is_any(&state.applied_force), is_any(&state.applied_wrench));
         lanes.applied_force.copy_from_slice(&state.applied_force);
@@ -175,7 +176,7 @@ impl Lane {
     }
 
     /// Writes what became of the contact points in reach, and the statistics of the last step.
-    fn report(&self, length: usize, is_coulomb: bool, (reports, stats): (&mut Reports, &mut Stats)) {
+    fn report(&self, length: usize, is_coulomb: bool, reports: &mut Reports, stats: &mut Stats) {
         let plan = &self.lengths[length].plan;
         reports.clear();
         self.lanes.each_contact(plan, 0, |contact, impulse, velocity| {
@@ -301,7 +302,7 @@ impl Simulation {
         lane.store(state, halvings);
         last_step.end(&state.v);
         lane.last = Some(halvings);
-        lane.report(halvings, options.contact == ContactLaw::Coulomb, (reports, stats));
+        lane.report(halvings, options.contact == ContactLaw::Coulomb, reports, stats);
         Trial::Made
     }
 

@@ -72,7 +72,7 @@ pub fn rest_depths(model: &Model, scene: &Scene) -> Vec<f64> {
     let masses: Vec<f64> = trees.iter().map(mass_of).collect();
     let of = |geom: &geometry::Geom| match model.materials[geom.material].compliance {
         Compliance::NearRigid => 0.0,
-        Compliance::PerMass { stiffness, .. } => g / stiffness,
+        Compliance::Reference(reference) => reference.depth(g),
         Compliance::Physical { stiffness, .. } => {
             let tree_of = |node: usize| trees.partition_point(|nodes| nodes.end <= node);
             model.bodies[geom.body].node.map_or(0.0, |node| masses[tree_of(node)]) * g / stiffness

@@ -4,6 +4,7 @@
 //! asleep together wake together.
 
 use multibody::{Model, Transmission};
+use spatial::Vec3;
 
 use super::Simulation;
 use crate::tree_workspace::TreeWorkspace;
@@ -24,10 +25,8 @@ pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
             trees().for_each(|tree| may[tree] = false);
         }
     }
-    let trees_of_sites = model.actuators.iter().filter_map(|actuator| match actuator.transmission {
-        Transmission::Site { site, .. } => Some(tree_of[model.bodies[model.sites[site].body].node?]),
-        _ => None,
-    });
+    let sites = model.actuators.iter().flat_map(|actuator| actuator.transmission.sites());
+    let trees_of_sites = sites.filter_map(|site| Some(tree_of[model.bodies[model.sites[site].body].node?]));
     trees_of_sites.for_each(|tree| may[tree] = false);
     let mut drives = |joint: usize| {
         if let Some(&tree) = tree_of.get(model.joints[joint].nodes.start) {
@@ -47,6 +46,12 @@ pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
 }
 
 impl Simulation {
+    /// Whether the surface of a geom moves on its body.
+    fn has_moving_surfaces(&self) -> bool {
+        let turns = |geom: &geometry::Geom| geom.surface_motion.is_some_and(|motion| motion.angular != Vec3::ZERO);
+        self.state.surface_velocity.iter().any(|v| *v != 0.0) || self.scene.geoms.iter().any(turns)
+    }
+
     /// Notes in the workspaces which trees sleep in this step: all that the state has asleep but those that something was done to
     /// since the last step, and what fell asleep with them.
     pub(super) fn wake_the_disturbed(&mut self) {
@@ -59,7 +64,7 @@ impl Simulation {
             workspace.asleep = has_rests && self.state.rests[k].asleep_with.is_some();
         }
         // A belt may start below anything.
-        let is_moved = self.state.pd.is_active() || self.state.surface_velocity.iter().any(|v| *v != 0.0);
+        let is_moved = self.state.pd.is_active() || self.has_moving_surfaces();
         for k in 0..self.trees.len() {
             if self.trees[k].asleep && (is_moved || self.is_disturbed(k)) {
                 self.wake(k);
@@ -126,7 +131,7 @@ impl Simulation {
             self.state.rests.resize(self.trees.len(), Rest::default());
             self.state.rest_q.clone_from(&self.state.q);
         }
-        let is_held = self.state.pd.is_active() || self.state.surface_velocity.iter().any(|v| *v != 0.0);
+        let is_held = self.state.pd.is_active() || self.has_moving_surfaces();
         for k in 0..self.trees.len() {
             if self.trees[k].asleep {
                 // Bit for bit, so that changes by users are recognised.

@@ -5,7 +5,7 @@ use spatial::Wrench;
 
 use super::TreeWorkspace;
 use crate::actuation::Inputs;
-use crate::scheme::Discretization;
+use crate::scheme::{Discretization, Resistance};
 use crate::step_forces::{LastStep, StepForces};
 
 impl TreeWorkspace {
@@ -36,23 +36,29 @@ impl TreeWorkspace {
         let theta = step.compliant;
         let q0 = &last.q[self.qs.clone()];
         let at = |theta: f64, i: usize| v0[i] + theta * (v[i] - v0[i]);
-        let lead = match &mut self.newton {
+        let is_ahead = match &mut self.newton {
             Some(newton) if self.has_springs => {
                 (0..v.len()).for_each(|i| self.rhs[i] = at(theta.vq, i));
                 newton.q.copy_from_slice(q0);
                 step.retraction.advance(&self.tree, &mut newton.q, &self.rhs, last.dt, theta.q);
                 difference(&self.tree, &self.spring_reference, &newton.q, &mut self.change);
-                0.0
+                false
             }
             _ => {
                 difference(&self.tree, &self.spring_reference, q0, &mut self.change);
-                step.lead()
+                true
             }
         };
         for (i, passive) in passive.iter_mut().enumerate() {
             let (k, d) = (self.stiffness[i], self.damping[i]);
-            let spring = if k == 0.0 { 0.0 } else { k * (self.change[i] + lead * at(theta.vq, i)) };
-            *passive -= spring + d * at(theta.v, i);
+            let mut force = if k == 0.0 { 0.0 } else { k * self.change[i] };
+            force += if is_ahead {
+                let Resistance { ahead, impedance } = step.resist(k, d, self.mobility[i]);
+                (ahead + d) * v0[i] + impedance / step.dt * (v[i] - v0[i])
+            } else {
+                d * at(theta.v, i)
+            };
+            *passive -= force;
         }
         if self.has_own_loads {
             let mut lifts = std::mem::take(&mut self.momenta);
@@ -91,8 +97,9 @@ impl TreeWorkspace {
             let ends = last.v0[self.dofs.clone()].iter().zip(&last.v[self.dofs.clone()]);
             self.change.iter_mut().zip(ends).for_each(|(at, (v0, v))| *at = v0 + theta * (v - v0));
             self.rhs.fill(0.0);
+            let q = &last.q[self.qs.clone()];
             for drive in &self.axis_drives {
-                drive.add_impulse(Inputs::resolved(&last.inputs), &self.change, step, &mut self.rhs);
+                drive.add_impulse(Inputs::resolved(&last.inputs), (q, &self.change), step, &mut self.rhs);
             }
             for (force, impulse) in out.actuation[self.dofs.clone()].iter_mut().zip(&self.rhs) {
                 *force += impulse * per_second;

@@ -350,8 +350,9 @@ impl TreeWorkspace {
     fn push(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) {
         let FreeMotion { state, step, .. } = *motion;
         newton.impulses.copy_from_slice(&self.constant);
+        let q = &state.q[self.qs.clone()];
         for drive in &self.axis_drives {
-            drive.add_impulse(state.inputs(), &newton.v_theta, step, &mut newton.impulses);
+            drive.add_impulse(state.inputs(), (q, &newton.v_theta), step, &mut newton.impulses);
         }
         self.relinearize(newton, motion);
         for drive in self.drives.iter().filter(|drive| !drive.apart) {

@@ -10,8 +10,9 @@ use spatial::{Mat3, Pose, Quat, Vec3};
 use super::bodies::{Bodies, Pair};
 use super::dense::{Matrix, Vector, dot};
 use super::drives::{Drive, Force, tendon_forces};
-use super::laws::{Mobility, OneSided, compliant, joint_mobility, one_sided};
+use super::laws::{Compliant, Mobility, OneSided, Row, compliant, joint_mobility, one_sided};
 use super::solve::{Constraint, Disc, Law};
+use super::weights::Weights;
 
 /// What a constraint is known by from step to step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +43,7 @@ pub struct Start<'a> {
     /// What actuators act by.
     pub inputs: &'a [f64],
     pub bodies: &'a Bodies<'a>,
+    pub weights: &'a Weights<'a>,
     /// Impulses of the constraints in the step before.
     pub memory: &'a HashMap<Key, f64>,
     pub contacts: &'a [ContactPoint],
@@ -137,7 +139,8 @@ impl Assembly<'_> {
             let node = joint.nodes.start;
             let w = self.joint_mobility(node);
             let w = w.iter().sum::<f64>() / w.len() as f64;
-            let law = |gap: f64| one_sided(options, dt, joint.limit_compliance, gap, [w, w]);
+            let weight = Row { w, inverse: self.start.weights.of_dof(joint.v) };
+            let law = |gap: f64, row: &[f64]| one_sided(options, dt, joint.limit_compliance, weight, gap, dot(row, v));
             if joint.kind == JointKind::Ball {
                 let [qw, x, y, z] = [0, 1, 2, 3].map(|k| q[joint.q + k]);
                 let turn = Quat::new(qw, x, y, z).unit().rotation_vector();
@@ -146,14 +149,17 @@ impl Assembly<'_> {
                 let gap = high - turn.norm();
                 let speed = |v: &[f64]| (0..3).map(|k| v[joint.v + k].powi(2)).sum::<f64>().sqrt();
                 if gap <= 2.0 * dt * (speed(v) + speed(self.v_star)) {
-                    all.push(self.pushing(Key::Limit(j, 1), self.row(&terms), &law(gap)));
+                    let row = self.row(&terms);
+                    let law = law(gap, &row);
+                    all.push(self.pushing(Key::Limit(j, 1), row, &law));
                 }
                 continue;
             }
             for (side, (gap, sign)) in [(q[joint.q] - low, 1.0), (high - q[joint.q], -1.0)].into_iter().enumerate() {
                 let row = self.row(&[(joint.v, sign)]);
                 if self.is_reached(gap, &row) {
-                    all.push(self.pushing(Key::Limit(j, side), row, &law(gap)));
+                    let law = law(gap, &row);
+                    all.push(self.pushing(Key::Limit(j, side), row, &law));
                 }
             }
         }
@@ -185,25 +191,35 @@ impl Assembly<'_> {
         let Start { model, options, dt, .. } = *self.start;
         for (k, equality) in model.equalities.iter().enumerate().filter(|(_, equality)| equality.active) {
             let at = |pos: Vec3<f64>| Pose { pos, ..Pose::IDENTITY };
-            let (ends, is_weld, distance) = match &equality.kind {
+            let (ends, weld, distance) = match &equality.kind {
                 EqualityKind::Coupling { y, x, polynomial } => {
                     all.push(self.coupling(Key::Equality(k, 0), *y, *x, polynomial, equality.compliance));
                     continue;
                 }
                 EqualityKind::Connect { bodies, anchors } => {
-                    ([0, 1].map(|k| self.frame(bodies[k], at(anchors[k]))), false, None)
+                    ([0, 1].map(|k| self.frame(bodies[k], at(anchors[k]))), None, None)
                 }
-                EqualityKind::Weld { bodies, frames } => ([0, 1].map(|k| self.frame(bodies[k], frames[k])), true, None),
+                EqualityKind::Weld { bodies, frames, torque_scale } => {
+                    ([0, 1].map(|k| self.frame(bodies[k], frames[k])), Some(*torque_scale), None)
+                }
                 EqualityKind::Distance { bodies, anchors, distance } => {
-                    ([0, 1].map(|k| self.frame(bodies[k], at(anchors[k]))), false, Some(*distance))
+                    ([0, 1].map(|k| self.frame(bodies[k], at(anchors[k]))), None, Some(*distance))
                 }
             };
             let nodes = ends.map(|(_, node)| node);
             let [first, second] = ends.map(|(pose, _)| pose);
             let span = second.pos - first.pos;
-            let columns = self.relative(nodes, second.pos);
-            let w = MEAN * nodes.map(|node| self.mobility_at(node, second.pos)).iter().sum::<f64>();
-            let law = compliant(options, dt, equality.compliance, [w, w]);
+            let point = if nodes[1].is_some() { second.pos } else { first.pos };
+            let columns = self.relative(nodes, point);
+            let w = MEAN * nodes.map(|node| self.mobility_at(node, point)).iter().sum::<f64>();
+            let quat = (first.rot.conjugate() * second.rot).unit();
+            let sines = weld.map_or(0.0, |scale| scale * quat.vector().norm());
+            let size = distance.map_or(span.norm(), |distance| (span.norm() - distance).abs()).hypot(sines);
+            let weight = |w: f64, is_turn: bool| Row { w, inverse: self.start.weights.of_equality(k, is_turn) };
+            let law = compliant(options, dt, equality.compliance, weight(w, false), size);
+            let velocity = |of: &dyn Fn(&Pair) -> Vec3<f64>| {
+                columns.iter().zip(self.start.v).fold(Vec3::ZERO, |sum, (c, v)| sum + of(c) * *v)
+            };
             let part = |key, axes: &[Vec3<f64>], of: &dyn Fn(&Pair) -> Vec3<f64>, r: f64, v_hat: Vector| {
                 let rows = axes.iter().map(|e| columns.iter().map(|c| of(c).dot(*e)).collect()).collect();
                 let (r, law) = (vec![r; axes.len()], Law::Box([f64::NEG_INFINITY, f64::INFINITY]));
@@ -211,23 +227,30 @@ impl Assembly<'_> {
             };
             if let Some(distance) = distance {
                 let along = span.normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0));
-                let v_hat = (-(span.norm() - distance) / law.time).clamp(-law.fastest, law.fastest);
+                let rate = velocity(&|c| c.lin).dot(along);
+                let v_hat = law.v_hat(span.norm() - distance, rate).clamp(-law.fastest, law.fastest);
                 all.push(part(Key::Equality(k, 0), &[along], &|c| c.lin, law.r, vec![v_hat]));
                 continue;
             }
             let Mat3 { x, y, z } = Mat3::IDENTITY;
-            let bias = |violation: Vec3<f64>, time: f64, fastest: f64| {
-                let v_hat = violation * (-1.0 / time);
+            let bias = |violation: Vec3<f64>, rate: Vec3<f64>, law: &Compliant| {
+                let v_hat = violation * law.per_violation + rate * law.per_rate;
                 let speed = v_hat.norm();
-                (if speed > fastest { v_hat * (fastest / speed) } else { v_hat }).to_array().to_vec()
+                (if speed > law.fastest { v_hat * (law.fastest / speed) } else { v_hat }).to_array().to_vec()
             };
-            let v_hat = bias(span, law.time, law.fastest);
+            let v_hat = bias(span, velocity(&|c| c.lin), &law);
             all.push(part(Key::Equality(k, 0), &[x, y, z], &|c| c.lin, law.r, v_hat));
             let w = MEAN * nodes.iter().flatten().map(|node| self.mobility.of_turn(*node)).sum::<f64>();
-            if is_weld && w > 0.0 {
-                let law = compliant(options, dt, equality.compliance, [w, w]);
-                let turn = first.rot.to_mat3() * (first.rot.conjugate() * second.rot).unit().rotation_vector();
-                let v_hat = bias(turn, law.time, law.fastest);
+            if weld.is_some() && w > 0.0 {
+                let law = compliant(options, dt, equality.compliance, weight(w, true), size);
+                let turn = match equality.compliance {
+                    Compliance::Reference(_) => {
+                        let angle = quat.rotation_vector();
+                        angle.normalized().unwrap_or(Vec3::ZERO) * angle.norm().sin()
+                    }
+                    _ => quat.rotation_vector(),
+                };
+                let v_hat = bias(first.rot.to_mat3() * turn, velocity(&|c| c.ang), &law);
                 all.push(part(Key::Equality(k, 1), &[x, y, z], &|c| c.ang, law.r, v_hat));
             }
         }
@@ -269,8 +292,10 @@ impl Assembly<'_> {
             }
         }
         let w = self.sum_mobility(&row);
-        let law = compliant(self.start.options, self.start.dt, compliance, [w, w]);
-        let v_hat = (-violation / law.time).clamp(-law.fastest, law.fastest);
+        let Key::Equality(index, _) = key else { panic!("a coupling is an equality") };
+        let weight = Row { w, inverse: self.start.weights.of_equality(index, false) };
+        let law = compliant(self.start.options, self.start.dt, compliance, weight, violation.abs());
+        let v_hat = law.v_hat(violation, dot(&row, self.start.v)).clamp(-law.fastest, law.fastest);
         let free = Law::Box([f64::NEG_INFINITY, f64::INFINITY]);
         Constraint { key, rows: vec![row], r: vec![law.r], v_hat: vec![v_hat], law: free, recovery: None, bound: 0.0 }
     }
@@ -284,7 +309,8 @@ impl Assembly<'_> {
                 for (side, (gap, sign)) in [(length - low, 1.0), (high - length, -1.0)].into_iter().enumerate() {
                     let row: Vector = row.iter().map(|x| sign * x).collect();
                     if self.is_reached(gap, &row) {
-                        let law = one_sided(options, dt, tendon.limit_compliance, gap, [w, w]);
+                        let weight = Row { w, inverse: self.start.weights.of_tendon(k) };
+                        let law = one_sided(options, dt, tendon.limit_compliance, weight, gap, dot(&row, self.start.v));
                         all.push(self.pushing(Key::Tendon(k, side), row, &law));
                     }
                 }
@@ -407,15 +433,18 @@ impl Assembly<'_> {
         let of_nodes = |of: &dyn Fn(usize, Vec3<f64>) -> f64| {
             nodes.iter().flatten().map(|node| of(*node, point - bodies.frames[*node].pos)).collect::<Vec<f64>>()
         };
-        let bare: f64 = of_nodes(&|node, arm| mobility.bare(bodies, node, arm, normal)).iter().sum();
         let stiff = self.stiff_mobility(w, node, islands);
         let depth = self.spring_depth(geoms, nodes);
+        let columns = self.relative(nodes, point);
+        let rate = columns.iter().zip(self.start.v).map(|(c, v)| c.lin.dot(normal) * v).sum::<f64>();
+        let inverse = contact.bodies.iter().map(|body| self.start.weights.of_body(*body)[0]).sum::<f64>();
+        let weight = Row { w: stiff, inverse: inverse * cone_share(&surface) };
         let mut law = match surface.compliance {
             // Where the spring ends a stop begins.
-            Compliance::PerMass { .. } if gap < -depth => {
-                one_sided(options, dt, Compliance::NearRigid, gap + depth, [stiff, bare])
+            Compliance::Reference(_) if gap < -depth => {
+                one_sided(options, dt, Compliance::NearRigid, weight, gap + depth, 0.0)
             }
-            compliance => one_sided(options, dt, compliance, gap, [stiff, bare]),
+            compliance => one_sided(options, dt, compliance, weight, gap, rate),
         };
         if law.is_rigid {
             // No point of a body becomes much faster for a contact on a short lever than that is righted.
@@ -426,7 +455,6 @@ impl Assembly<'_> {
         let key = Key::Contact(geoms, ordinal);
         let before = memory.get(&key).copied();
         let (v_hat, recovery) = law.split(options, before.unwrap_or(0.0));
-        let columns = self.relative(nodes, point);
         let along = |e: Vec3<f64>| columns.iter().map(|c| c.lin.dot(e)).collect::<Vector>();
         let about = |e: Vec3<f64>| columns.iter().map(|c| c.ang.dot(e)).collect::<Vector>();
         let mut rows = vec![along(normal), along(t1), along(t2)];
@@ -456,4 +484,17 @@ impl Assembly<'_> {
         };
         Some(Constraint { key, rows, r, v_hat: v_hat_of_rows, law, recovery, bound })
     }
+}
+
+/// What a pyramid of friction makes of the inverse weight: its 2 (rows − 1) edges each have R 2 μ² (1 + μ²), and act together.
+fn cone_share(surface: &Material) -> f64 {
+    let Compliance::Reference(reference) = surface.compliance else { return 1.0 };
+    let edges = match surface.resistance {
+        Resistance::None => return 1.0,
+        Resistance::Sliding => 4.0,
+        Resistance::Spinning => 6.0,
+        Resistance::Rolling => 10.0,
+    };
+    let squared = surface.friction * surface.friction;
+    if reference.pyramid == 0.0 { 1.0 } else { 2.0 * squared * reference.pyramid * (1.0 + squared) / edges }
 }

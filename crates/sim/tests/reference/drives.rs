@@ -5,6 +5,7 @@ use sapwood_sim::State;
 
 use super::constraints::{Key, Start};
 use super::dense::dot;
+use super::laws::spring_point;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Force {
@@ -17,11 +18,13 @@ pub struct Force {
 impl Force {
     const FREE: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
-    /// dt (force − stiffness dt v₀), what is stiff or damps taken at the end of the step.
-    fn new(dt: f64, [force, stiffness, damping]: [f64; 3], v: f64, [low, high]: [f64; 2]) -> Self {
+    /// A force at the beginning of the step, of which a damper is taken at its end, a spring where [`spring_point`] says; `w` is how easily what
+    /// they act on is moved.
+    fn new(dt: f64, [force, stiffness, damping]: [f64; 3], [v, w]: [f64; 2], [low, high]: [f64; 2]) -> Self {
+        let [first, second] = if stiffness == 0.0 { [0.0; 2] } else { spring_point(dt * dt * stiffness * w) };
         Self {
-            impulse: dt * (force - dt * stiffness * v),
-            impedance: dt * (damping + dt * stiffness),
+            impulse: dt * (force - first * dt * stiffness * v),
+            impedance: dt * (damping + second * dt * stiffness),
             low: dt * low,
             high: dt * high,
         }
@@ -37,7 +40,7 @@ impl Force {
         let (stiffness, damping) = ((-of_length).max(0.0), (-of_rate).max(0.0));
         let limits = force_range.map_or(Self::FREE, |(low, high)| [low, high]);
         let Self { impulse, impedance, low, high } =
-            Self::new(start.dt, [force, stiffness, damping], gear * rate, limits);
+            Self::new(start.dt, [force, stiffness, damping], [gear * rate, start.weights.of_actuator(ctrl)], limits);
         let (a, b) = (gear * low, gear * high);
         Self { impulse: gear * impulse, impedance: gear * gear * impedance, low: a.min(b), high: a.max(b) }
     }
@@ -90,9 +93,10 @@ pub fn tendon_forces(start: &Start<'_>, k: usize, length: f64, row: &[f64]) -> V
     let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
     let damping = tendon.damping;
     let spring = [-stiffness * stretch - damping * rate, stiffness, damping];
-    let inertia = Force { impulse: 0.0, impedance: tendon.armature, ..Force::new(0.0, [0.0; 3], 0.0, [-1.0, 1.0]) };
+    let inertia =
+        Force { impulse: 0.0, impedance: tendon.armature, ..Force::new(0.0, [0.0; 3], [0.0; 2], [-1.0, 1.0]) };
     let inertia = Force { low: f64::NEG_INFINITY, high: f64::INFINITY, ..inertia };
-    let mut forces = vec![Force::new(start.dt, spring, rate, Force::FREE), inertia];
+    let mut forces = vec![Force::new(start.dt, spring, [rate, start.weights.of_tendon(k)], Force::FREE), inertia];
     for (ctrl, actuator) in start.model.actuators.iter().enumerate() {
         if let Transmission::Tendon { tendon, gear } = actuator.transmission
             && tendon == k
@@ -121,7 +125,8 @@ impl Forces {
         for i in 0..model.nv() {
             let (k, d) = (model.stiffness[i], model.damping[i]);
             let force = state.applied_force[i] - k * stretch[i] - d * v[i];
-            let Force { impulse, impedance, .. } = Force::new(dt, [force, k, d], v[i], Force::FREE);
+            let Force { impulse, impedance, .. } =
+                Force::new(dt, [force, k, d], [v[i], start.weights.of_dof(i)], Force::FREE);
             forces.impulse.push(impulse);
             forces.lambda.push(model.armature[i] + impedance);
         }
@@ -156,10 +161,10 @@ impl Forces {
                 self.drives.push(Drive { key: Key::Servo(ctrl), dof: joint.v, force, is_apart: false });
             }
         }
-        let effort_limits = model.effort_limits();
         for Drive { dof, force, .. } in &mut self.drives {
-            let most = dt * effort_limits[*dof];
-            (force.low, force.high) = (force.low.max(-most).min(most), force.high.min(most).max(-most));
+            let limit = model.joints.iter().find(|joint| joint.v == *dof).and_then(|joint| joint.effort_limit);
+            let (least, most) = limit.map_or((f64::NEG_INFINITY, f64::INFINITY), |(low, high)| (dt * low, dt * high));
+            (force.low, force.high) = (force.low.max(least).min(most), force.high.min(most).max(least));
         }
     }
 

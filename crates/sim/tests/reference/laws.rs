@@ -1,5 +1,5 @@
 //! From compliance to regularisation R and bias v̂, as documented: `docs/time-stepping.md`, and Castro, Permenter, Han, *An Unconstrained
-//! Convex Formulation of Compliant Contact*. The default scheme takes forces of constraints at the end of the step.
+//! Convex Formulation of Compliant Contact*. The default scheme takes dampers at the end of the step.
 
 use std::f64::consts::PI;
 
@@ -10,11 +10,12 @@ use spatial::Vec3;
 use super::bodies::Bodies;
 use super::dense::{Matrix, Vector, dot, part, response, solve, with_diagonal};
 
-/// A law γ = (v̂ − v)/R of a violation.
+/// A law γ = (v̂ − v)/R of a violation, v̂ = −(violation + ahead · rate)/time.
 pub struct Compliant {
     pub r: f64,
-    /// v̂ is −violation over this.
-    pub time: f64,
+    /// v̂ over the violation, and over its rate at the beginning of the step.
+    pub per_violation: f64,
+    pub per_rate: f64,
     /// How fast it is righted at most.
     pub fastest: f64,
 }
@@ -25,25 +26,83 @@ pub struct OneSided {
     pub is_rigid: bool,
 }
 
-/// `w` is the inverse of the mass that an impulse meets, and `spring_w` that which a stiffness per mass refers to.
-pub fn compliant(options: &Options, dt: f64, compliance: Compliance, [w, spring_w]: [f64; 2]) -> Compliant {
+/// What a row meets: its share of the Delassus operator, and its inverse weight at the default configuration.
+#[derive(Clone, Copy)]
+pub struct Row {
+    pub w: f64,
+    pub inverse: f64,
+}
+
+/// Where a spring with dt² k w = z is taken, q₀ + dt (first · v₀ + second · (v − v₀)): (0, ½) where a step resolves it, (1, 1) where it does not.
+pub fn spring_point(z: f64) -> [f64; 2] {
+    let unresolved = z * z / (16.0 + z * z);
+    [unresolved, 0.5 + 0.5 * unresolved]
+}
+
+pub fn compliant(options: &Options, dt: f64, compliance: Compliance, Row { w, inverse }: Row, size: f64) -> Compliant {
     let period = options.beta / (2.0 * PI);
-    let rigid =
-        Compliant { r: period * period * w, time: dt + options.beta * dt / PI, fastest: options.recovery_speed };
+    let rigid = Compliant {
+        r: period * period * w,
+        per_violation: -1.0 / (dt + options.beta * dt / PI),
+        per_rate: 0.0,
+        fastest: options.recovery_speed,
+    };
     let (stiffness, relaxation) = match compliance {
         Compliance::NearRigid => return rigid,
         Compliance::Physical { stiffness, relaxation } => (stiffness, relaxation),
-        Compliance::PerMass { stiffness, relaxation } => (stiffness / spring_w, relaxation),
+        Compliance::Reference(reference) => return of_reference(dt, &reference, Row { w, inverse }, size),
     };
-    let time = dt + relaxation;
+    let [first, second] = spring_point(dt * dt * stiffness * w);
+    // −k (φ + τ φ̇) with φ₀ + dt (first v₀ + second (v − v₀)).
+    let time = second * dt + relaxation;
     let r = 1.0 / (dt * stiffness * time);
+    let (per_violation, per_rate) = (-1.0 / time, -dt * (first - second) / time);
     // No constraint is stiffer than the step resolves.
-    if r > rigid.r { Compliant { r, time, fastest: f64::INFINITY } } else { rigid }
+    if r > rigid.r { Compliant { r, per_violation, per_rate, fastest: f64::INFINITY } } else { rigid }
 }
 
-pub fn one_sided(options: &Options, dt: f64, compliance: Compliance, gap: f64, w: [f64; 2]) -> OneSided {
-    let Compliant { r, time, fastest } = compliant(options, dt, compliance, w);
-    OneSided { r, v_hat: (-gap / time).min(fastest), is_rigid: fastest.is_finite() }
+/// MuJoCo's row, R f = −b ṙ − d k r − r̈, with ṙ and r̈ at the end of the step and r where springs are taken.
+fn of_reference(dt: f64, reference: &multibody::Reference, Row { w, inverse }: Row, size: f64) -> Compliant {
+    let [d0, d1, width, middle, power] = reference.solimp;
+    let x = if width > 0.0 { (size / width).min(1.0) } else { 1.0 };
+    let y = if x < middle {
+        middle * (x / middle).powf(power)
+    } else {
+        1.0 - (1.0 - middle) * ((1.0 - x) / (1.0 - middle)).powf(power)
+    };
+    let d = d0 + y * (d1 - d0);
+    let [first, second] = reference.solref;
+    let (k, b) = if first > 0.0 {
+        let time = d1 * first.max(2.0 * dt);
+        (1.0 / (time * second).powi(2), 2.0 / time)
+    } else {
+        (-first / (d1 * d1), -second / d1)
+    };
+    let r = inverse * (1.0 - d) / d;
+    let [first, second] = spring_point(dt * dt * d * d * k);
+    let whole = 1.0 + dt * b + second * dt * dt * d * k;
+    Compliant {
+        r: (r / whole).max(1e-7 * w),
+        per_violation: -dt * d * k / whole,
+        per_rate: (1.0 - dt * dt * d * k * (first - second)) / whole,
+        fastest: f64::INFINITY,
+    }
+}
+
+impl Compliant {
+    pub fn v_hat(&self, violation: f64, rate: f64) -> f64 {
+        violation * self.per_violation + rate * self.per_rate
+    }
+}
+
+pub fn one_sided(options: &Options, dt: f64, compliance: Compliance, row: Row, gap: f64, rate: f64) -> OneSided {
+    let law = compliant(options, dt, compliance, row, gap.abs());
+    let mut v_hat = law.v_hat(gap, rate).min(law.fastest);
+    if gap >= 0.0 && matches!(compliance, Compliance::Reference(_)) {
+        // What is not there yet is not stopped before it is.
+        v_hat = v_hat.min(-gap / dt);
+    }
+    OneSided { r: law.r, v_hat, is_rigid: law.fastest.is_finite() }
 }
 
 impl OneSided {

@@ -13,6 +13,7 @@ pub mod dense;
 pub mod drives;
 pub mod laws;
 pub mod solve;
+pub mod weights;
 
 use std::collections::HashMap;
 
@@ -28,6 +29,7 @@ use dense::{Vector, minus, plus, solve, with_diagonal};
 use drives::Forces;
 use laws::Mobility;
 use solve::{Bound, Constraint, Problem};
+use weights::Weights;
 
 /// Steps of a simulation, made anew.
 pub struct Reference<'a> {
@@ -36,6 +38,7 @@ pub struct Reference<'a> {
     options: &'a Options,
     dt: f64,
     extents: Vec<f64>,
+    weights: Weights<'a>,
     /// Impulses of the constraints in the step before.
     pub memory: HashMap<Key, f64>,
 }
@@ -61,13 +64,14 @@ impl<'a> Reference<'a> {
         let (model, scene) = (&**simulation.model(), simulation.scene());
         let extents = Collider::new(scene.clone(), attachments(model, scene)).extents(model.tree.len());
         let dt = simulation.timestep();
-        Self { model, scene, options: simulation.options(), dt, extents, memory: HashMap::new() }
+        let weights = Weights::new(model);
+        Self { model, scene, options: simulation.options(), dt, extents, weights, memory: HashMap::new() }
     }
 
     /// The step from a state with the contact points that can be reached. With `near` the solution of the contact problem is searched for
     /// next to these velocities.
     pub fn step(&self, state: &State, contacts: &[ContactPoint], near: Option<&[f64]>) -> Outcome {
-        let Self { model, scene, options, dt, memory, .. } = self;
+        let Self { model, scene, options, dt, weights, memory, .. } = self;
         let (q, v, dt) = (&state.q[..], &state.v[..], *dt);
         let (inputs, act) = drives::inputs(model, state, dt);
         let bodies = &Bodies::at(model, q);
@@ -81,6 +85,7 @@ impl<'a> Reference<'a> {
             v,
             inputs: &inputs,
             bodies,
+            weights,
             memory,
             contacts,
             belts: &state.surface_velocity,

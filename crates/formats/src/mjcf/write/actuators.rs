@@ -1,6 +1,6 @@
 //! Actuators.
 
-use multibody::{Activation, ActivationDynamics, Actuator, ActuatorLaw, JointKind, Muscle, Transmission};
+use multibody::{Activation, ActivationDynamics, Actuator, ActuatorLaw, GearFrame, JointKind, Muscle, Transmission};
 
 use super::numbers::{list, number};
 use super::xml::{Attributes, Xml};
@@ -121,9 +121,10 @@ impl Writer<'_> {
                     Ok([("joint", self.joints[joint].clone())].into_iter().chain(geared(&[gear])).collect())
                 }
             },
-            Transmission::JointAxes { joint, gear } => match self.model.joints[joint].kind {
+            Transmission::JointAxes { joint, gear, frame } => match self.model.joints[joint].kind {
                 JointKind::Ball | JointKind::Free => {
-                    Ok(vec![("joint", self.joints[joint].clone()), ("gear", list(&gear))])
+                    let target = if frame == GearFrame::Parent { "jointinparent" } else { "joint" };
+                    Ok(vec![(target, self.joints[joint].clone()), ("gear", list(&gear))])
                 }
                 JointKind::Revolute { .. }
                 | JointKind::Prismatic { .. }
@@ -137,7 +138,16 @@ impl Writer<'_> {
             Transmission::Tendon { tendon, gear } => {
                 Ok([("tendon", self.tendons[tendon].clone())].into_iter().chain(geared(&[gear])).collect())
             }
-            Transmission::Site { site, gear } => Ok(vec![("site", self.sites[site].clone()), ("gear", list(&gear))]),
+            Transmission::Site { site, reference, gear } => {
+                let reference = reference.map(|site| ("refsite", self.sites[site].clone()));
+                let site = ("site", self.sites[site].clone());
+                Ok([site].into_iter().chain(reference).chain([("gear", list(&gear))]).collect())
+            }
+            Transmission::SliderCrank { crank, slider, rod, gear } => {
+                let (crank, slider) = (self.sites[crank].clone(), self.sites[slider].clone());
+                let own = [("cranksite", crank), ("slidersite", slider), ("cranklength", number(rod))];
+                Ok(own.into_iter().chain(geared(&[gear])).collect())
+            }
             Transmission::Unsupported => {
                 let Some(joint) = self.model.joints.iter().position(|joint| joint.kind != JointKind::Weld) else {
                     return fail("gives no force, and there is no joint that it could stand at");

@@ -4,7 +4,6 @@ use geometry::Shape;
 use multibody::{Branch, Coordinate, EqualityKind, PathPoint, Tendon, TendonLook, TendonPath};
 use spatial::{Pose, Quat, Vec3};
 
-use super::super::compliance::Side;
 use super::numbers::{list, number, quaternion};
 use super::xml::{Attributes, Xml};
 use super::{WriteError, Writer, label, named};
@@ -21,12 +20,7 @@ impl Writer<'_> {
             if let Some((low, high)) = tendon.range {
                 attributes.extend([("range", self.interval(low, high, false, &label)), ("limited", "true".into())]);
             }
-            attributes.extend(self.compliance(
-                tendon.limit_compliance,
-                ["solreflimit", "solimplimit"],
-                Side::One,
-                &label,
-            ));
+            attributes.extend(self.compliance(tendon.limit_compliance, ["solreflimit", "solimplimit"], &label));
             for (key, value) in [
                 ("stiffness", tendon.stiffness),
                 ("damping", tendon.damping),
@@ -92,7 +86,13 @@ impl Writer<'_> {
             let label = label("equality", &equality.name, index);
             let (kind, ends) = match &equality.kind {
                 EqualityKind::Connect { bodies, anchors } => ("connect", self.connect(index, *bodies, *anchors)),
-                EqualityKind::Weld { bodies, frames } => ("weld", self.weld(*bodies, *frames)),
+                EqualityKind::Weld { bodies, frames, torque_scale } => {
+                    let mut weld = self.weld(*bodies, *frames);
+                    if *torque_scale != 1.0 {
+                        weld.push(("torquescale", number(*torque_scale)));
+                    }
+                    ("weld", weld)
+                }
                 EqualityKind::Distance { bodies, anchors, distance } => {
                     ("distance", self.distance(*bodies, *anchors, *distance, &label)?)
                 }
@@ -103,7 +103,7 @@ impl Writer<'_> {
             if !equality.active {
                 attributes.push(("active", "false".into()));
             }
-            attributes.extend(self.compliance(equality.compliance, ["solref", "solimp"], Side::Both, &label));
+            attributes.extend(self.compliance(equality.compliance, ["solref", "solimp"], &label));
             xml.empty(kind, &attributes);
         }
         xml.close("equality");

@@ -1,6 +1,6 @@
 //! How a model is looked at: cameras, and the view without one; the volumes of sites.
 
-use multibody::{Camera, CameraMode, DefaultView, SiteShape};
+use multibody::{Camera, CameraMode, DefaultView, Lens, SiteShape};
 
 use super::numbers::{degrees, list, number, pose_attributes};
 use super::xml::{Attributes, Xml};
@@ -66,7 +66,17 @@ impl Writer<'_> {
         }
         attributes.extend(target.map(|body| ("target", self.bodies[body].clone())));
         attributes.extend(pose_attributes(camera.pose, 1));
-        attributes.push(("fovy", number(degrees(camera.fovy))));
+        match camera.lens {
+            Lens::Fovy(fovy) => attributes.push(("fovy", number(degrees(fovy)))),
+            Lens::Sensor { focal, size, principal } => {
+                attributes.extend([
+                    ("sensorsize", list(&size)),
+                    ("focal", list(&focal)),
+                    ("principal", list(&principal)),
+                ]);
+            }
+        }
+        attributes.extend(camera.resolution.map(|size| ("resolution", list(&size.map(f64::from)))));
         xml.empty("camera", &attributes);
     }
 }

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use geometry::Scene;
-use multibody::{CameraMode, JointKind, Model};
+use multibody::{CameraMode, Compliance, JointKind, Model};
 
 use numbers::list;
 use xml::Xml;
@@ -99,7 +99,12 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
     if model.actuators.iter().any(|a| a.transmission == multibody::Transmission::Unsupported) {
         option.push(("actuatorgroupdisable", actuators::DISABLED_GROUP.to_string()));
     }
-    xml.empty("option", &option);
+    option.extend(cone(model));
+    xml.open("option", &option);
+    if scene.parents_touch {
+        xml.empty("flag", &[("filterparent", "disable".into())]);
+    }
+    xml.close("option");
     looks::view(&mut xml, &model.view);
     let files = assets.write(&mut xml, meshes, stem);
     let soft = writer.soft_below()?;
@@ -114,6 +119,19 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
     writer.sensors(&mut xml);
     xml.close("mujoco");
     Ok(Written { text: xml.finish(), files, notes: writer.notes })
+}
+
+/// What the file says of friction cones, which `solref` of contacts depends on.
+fn cone(model: &Model) -> Option<(&'static str, String)> {
+    let pyramid = model.materials.iter().find_map(|material| match material.compliance {
+        Compliance::Reference(reference) => Some(reference.pyramid),
+        _ => None,
+    })?;
+    match pyramid {
+        0.0 => Some(("cone", "elliptic".into())),
+        1.0 => None,
+        _ => Some(("impratio", numbers::number(1.0 / pyramid))),
+    }
 }
 
 /// The names that the text uses, and what has been noted.
@@ -192,7 +210,9 @@ impl<'m> Writer<'m> {
                     give_name(&mut self.joints, joint, "joint");
                 }
                 Transmission::Tendon { tendon, .. } => give_name(&mut self.tendons, tendon, "tendon"),
-                Transmission::Site { site, .. } => give_name(&mut self.sites, site, "site"),
+                Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
+                    actuator.transmission.sites().for_each(|site| give_name(&mut self.sites, site, "site"));
+                }
                 Transmission::Unsupported => {
                     if let Some(joint) = model.joints.iter().position(|j| j.kind != JointKind::Weld) {
                         give_name(&mut self.joints, joint, "joint");

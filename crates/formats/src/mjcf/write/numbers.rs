@@ -3,7 +3,6 @@
 use multibody::Compliance;
 use spatial::{Pose, Quat, Vec3};
 
-use super::super::compliance::{Impedance, Side, Spring, spring};
 use super::xml::Attributes;
 
 /// Numbers with a space between them, each with the digits that it needs.
@@ -66,59 +65,14 @@ fn scales() -> impl Iterator<Item = f64> {
 
 /// `solref` and `solimp` that are read as this compliance; false in the second place if it is a physical one, which MJCF
 /// has no words for.
-pub(super) fn compliance(value: Compliance, [solref, solimp]: [&'static str; 2], side: Side) -> (Attributes, bool) {
+pub(super) fn compliance(value: Compliance, [solref, solimp]: [&'static str; 2]) -> (Attributes, bool) {
     match value {
         Compliance::NearRigid => (Vec::new(), true),
         Compliance::Physical { .. } => (Vec::new(), false),
-        Compliance::PerMass { stiffness, relaxation } => {
-            let (impedance, [first, second]) = solver_reference(stiffness, relaxation, side);
-            let impedance = format!("{impedance} {impedance} 0.001 0.5 2");
-            (vec![(solref, list(&[first, second])), (solimp, impedance)], true)
+        Compliance::Reference(reference) => {
+            (vec![(solref, list(&reference.solref)), (solimp, list(&reference.solimp))], true)
         }
     }
-}
-
-/// A constant impedance and the pair of numbers that with it are read as this stiffness and relaxation time.
-fn solver_reference(stiffness: f64, relaxation: f64, side: Side) -> (f64, [f64; 2]) {
-    let given = |d: f64| match side {
-        Side::One => stiffness * (1.0 - d),
-        Side::Both => stiffness,
-    };
-    let misses = |found: Spring| {
-        (found.stiffness - stiffness).abs() / stiffness
-            + (found.relaxation - relaxation).abs() / relaxation.max(f64::MIN_POSITIVE)
-    };
-    let mut best = (f64::INFINITY, (0.95, [0.0; 2]));
-    let mut consider = |d: f64, pair: [f64; 2]| {
-        let miss = spring(pair, Impedance::constant(d), side).map_or(f64::INFINITY, misses);
-        if miss < best.0 {
-            best = (miss, (d, pair));
-        }
-        miss == 0.0
-    };
-    // The impedances that files have, the default first.
-    for d in [0.95, 0.99, 0.9, 0.999, 0.98, 0.97, 0.96, 0.995, 0.8, 0.9999, 0.7, 0.5] {
-        let ratio = 0.5 * relaxation * stiffness.sqrt();
-        if ratio > 0.0 {
-            // A person wrote few digits.
-            let pair = [rounded(1.0 / (ratio * given(d).sqrt())), rounded(ratio)];
-            if consider(d, pair) {
-                return (d, pair);
-            }
-        }
-    }
-    for d in [0.95, 0.9, 0.99, 0.875, 0.8, 0.75, 0.5] {
-        let pair = [-given(d), -relaxation * (given(d) * stiffness).sqrt()];
-        for i in -4..=4 {
-            for j in -6..=6 {
-                let step = |value: f64, k: i32| value * (1.0 + f64::from(k) * f64::EPSILON);
-                if consider(d, [step(pair[0], i), step(pair[1], j)]) {
-                    return (d, [step(pair[0], i), step(pair[1], j)]);
-                }
-            }
-        }
-    }
-    best.1
 }
 
 fn rounded(value: f64) -> f64 {

@@ -1,10 +1,9 @@
 //! Bodies with their joints, geoms and sites.
 
-use geometry::{Geom, Shape};
+use geometry::{Geom, Shape, SurfaceMotion};
 use multibody::{Body, Joint, JointKind, JointSpec, Material, Resistance};
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
-use super::super::compliance::Side;
 use super::assets::{Assets, heights};
 use super::looks::site_shape;
 use super::numbers::{compliance, direction, list, number, pose_attributes};
@@ -56,6 +55,9 @@ impl Writer<'_> {
         let mut attributes = named(&self.bodies[index]);
         let pose = self.drawn_pose(index, body, &below.joints[index]);
         attributes.extend(pose_attributes(pose, 2));
+        if body.is_mocap {
+            attributes.push(("mocap", "true".into()));
+        }
         if body.gravity_compensation != 0.0 {
             attributes.push(("gravcomp", number(body.gravity_compensation)));
         }
@@ -98,7 +100,7 @@ impl Writer<'_> {
         if body != 0 && model.bodies[body].inertia != RigidInertia::ZERO {
             if multibody::inertia_flaw(&model.bodies[body].inertia).is_some() {
                 let text =
-                    "no rigid body has its inertia, which readers of MJCF refuse: correct it before the text is read";
+                    "no rigid body has its inertia, which MuJoCo refuses: correct it before MuJoCo reads the text";
                 self.note(&label("body", &model.bodies[body].name, body), text);
             }
             xml.empty("inertial", &inertial(&model.bodies[body].inertia));
@@ -195,18 +197,16 @@ impl Writer<'_> {
         {
             attributes.extend([("range", self.interval(low, high, kind == "ball", label)), ("limited", "true".into())]);
         }
-        attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], Side::One, label));
-        match spec.effort_limit {
-            Some(limit) if limit.is_finite() && matches!(kind, "hinge" | "slide") => {
-                // A limit of 0 is an empty interval, which MJCF does not take.
-                let limit = limit.max(1e-12);
-                attributes.push(("actuatorfrcrange", list(&[-limit, limit])));
+        attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], label));
+        match spec.effort_limit.filter(|(low, high)| low.is_finite() || high.is_finite()) {
+            Some((low, high)) if matches!(kind, "hinge" | "slide") => {
+                // MJCF takes neither an empty interval nor infinite numbers.
+                let (low, high) = if low == high { (low - 1e-12, high + 1e-12) } else { (low, high) };
+                attributes.push(("actuatorfrcrange", list(&[low.max(-f64::MAX), high.min(f64::MAX)])));
                 attributes.push(("actuatorfrclimited", "true".into()));
             }
-            Some(limit) if limit.is_finite() => {
-                self.note(label, "MJCF limits the effort of hinges and slides only: left out")
-            }
-            _ => {}
+            Some(_) => self.note(label, "MJCF limits the effort of hinges and slides only: left out"),
+            None => {}
         }
         attributes
     }
@@ -231,10 +231,9 @@ impl Writer<'_> {
         &mut self,
         value: multibody::Compliance,
         names: [&'static str; 2],
-        side: Side,
         label: &str,
     ) -> Attributes {
-        let (attributes, exact) = compliance(value, names, side);
+        let (attributes, exact) = compliance(value, names);
         if !exact {
             self.note(label, "MJCF has no stiffness in N/m of a contact or limit: near-rigid is written");
         }
@@ -261,7 +260,10 @@ impl Writer<'_> {
         attributes.extend(surface(&material));
         let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
         attributes.push(("friction", list(&[slide, spin, roll])));
-        attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], Side::One, &label));
+        attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
+        if material.mix != 1.0 {
+            attributes.push(("solmix", number(material.mix)));
+        }
         if material.priority != 0 {
             attributes.push(("priority", material.priority.to_string()));
         }
@@ -270,6 +272,9 @@ impl Writer<'_> {
         }
         if geom.margin != 0.0 {
             attributes.push(("margin", number(geom.margin)));
+        }
+        if let Some(SurfaceMotion { linear, angular }) = geom.surface_motion {
+            attributes.push(("surfacevel", list(&[linear.to_array(), angular.to_array()].concat())));
         }
         let [r, g, b, a] = geom.rgba;
         attributes.push(("rgba", format!("{r} {g} {b} {a}")));
@@ -290,7 +295,7 @@ impl Writer<'_> {
             attributes.extend(surface(&material));
             let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
             attributes.push(("friction", list(&[slide, slide, spin, roll, roll])));
-            attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], Side::One, &label));
+            attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
             if pair.margin != 0.0 {
                 attributes.push(("margin", number(pair.margin)));
             }

@@ -16,13 +16,12 @@
 //! An iterate a little beside the surface has an impulse many times too great, and steps that bend with it many times too
 //! short (Maratos' effect): `γ_n`, too, is better taken from the linear model.
 
-use super::Block;
-use crate::SolverParameters;
+use crate::{Block, SolverParameters};
 
 /// A contact with the friction cone: it slides where the normal and tangential rows are coupled, and
 /// `G = c [μt̂; 1][μt̂; 1]ᵀ + s (I − t̂t̂ᵀ)`.
 #[inline]
-pub(super) fn of_cone(block: &Block, gamma: &[f64], dual: &[f64]) -> Block {
+pub(crate) fn of_cone(block: &Block, gamma: &[f64], dual: &[f64]) -> Block {
     let [g11, _, g13, g22, g23, c] = block.0;
     let along = g13 * g13 + g23 * g23;
     if along == 0.0 {
@@ -51,7 +50,7 @@ fn add_across(block: &mut Block, s: f64, t: [f64; 2]) {
 
 /// Friction in a disc: `G_t = s (I − t̂t̂ᵀ)` where it slides, `I / r` where it sticks.
 #[inline]
-pub(super) fn of_disc(block: &Block, gamma: &[f64], dual: &[f64], r: f64) -> Block {
+pub(crate) fn of_disc(block: &Block, gamma: &[f64], dual: &[f64], r: f64) -> Block {
     let s = block.0[0] + block.0[3];
     let friction = norm(gamma);
     if s * r > 1.5 || friction == 0.0 {

@@ -9,7 +9,7 @@ const MAX_SOFTNESS: f64 = 1.0;
 
 /// What a step of the method did.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(super) struct Step {
     /// How far its impulses are from those of the constraints, and from those of the step before, relative to the former.
     pub error: f64,
     pub change: f64,
@@ -23,7 +23,7 @@ impl Step {
 
 /// How soft constraints are in the next step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Softness {
+pub(super) struct Softness {
     /// `τ`
     pub tau: f64,
     /// The change of the last step that was accepted.

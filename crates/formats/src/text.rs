@@ -1,0 +1,34 @@
+//! Text of model files, and what files that are none turn out to be.
+
+use std::borrow::Cow;
+
+/// The text of a model file: UTF-8, in which bytes that are none stand in comments and names of authors (elsewhere the readers will stumble
+/// over them). Of a file of another kind: what it is, and what to do.
+pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, &'static str> {
+    match kind(bytes) {
+        Some(what) => Err(what),
+        None => Ok(String::from_utf8_lossy(bytes)),
+    }
+}
+
+const ENCODING: &str = "is text in UTF-16 or UTF-32: expected UTF-8; save it in that encoding";
+const KINDS: [(&[u8], &str); 9] = [
+    (b"\xff\xfe", ENCODING),
+    (b"\xfe\xff", ENCODING),
+    (b"<\0", ENCODING),
+    (b"\0<", ENCODING),
+    (b"PK\x03\x04", "is a ZIP archive (.zip, .mjz or .usdz): expected a model file; unpack it and load what is in it"),
+    (b"\x1f\x8b", "is compressed (gzip): expected a model file; unpack it"),
+    (b"PXR-USDC", USD),
+    (b"#usda", USD),
+    // MuJoCo's binary models begin with 54321.
+    (
+        b"\x31\xd4\0\0",
+        "is a compiled model of MuJoCo (.mjb): expected the MJCF file that it was made from, or that which mujoco.mj_saveLastXML writes",
+    ),
+];
+const USD: &str = "is a USD scene: expected MJCF or URDF; convert it with the tool that made it";
+
+fn kind(bytes: &[u8]) -> Option<&'static str> {
+    KINDS.into_iter().find(|(begin, _)| bytes.starts_with(begin)).map(|(_, what)| what)
+}

@@ -1,0 +1,146 @@
+//! How compliance becomes regularisation: the law of a row over a step in which positions follow the velocity at its end.
+
+use multibody::{Compliance, SpringPoint};
+use spatial::masks::{select, wide};
+
+use crate::{Bundle, get, put};
+
+/// R of a reference, of the row's share of the Delassus operator, is this at least: below it factors would lose their digits.
+const LEAST_R: f64 = 1e-7;
+
+/// What is the same for all rows of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The time step, s.
+    pub dt: f64,
+    /// R of friction over the share of the Delassus operator.
+    pub sigma: f64,
+    /// How fast a near-rigid constraint is righted at most, m/s or rad/s.
+    pub recovery_speed: f64,
+    /// R of a near-rigid constraint over its share of the Delassus operator, and the time in which it is righted, s.
+    pub near_rigid: f64,
+    /// See [`near_rigid`](Self::near_rigid).
+    pub near_rigid_time: f64,
+}
+
+/// What a row weighs.
+#[derive(Clone, Copy, Debug)]
+pub struct RowWeight<T> {
+    /// Its share of the Delassus operator.
+    pub w: T,
+    /// Its inverse weight at the default configuration, [`multibody::InverseWeights`], which references are relative to.
+    pub inverse: T,
+}
+
+/// The law of a row: γ = (v̂ − v)/R, v̂ = `per_violation` φ₀ + `per_rate` φ̇₀, no faster than `fastest`.
+#[derive(Clone, Copy, Debug)]
+pub struct RowLaw<T> {
+    /// R
+    pub r: T,
+    /// 1/s
+    pub per_violation: T,
+    /// Of v̂ over the rate at the beginning.
+    pub per_rate: T,
+    /// Of v̂, m/s or rad/s.
+    pub fastest: T,
+    /// Whether it is near-rigid, 1 or 0.
+    pub is_rigid: T,
+}
+
+/// R and v̂ of a one-sided constraint.
+#[derive(Clone, Copy, Debug)]
+pub struct OneSided<T> {
+    /// R
+    pub r: T,
+    /// v̂
+    pub v_hat: T,
+    /// Whether it is near-rigid, 1 or 0.
+    pub is_rigid: T,
+}
+
+impl Rule {
+    /// For a step of `dt` s; `beta` is the part of a step in which near-rigid constraints swing.
+    pub fn new(dt: f64, beta: f64, sigma: f64, recovery_speed: f64) -> Self {
+        let pi = std::f64::consts::PI;
+        let (near_rigid, near_rigid_time) = (beta * beta / (4.0 * pi * pi), dt + beta * dt / pi);
+        Self { dt, sigma, recovery_speed, near_rigid, near_rigid_time }
+    }
+
+    /// The law of a row with the violation of this `size`, 0 or more. A spring that is stiffer than near-rigid is near-rigid.
+    #[inline(always)]
+    pub fn law<T: Bundle>(&self, compliance: &Compliance, weight: RowWeight<T>, size: T) -> RowLaw<T> {
+        let rigid = RowLaw {
+            r: weight.w * wide(self.near_rigid),
+            per_violation: wide(-1.0 / self.near_rigid_time),
+            per_rate: T::ZERO,
+            fastest: wide(self.recovery_speed),
+            is_rigid: T::ONE,
+        };
+        let soft = RowLaw { fastest: wide(f64::INFINITY), is_rigid: T::ZERO, ..rigid };
+        match *compliance {
+            Compliance::NearRigid => rigid,
+            Compliance::Physical { stiffness, relaxation } => {
+                // A spring and a damper, −k (φ + τ φ̇).
+                let point = SpringPoint::of(weight.w * wide(self.dt * self.dt * stiffness));
+                let time = point.reach.mul_add(wide(self.dt), wide(relaxation));
+                let r = (time * wide(self.dt * stiffness)).recip();
+                let per_violation = -time.recip();
+                let per_rate = (point.lead - point.reach) * per_violation * wide(self.dt);
+                let is_rigid = rigid.r.if_less(r, T::ZERO, T::ONE);
+                RowLaw {
+                    r: select(is_rigid, rigid.r, r),
+                    per_violation: select(is_rigid, rigid.per_violation, per_violation),
+                    per_rate: select(is_rigid, T::ZERO, per_rate),
+                    fastest: select(is_rigid, rigid.fastest, soft.fastest),
+                    is_rigid,
+                }
+            }
+            Compliance::Reference(reference) => {
+                let d = reference.impedance(size, |x| each(x, |x| reference.power(x)));
+                let step = reference.over_step(self.dt, weight.inverse, d);
+                let r = step.r.max(weight.w * wide(LEAST_R));
+                RowLaw { r, per_violation: step.per_violation, per_rate: step.per_rate, ..soft }
+            }
+        }
+    }
+
+    /// The law of a one-sided row with this gap and its rate at the beginning. Where the gap is open a reference brakes no more than to where
+    /// it just closes.
+    #[inline(always)]
+    pub fn one_sided<T: Bundle>(
+        &self,
+        compliance: &Compliance,
+        weight: RowWeight<T>,
+        gap: T,
+        rate: impl FnOnce() -> T,
+    ) -> OneSided<T> {
+        let law = self.law(compliance, weight, gap.abs());
+        let v_hat = match compliance {
+            Compliance::NearRigid => (gap * law.per_violation).min(law.fastest),
+            Compliance::Physical { .. } => law.v_hat(gap, rate()).min(law.fastest),
+            Compliance::Reference(_) => {
+                let (v_hat, closing) = (law.v_hat(gap, rate()), gap * wide(-1.0 / self.dt));
+                gap.if_less(T::ZERO, v_hat, v_hat.min(closing))
+            }
+        };
+        OneSided { r: law.r, v_hat, is_rigid: law.is_rigid }
+    }
+}
+
+impl<T: Bundle> RowLaw<T> {
+    /// v̂ of one row, without its bound.
+    #[inline(always)]
+    pub fn v_hat(&self, violation: T, rate: T) -> T {
+        rate.mul_add(self.per_rate, violation * self.per_violation)
+    }
+}
+
+/// A function of each lane.
+#[inline(always)]
+fn each<T: Bundle>(mut x: T, f: impl Fn(f64) -> f64) -> T {
+    for lane in 0..T::LANES {
+        let y = f(get(&x, lane));
+        put(&mut x, lane, y);
+    }
+    x
+}

@@ -1,0 +1,201 @@
+//! Constraints that go to their place as MJCF's `solref` and `solimp` describe.
+
+use spatial::Real;
+use spatial::masks::select;
+
+use crate::SpringPoint;
+
+/// MuJoCo takes impedances to lie in this interval, and so the place of the middle of their course.
+const LEAST: f64 = 1e-4;
+const GREATEST: f64 = 0.9999;
+
+/// A constraint with a reference acceleration: with the impedance d of its violation r and the inverse weight Â of its row,
+///
+/// ```text
+/// f = (−b ṙ − d k r − r̈) / R,   R = (1 − d)/d Â
+/// ```
+///
+/// a spring d k/R, a damper b/R and an inerter 1/R (MuJoCo's documentation, *Computation*, Constraint model). Under a load f it gives way by
+/// R f/(d k); unloaded it swings with the frequency d √k, as if its mass were 1/(1 − d) times as large.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Reference {
+    /// `solref`: time constant, s, and damping ratio, both positive; or −stiffness, 1/s², and −damping, 1/s, neither positive.
+    pub solref: [f64; 2],
+    /// `solimp`: impedance at no violation, at the width, the width (m or rad), where the middle of its course lies, and its power.
+    pub solimp: [f64; 5],
+    /// What a pyramidal friction cone makes of R, 1 over MJCF's `impratio`; 0 under an elliptic one.
+    pub pyramid: f64,
+}
+
+impl Default for Reference {
+    /// MJCF's.
+    fn default() -> Self {
+        Self { solref: [0.02, 1.0], solimp: [0.9, 0.95, 0.001, 0.5, 2.0], pyramid: 1.0 }
+    }
+}
+
+/// The law of a row over a step: γ = (v̂ − v)/R with v̂ = `per_rate` ṙ₀ + `per_violation` r₀.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReferenceStep<T> {
+    /// R
+    pub r: T,
+    /// Of v̂ over the rate at the beginning.
+    pub per_rate: T,
+    /// Of v̂ over the violation at the beginning, 1/s.
+    pub per_violation: T,
+}
+
+impl Reference {
+    /// Whether all numbers are such that the law has a value.
+    pub fn is_valid(&self) -> bool {
+        let Self { solref: [first, second], solimp, pyramid } = *self;
+        let is_one_format = (first > 0.0 && second > 0.0) || (first <= 0.0 && second <= 0.0);
+        let are_numbers = self.solref.iter().chain(&solimp).all(|x| x.is_finite()) && pyramid >= 0.0;
+        is_one_format && are_numbers && self.stiffness_and_damping(0.0).iter().all(|x| x.is_finite())
+    }
+
+    /// A number above 0 raised to the power of `solimp`.
+    pub fn power(&self, x: f64) -> f64 {
+        libm::pow(x, self.solimp[4])
+    }
+
+    /// The five numbers of `solimp`, each within the interval that MuJoCo takes it to lie in; the width is 0 where d is the same everywhere.
+    pub fn course(&self) -> [f64; 5] {
+        let inside = |value: f64| value.clamp(LEAST, GREATEST);
+        let [least, greatest, width, middle, exponent] = self.solimp;
+        let (least, greatest) = (inside(least), inside(greatest));
+        if least == greatest || width <= 0.0 {
+            let mean = 0.5 * (least + greatest);
+            return [mean, mean, 0.0, 0.5, 1.0];
+        }
+        [least, greatest, width, inside(middle), exponent.max(1.0)]
+    }
+
+    /// d at a violation of 0 or more; `power` is [`power`](Self::power) lane by lane, asked for where that is neither 1 nor 2.
+    #[inline(always)]
+    pub fn impedance<T: Real>(&self, violation: T, power: impl Fn(T) -> T) -> T {
+        let [least, greatest, width, middle, exponent] = self.course();
+        if width == 0.0 {
+            return T::from_f64(least);
+        }
+        let raised = |x: T| match exponent {
+            1.0 => x,
+            2.0 => x * x,
+            _ => power(x),
+        };
+        // y = m (x/m)ᵖ up to the middle m, point-symmetric beyond it.
+        let course = |x: T, whole: f64| raised(x * T::from_f64(1.0 / whole)) * T::from_f64(whole);
+        let x = (violation * T::from_f64(1.0 / width)).min(T::ONE);
+        let beyond = T::from_f64(middle).if_less(x, T::ONE, T::ZERO);
+        let y = select(beyond, T::ONE - course(T::ONE - x, 1.0 - middle), course(x, middle));
+        y.mul_add(T::from_f64(greatest - least), T::from_f64(least))
+    }
+
+    /// The depth at which a load rests that would accelerate the row by `acceleration`: (1 − d) a = d² k r.
+    pub fn depth(&self, acceleration: f64) -> f64 {
+        let [k, _] = self.stiffness_and_damping(0.0);
+        let is_beyond = |r: f64| {
+            let d = self.impedance(r, |x| self.power(x));
+            d * d * k * r > (1.0 - d) * acceleration
+        };
+        let [mut low, mut high] = [0.0, acceleration / (LEAST * LEAST * k).max(f64::MIN_POSITIVE)];
+        for _ in 0..200 {
+            let between = 0.5 * (low + high);
+            if between <= low || between >= high {
+                break;
+            }
+            if is_beyond(between) { high = between } else { low = between }
+        }
+        high
+    }
+
+    /// k without the impedance, 1/s², and b, 1/s. A time constant counts as two steps of `dt` s at least.
+    pub fn stiffness_and_damping(&self, dt: f64) -> [f64; 2] {
+        let [first, second] = self.solref;
+        let greatest = self.solimp[1].clamp(LEAST, GREATEST);
+        if first > 0.0 {
+            let time = first.max(2.0 * dt);
+            [(greatest * time * second).powi(-2), 2.0 / (greatest * time)]
+        } else {
+            [-first / (greatest * greatest), -second / greatest]
+        }
+    }
+
+    /// The law over a step of `dt` s of a row with the inverse weight Â, where it has the impedance `d`: damper and inerter at the end of the
+    /// step, the spring where [`SpringPoint`] says.
+    #[inline(always)]
+    pub fn over_step<T: Real>(&self, dt: f64, inverse_weight: T, d: T) -> ReferenceStep<T> {
+        let [k, b] = self.stiffness_and_damping(dt);
+        let r = inverse_weight * (T::ONE - d) / d;
+        // dt² d k
+        let spring = d * T::from_f64(dt * dt * k);
+        let SpringPoint { lead, reach } = SpringPoint::of(spring * d);
+        let per_whole = spring.mul_add(reach, T::from_f64(1.0 + dt * b)).recip();
+        ReferenceStep {
+            r: r * per_whole,
+            per_rate: (T::ONE - spring * (lead - reach)) * per_whole,
+            per_violation: -(d * per_whole) * T::from_f64(dt * k),
+        }
+    }
+
+    /// The law of two surfaces together, by their shares in it. Time constants and damping ratios are averaged, stiffnesses and dampings are
+    /// the greater ones, as in MuJoCo.
+    pub fn mix(a: &Self, b: &Self, share_of_a: f64) -> Self {
+        let mean = |x: f64, y: f64| share_of_a * x + (1.0 - share_of_a) * y;
+        let are_times = a.solref[0] > 0.0 && b.solref[0] > 0.0;
+        let of = |x: f64, y: f64| if are_times { mean(x, y) } else { x.min(y) };
+        Self {
+            solref: std::array::from_fn(|k| of(a.solref[k], b.solref[k])),
+            solimp: std::array::from_fn(|k| mean(a.solimp[k], b.solimp[k])),
+            pyramid: a.pyramid.max(b.pyramid),
+        }
+    }
+
+    /// What a friction cone makes of R along the normal: a pyramid of 2 (`rows` − 1) edges is as stiff as all of them together, each of
+    /// which has the friction in its direction.
+    pub fn share_of_cone(&self, friction: f64, rows: usize) -> f64 {
+        if self.pyramid == 0.0 || rows <= 1 {
+            return 1.0;
+        }
+        let squared = friction * friction;
+        (self.pyramid * squared * (1.0 + squared) / (rows - 1) as f64).max(MIN_SHARE)
+    }
+}
+
+/// MuJoCo's least coefficient of friction is 1e-5; what it makes of R is not to vanish.
+const MIN_SHARE: f64 = 1e-9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(solimp: [f64; 5], depth: f64) -> f64 {
+        let reference = Reference { solimp, ..Reference::default() };
+        reference.impedance(depth, |x| reference.power(x))
+    }
+
+    #[test]
+    fn impedance_follows_its_course() {
+        // As MuJoCo's documentation draws it: from dmin at 0 by the middle at half the way to dmax at the width.
+        for (depth, expected) in [(0.0, 0.1), (0.0025, 0.2), (0.005, 0.5), (0.0075, 0.8), (0.01, 0.9), (1.0, 0.9)] {
+            let found = at([0.1, 0.9, 0.01, 0.5, 2.0], depth);
+            assert!((found - expected).abs() < 1e-15, "{depth}: {found} for {expected}");
+        }
+        assert!((at([0.1, 0.9, 0.01, 0.3, 1.0], 0.002) - 0.26).abs() < 1e-15);
+        assert!((at([0.1, 0.9, 0.01, 0.5, 3.0], 0.0025) - 0.15).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_load_rests_where_the_law_says() {
+        // (1 − d) g = d² k r, whatever the step.
+        let law = Reference { solref: [0.02, 1.0], solimp: [0.9, 0.9, 0.001, 0.5, 2.0], pyramid: 0.0 };
+        for dt in [1e-4, 2e-3, 1e-2] {
+            let step = law.over_step(dt, 0.5, 0.9);
+            let [k, _] = law.stiffness_and_damping(dt);
+            let load = 9.81 / 0.5;
+            let r = 0.1 * 9.81 / (0.81 * k);
+            let impulse = -step.per_violation * r / step.r;
+            assert!((impulse / (dt * load) - 1.0).abs() < 1e-12, "{dt}: {impulse}");
+        }
+    }
+}

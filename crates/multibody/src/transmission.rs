@@ -1,0 +1,183 @@
+//! What actuators act on, and the lengths and rows of those between sites.
+
+use spatial::{Pose, Vec3};
+
+use crate::tendon::placed;
+use crate::{Kinematics, Model, NO_PARENT, TendonRow, TendonTerm, joint_axis};
+
+/// What an actuator acts on.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Transmission {
+    /// A joint with one degree of freedom: force = gear · actuator force, length = gear · q.
+    Joint {
+        /// Index of the joint in [`crate::Model::joints`].
+        joint: usize,
+        /// Gear ratio.
+        gear: f64,
+    },
+    /// A ball or free joint: the force is along the gear vector. The length is the gear vector times the rotation vector of a ball; a free
+    /// joint has none.
+    JointAxes {
+        /// Index of the joint in [`crate::Model::joints`].
+        joint: usize,
+        /// Gear vector, one entry per degree of freedom (6; a ball uses the first three).
+        gear: [f64; 6],
+        /// In which frame the gear turns.
+        frame: GearFrame,
+    },
+    /// A tendon: force = gear · actuator force along its length, length = gear · that of the tendon.
+    Tendon {
+        /// Index of the tendon in [`crate::Model::tendons`].
+        tendon: usize,
+        /// Gear ratio.
+        gear: f64,
+    },
+    /// A site: the force is a wrench along axes, and the opposite one acts on the reference, if there is one. With a reference the length is
+    /// the gear times position and rotation vector of the site in the frame of the reference. Without, as of a thruster, there is no length.
+    Site {
+        /// Index of the site in [`crate::Model::sites`].
+        site: usize,
+        /// Index of the site that it is seen from.
+        reference: Option<usize>,
+        /// Force and torque per unit of actuator force, in the frame of the reference, without one in that of the site.
+        gear: [f64; 6],
+    },
+    /// A rod of fixed length from a site (the pin of a crank) to something that slides along the z axis of another: the length is where.
+    SliderCrank {
+        /// Index of the crank's site.
+        crank: usize,
+        /// Index of the site along whose axis the other end slides.
+        slider: usize,
+        /// Length of the rod, m.
+        rod: f64,
+        /// Gear ratio.
+        gear: f64,
+    },
+    /// Something that is read but not simulated (a body, …): no force. A warning of the model names it.
+    Unsupported,
+}
+
+/// The frame that a gear vector of torques refers to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum GearFrame {
+    /// That of the body that the joint moves.
+    #[default]
+    Child,
+    /// That of its parent.
+    Parent,
+}
+
+/// A force at a point of a body, and a torque.
+struct Load {
+    body: usize,
+    point: Vec3<f64>,
+    force: Vec3<f64>,
+    torque: Vec3<f64>,
+}
+
+impl Transmission {
+    /// The sites that it acts on.
+    pub fn sites(&self) -> impl Iterator<Item = usize> + use<> {
+        let sites = match *self {
+            Self::Site { site, reference, .. } => [Some(site), reference],
+            Self::SliderCrank { crank, slider, .. } => [Some(crank), Some(slider)],
+            Self::Joint { .. } | Self::JointAxes { .. } | Self::Tendon { .. } | Self::Unsupported => [None; 2],
+        };
+        sites.into_iter().flatten()
+    }
+
+    /// The sites that it acts on, to be changed.
+    pub fn sites_mut(&mut self) -> impl Iterator<Item = &mut usize> {
+        let sites = match self {
+            Self::Site { site, reference, .. } => [Some(site), reference.as_mut()],
+            Self::SliderCrank { crank, slider, .. } => [Some(crank), Some(slider)],
+            Self::Joint { .. } | Self::JointAxes { .. } | Self::Tendon { .. } | Self::Unsupported => [None, None],
+        };
+        sites.into_iter().flatten()
+    }
+
+    /// Sets `row` to the length of what acts on sites and to its row, gear included, after [`crate::forward_kinematics`]; of what does not, to
+    /// nothing.
+    pub fn write_row(&self, model: &Model, kinematics: &Kinematics<f64>, row: &mut TendonRow) {
+        row.length = 0.0;
+        row.terms.clear();
+        let place = |site: usize| {
+            let site = &model.sites[site];
+            (site.body, placed(model, kinematics, site.body, site.pose))
+        };
+        let push = |loads: [Load; 2], row: &mut TendonRow| push_loads(model, kinematics, loads, row);
+        match *self {
+            Self::Site { site, reference, gear } => {
+                let (body, pose) = place(site);
+                let (linear, angular) = (Vec3::new(gear[0], gear[1], gear[2]), Vec3::new(gear[3], gear[4], gear[5]));
+                let (base, frame) = reference.map_or((0, pose), place);
+                let (force, torque) = (frame.rot * linear, frame.rot * angular);
+                if reference.is_some() {
+                    let Pose { pos, rot } = frame.inverse() * pose;
+                    row.length = linear.dot(pos) + angular.dot(rot.unit().rotation_vector());
+                }
+                let back = Load { body: base, point: frame.pos, force: -force, torque: -torque };
+                push([Load { body, point: pose.pos, force, torque }, back], row);
+            }
+            Self::SliderCrank { crank, slider, rod, gear } => {
+                let ((body, pin), (base, guide)) = (place(crank), place(slider));
+                let (axis, arm) = (guide.rot * Vec3::new(0.0, 0.0, 1.0), pin.pos - guide.pos);
+                let along = arm.dot(axis);
+                let square = along * along + rod * rod - arm.dot(arm);
+                // Where the rod does not reach the axis, the length is that of the nearest point.
+                let root = square.max(0.0).sqrt();
+                let (by_arm, by_axis) = match square > 0.0 {
+                    true => (axis * (1.0 - along / root) + arm * (1.0 / root), arm * (1.0 - along / root)),
+                    false => (axis, arm),
+                };
+                row.length = gear * (along - root);
+                let (force, torque) = (by_arm * gear, axis.cross(by_axis) * gear);
+                let back = Load { body: base, point: guide.pos, force: -force, torque };
+                push([Load { body, point: pin.pos, force, torque: Vec3::ZERO }, back], row);
+            }
+            Self::Joint { .. } | Self::JointAxes { .. } | Self::Tendon { .. } | Self::Unsupported => {}
+        }
+    }
+}
+
+/// Adds what the loads do on the degrees of freedom that move one of their bodies against the other.
+fn push_loads(model: &Model, kinematics: &Kinematics<f64>, loads: [Load; 2], row: &mut TendonRow) {
+    let mut push = |node: usize, load: &Load| {
+        let (of_tree, frame) = (&model.tree.nodes[node], &kinematics.frames[node]);
+        for k in 0..of_tree.joint.nv() {
+            let motion = joint_axis(of_tree, frame, k).shifted(load.point - frame.pos);
+            let coefficient = load.force.dot(motion.lin) + load.torque.dot(motion.ang);
+            row.terms.push(TendonTerm { node, dof: of_tree.v + k, coefficient });
+        }
+        of_tree.parent
+    };
+    let [mut i, mut j] = [&loads[0], &loads[1]].map(|load| model.bodies[load.body].node.unwrap_or(NO_PARENT));
+    // What moves both alike is left out.
+    while i != j {
+        if j == NO_PARENT || (i != NO_PARENT && i > j) {
+            i = push(i, &loads[0]);
+        } else {
+            j = push(j, &loads[1]);
+        }
+    }
+    row.terms.sort_unstable_by_key(|term| term.dof);
+}
+
+/// A gear vector on the degrees of freedom of a ball or free joint whose coordinates are `q`.
+pub fn gear_of_axes(gear: [f64; 6], frame: GearFrame, q: &[f64]) -> [f64; 6] {
+    let mut turned = gear;
+    let (first, at) = if q.len() == 4 { (0, 0) } else { (3, 3) };
+    if let (GearFrame::Parent, Some([w, x, y, z])) = (frame, q.get(at..at + 4)) {
+        let rotation = spatial::Quat::new(*w, *x, *y, *z).unit();
+        let torque = rotation.conjugate() * Vec3::new(gear[first], gear[first + 1], gear[first + 2]);
+        turned[first..first + 3].copy_from_slice(&torque.to_array());
+    }
+    turned
+}
+
+/// The length of a ball joint along a gear vector; a free joint, with seven coordinates, has none.
+pub fn length_of_axes(gear: [f64; 6], q: &[f64]) -> f64 {
+    let &[w, x, y, z] = q else { return 0.0 };
+    let turn = spatial::Quat::new(w, x, y, z).unit().rotation_vector().to_array();
+    gear.iter().zip(turn).map(|(gear, turn)| gear * turn).sum()
+}

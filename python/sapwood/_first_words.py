@@ -1,0 +1,251 @@
+"""What users of other engines type first, and what it is called here: in messages, and in ``docs/coming-from``.
+
+``python python/documentation/first_words.py`` writes the tables into the pages.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sapwood._errors import did_you_mean
+
+MUJOCO = {
+    "MjModel.from_xml_path(p)": "sw.load(p)",
+    "MjModel.from_xml_string(s)": "sw.load(s)",
+    "MjData(m)": "sw.Simulation(model, timestep=…)",
+    "MjModel": "sw.load",
+    "mj_step(m, d, n)": "sim.step(n)",
+    "mj_step1": "sim.step()",
+    "mj_step2": "sim.step()",
+    "mj_forward": "not needed: quantities are of the present state",
+    "mj_kinematics": "not needed",
+    "mj_resetData": "sim.reset()",
+    "mj_resetDataKeyframe(m, d, k)": "sim.reset(k), by index or name",
+    "d.qpos": "sim.q",
+    "d.qvel": "sim.v",
+    "d.qacc": "sim.acceleration",
+    "d.ctrl": "sim.ctrl",
+    "d.act": "sim.act",
+    "d.time": "sim.time",
+    "d.qfrc_applied": "sim.applied_force",
+    "d.xfrc_applied": "sim.applied_wrench (torque first)",
+    "d.body(b).xpos": "sim.body(b).position",
+    "xquat": "sim.body(b).quaternion",
+    "xmat": "sim.body(b).rotation",
+    "xipos": "sim.body(b).com",
+    "cvel": "sim.body(b).velocity",
+    "geom_xpos": "sim.geom_positions",
+    "site_xpos": "sim.site_positions",
+    "site_xmat": "sim.site(s).rotation",
+    "d.subtree_com": "sim.center_of_mass()",
+    "d.energy": "sim.energy()",
+    "d.qfrc_actuator": "sim.actuation_forces",
+    "d.actuator_force": "sim.actuator_forces",
+    "d.qfrc_passive": "sim.passive_forces",
+    "d.qfrc_constraint": "sim.constraint_forces",
+    "d.qfrc_bias": "model.bias_forces(q, v)",
+    "mj_fullM": "model.mass_matrix(q)",
+    "qM": "model.mass_matrix(q)",
+    "d.sensordata": "sim.sensordata",
+    "d.sensor(s).data": "sim.sensor(s).value",
+    "d.contact": "sim.contact_forces()",
+    "d.ncon": "sim.stats.contacts",
+    "mj_contactForce": "sim.contact_forces(), force in world axes",
+    "cfrc_ext": "sim.contact_forces()",
+    "ten_length": "sim.tendon_lengths",
+    "actuator_length": "sim.actuator(a).length",
+    "mj_jacBody": "sim.jacobian(b)",
+    "mj_jacSite": "sim.jacobian(site=s)",
+    "mj_jac": "sim.jacobian(b, point=p)",
+    "mj_inverse": "model.inverse_dynamics(q, v, a), without passive forces, limits and contacts",
+    "mj_integratePos": "model.integrate(q, dv)",
+    "mj_differentiatePos": "model.difference(q0, q1)",
+    "mj_getState": "sim.state()",
+    "mj_setState": "sim.restore(state)",
+    "mj_copyData": "sim.restore(state)",
+    "mjd_transitionFD": "sim.step_jacobians()",
+    "mj_ray": "sim.ray(origin, direction)",
+    "mj_geomDistance": "sim.distance(a, b)",
+    "mj_name2id": "model.body_index(name), joint_index, …",
+    "mj_id2name": "model.body_names[i], joint_names, …",
+    "mj_saveLastXML": "model.to_mjcf(path)",
+    "m.opt.timestep": "sim.timestep, model.timestep",
+    "m.opt": "sim.options, model.timestep, model.gravity",
+    "m.opt.gravity": "sim.parameters.gravity",
+    "setConst": "not needed",
+    "mj_setConst": "not needed",
+    "m.body_mass": "model.body_masses; to change, sim.parameters.masses",
+    "m.body_inertia": "sim.body(b).inertia",
+    "m.body_ipos": "sim.parameters.coms",
+    "m.body_parentid": "model.body_parents",
+    "m.geom_bodyid": "model.geom_bodies",
+    "m.geom_friction": "sim.parameters.frictions",
+    "m.geom_size": "sim.parameters.geom_sizes",
+    "m.geom_pos": "sim.parameters.geom_positions",
+    "m.site_bodyid": "model.site_bodies",
+    "m.dof_damping": "sim.parameters.damping",
+    "m.dof_armature": "model.armature",
+    "m.dof_frictionloss": "sim.parameters.frictionloss",
+    "m.jnt_stiffness": "sim.parameters.stiffness",
+    "m.jnt_range": "sim.parameters.joint_ranges",
+    "m.jnt_qposadr": "model.joints[i].q",
+    "m.jnt_dofadr": "model.joints[i].v",
+    "m.njnt": "model.njoint",
+    "m.jnt_type": "model.joints[i].kind",
+    "m.actuator_ctrlrange": "model.ctrl_range",
+    "m.actuator_forcerange": "model.force_range",
+    "m.actuator_gainprm": "sim.parameters.gains",
+    "m.actuator_biasprm": "sim.parameters.kp, .kv",
+    "m.qpos0": "model.keyframe().q",
+    "m.key_qpos": "model.keyframe(k).q",
+    "m.nkey": "len(model.keyframe_names)",
+    "m.na": "len(sim.act)",
+    "m.ntendon": "len(model.tendon_names)",
+    "m.ncam": "len(model.camera_names)",
+    "m.neq": "len(model.equality_names)",
+    "m.sensor_adr": "model.sensor_addresses",
+    "MjSpec": "sw.ModelBuilder",
+    "d.eq_active": "sim.equality_active, sim.equality(name).active",
+    "d.mocap_pos": "sim.mocap_positions, sim.body(b).position = …",
+    "d.mocap_quat": "sim.mocap_quaternions, sim.body(b).quaternion = …",
+    "mujoco.Renderer(m).render()": "sim.render(width, height), without OpenGL",
+    "mujoco.viewer.launch_passive(m, d)": "sw.view(sim, run=False)",
+    "viewer.launch": "sw.view(sim)",
+    "rollout": "sw.Batch",
+    "mjx": "sw.Batch, on the CPU",
+    "put_model": "sw.Batch(model, n)",
+    "integrator=": "scheme=",
+    "cone=": "contact=",
+    "iterations=": "factorization_budget=",
+    "dt=": "timestep=",
+    'gymnasium.make("Ant-v5")': 'gymnasium.make("sapwood/Ant-v0") after import sapwood.gym',
+    "m.data": "sw.Simulation(model)",
+    "sim.data": "the simulation itself: sim.q, sim.v, sim.ctrl, …",
+}
+
+PYBULLET = {
+    "connect": "not needed: sw.load and sw.Simulation",
+    "disconnect": "not needed",
+    "GUI": "sw.view(sim)",
+    "loadURDF": "sw.load(file)",
+    "loadMJCF": "sw.load(file)",
+    "loadSDF": "sw.load(file) of MJCF or URDF",
+    'loadURDF("plane.urdf")': "sw.load(file, ground=True)",
+    "several robots in one world": "sw.ModelBuilder, [`attach`](../modelling.md#put-models-together)",
+    "stepSimulation": "sim.step()",
+    "setTimeStep(dt)": "sim.timestep = dt, sw.Simulation(model, timestep=dt)",
+    "setGravity": "sim.parameters.gravity",
+    "setRealTimeSimulation": "sw.view(sim)",
+    "resetSimulation": "sim.reset()",
+    "saveState": "sim.state()",
+    "restoreState": "sim.restore(state)",
+    "getNumJoints": "model.njoint",
+    "getJointInfo": "model.joints[i]",
+    "getNumBodies": "model.nbody",
+    "getJointState(r, j)": "sim.joint(j).q, .v, .effort",
+    "getJointStates": "sim.q, sim.v",
+    "resetJointState(r, j, q)": "sim.joint(j).q = q",
+    "setJointMotorControl2(…, POSITION_CONTROL)": "sim.pd(kp, kd, target)",
+    "setJointMotorControl2(…, TORQUE_CONTROL)": "sim.applied_force[i] = tau, or sim.actuator(a).ctrl",
+    "setJointMotorControlArray": "sim.pd(kp, kd, target), or sim.ctrl",
+    "getBasePositionAndOrientation": "sim.body(b).com, .quaternion",
+    "getLinkState": "sim.body(b).position, …",
+    "resetBasePositionAndOrientation": "sim.joint(j).q = [*position, *quaternion], of the free joint",
+    "getBaseVelocity": "sim.body(b).velocity",
+    "resetBaseVelocity": "sim.joint(j).v, of the free joint",
+    "applyExternalForce(…, WORLD_FRAME)": "sim.body(b).applied_wrench[3:], at the centre of mass",
+    "applyExternalTorque": "sim.body(b).applied_wrench[:3]",
+    "getContactPoints(a, b)": "sim.contact_forces()",
+    "getClosestPoints": "sim.distance(a, b)",
+    "rayTest": "sim.ray(origin, direction)",
+    "rayTestBatch": "sim.rays(…)",
+    "calculateJacobian": "sim.jacobian(b): (6, nv), world axes",
+    "calculateMassMatrix": "model.mass_matrix(q)",
+    "calculateInverseDynamics": "model.inverse_dynamics(q, v, a)",
+    "getDynamicsInfo": "sim.body(b).mass, .inertia",
+    "changeDynamics(mass=…, lateralFriction=…)": "sim.parameters.masses, .frictions",
+    "createConstraint": "connect, weld, … of MJCF or sw.ModelBuilder",
+    "createMultiBody": "sw.ModelBuilder",
+    "getCameraImage(w, h)": 'sim.render(w, h), kind="depth", kind="segmentation"',
+    "connect(p.GUI)": "sw.view(sim)",
+    "startStateLogging": "sim.record(), or sw.VideoWriter",
+    "useFixedBase=": "floating_base=",
+    "timeStep=": "timestep=",
+    "fixed_base=": "floating_base=",
+}
+
+DRAKE = {
+    "Parser(plant).AddModels(file)": "sw.load(file, package_path=…)",
+    "MultibodyPlant": "sw.load(file)",
+    "AddMultibodyPlantSceneGraph": "sw.load(file)",
+    "DiagramBuilder": "not needed",
+    "Simulator(diagram) and the root context": "sw.Simulation(model, timestep=…)",
+    "Simulator": "sw.Simulation",
+    "simulator.AdvanceTo(t)": "sim.advance_to(t), sim.step(n)",
+    "get_time": "sim.time",
+    "plant.GetPositions(c)": "sim.q",
+    "SetPositions": "sim.q[:] = …",
+    "num_positions": "model.nq",
+    "plant.GetVelocities(c)": "sim.v",
+    "SetVelocities": "sim.v[:] = …",
+    "num_velocities": "model.nv",
+    "num_actuators": "model.nu",
+    "num_bodies": "model.nbody",
+    "CalcTotalMass": "model.mass",
+    "GetBodyByName": "sim.body(name)",
+    "GetJointByName": "sim.joint(name)",
+    "GetFrameByName": "sim.site(name)",
+    "actuation input port": "sim.ctrl (actuators of an MJCF file), sim.applied_force (nv,)",
+    "EvalBodyPoseInWorld(c, body)": "sim.body(b).position, .rotation",
+    "EvalBodySpatialVelocityInWorld(c, body)": "sim.body(b).velocity",
+    "CalcJacobianSpatialVelocity(…)": "sim.jacobian(b), sim.jacobian(b, point=p)",
+    "CalcMassMatrix(c)": "model.mass_matrix(q)",
+    "CalcBiasTerm(c) − CalcGravityGeneralizedForces(c)": "model.bias_forces(q, v)",
+    "CalcInverseDynamics(c, vdot, forces)": "model.inverse_dynamics(q, v, a)",
+    "CalcCenterOfMassPositionInWorld(c)": "sim.center_of_mass()",
+    "contact results output port": "sim.contact_forces()",
+    "QueryObject.ComputeSignedDistancePairClosestPoints": "sim.distance(a, b)",
+    "StartMeshcat()": "sw.view(sim)",
+    "AddDefaultVisualization": "sw.view(sim), sim.record()",
+    "RgbdSensor": 'sim.render(w, h, camera, kind="rgb" or "depth" or "segmentation")',
+    "DiscreteTimeLinearQuadraticRegulator on FirstOrderTaylorApproximation": (
+        "the same on A, B = sim.step_jacobians(): [example](../jacobians.md)"
+    ),
+    "plant.SetFreeBodyPose(c, body, X)": "sim.joint(j).q = [*position, *quaternion]",
+    "time_step=": "timestep=",
+}
+
+ENGINES = {"mujoco": ("MuJoCo", MUJOCO), "pybullet": ("PyBullet", PYBULLET), "drake": ("Drake", DRAKE)}
+"""Page, name of the engine, and what its users type."""
+
+IDENTIFIER = re.compile(r"^(?:\w+(?:\([^)]*\))?\.)*(\w+=?)(?:\(.*\))?$")
+
+
+def identifier(typed: str) -> str | None:
+    """The name at the end of what is typed, with ``=`` of an argument; None of words that are no code."""
+    found = IDENTIFIER.match(typed)
+    return found[1] if found else None
+
+
+def here(name: str) -> str | None:
+    """What a name of another engine is here, as the end of a message."""
+    found = {
+        f"{typed.removesuffix('=')} of {engine} is {words}"
+        for engine, names in ENGINES.values()
+        for typed, words in names.items()
+        if identifier(typed) == name
+    }
+    return "; ".join(sorted(found)) or None
+
+
+def attribute_error(owner: str, name: str, known: list[str]) -> AttributeError:
+    """The error of an attribute that objects of a class do not have."""
+    hint = here(name) or did_you_mean(name, [word for word in known if not word.startswith("_")])
+    message = f"{owner!r} has no attribute {name!r}"
+    return AttributeError(f"{message}: {hint}" if hint else message)
+
+
+def argument_error(function: str, name: str, known: list[str]) -> TypeError:
+    """The error of an argument that a function does not take."""
+    hint = here(name + "=") or did_you_mean(name, known) or f"expected one of {', '.join(known)}"
+    return TypeError(f"{function}() got an unexpected keyword argument {name!r}: {hint}")

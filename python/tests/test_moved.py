@@ -1,0 +1,96 @@
+"""Bodies that are moved from outside, and equality constraints that are switched."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+import sapwood as sw
+
+HAND = """<mujoco><option timestep="0.002"/><worldbody>
+    <body name="target" mocap="true" pos="0 0 1"><geom size=".02" contype="0" conaffinity="0"/></body>
+    <body name="hand" pos="0 0 1"><freejoint/><geom size=".05" mass="1"/></body></worldbody>
+    <equality><weld name="grip" body1="target" body2="hand" {parameters}/></equality></mujoco>"""
+
+
+@pytest.mark.parametrize("parameters", ["", 'solref="0.02 1" solimp="0.9 0.95 0.001"'])
+def test_what_is_welded_to_a_moved_body_follows_it(parameters: str) -> None:
+    text = HAND.format(parameters=parameters)
+    sim = sw.Simulation(sw.load(text))
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    turn = np.array([np.cos(0.2), 0, 0, np.sin(0.2)])
+    for k in range(1000):
+        x = 0.3 * min(k / 500, 1)
+        sim.body("target").position = (x, 0, 1)
+        sim.body("target").quaternion = turn
+        data.mocap_pos[0, 0], data.mocap_quat[0] = x, turn
+        sim.step()
+        mujoco.mj_step(model, data)
+    assert np.allclose(sim.body("target").position, (0.3, 0, 1))
+    assert np.allclose(sim.body("hand").position, (0.3, 0, 1), atol=2e-3)
+    assert np.allclose(sim.body("hand").quaternion, turn, atol=2e-3)
+    if parameters:
+        assert np.allclose(sim.q, data.qpos, atol=1e-4)
+
+
+def test_moved_bodies_push_what_they_meet() -> None:
+    text = """<mujoco><worldbody><geom type="plane" size="2 2 .1"/>
+        <body name="pusher" mocap="true" pos="-.3 0 .1"><geom type="box" size=".05 .2 .08"/></body>
+        <body name="box" pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"""
+    sim = sw.Simulation(sw.load(text))
+    for k in range(1500):
+        sim.mocap_positions[0, 0] = -0.3 + 0.2 * k * sim.timestep
+        sim.step()
+    assert sim.body("box").position[0] == pytest.approx(sim.mocap_positions[0, 0] + 0.15, abs=2e-3)
+
+
+def test_equalities_are_switched() -> None:
+    text = """<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint/><geom size=".05"/></body></worldbody>
+        <equality><weld name="hold" body1="a" active="false"/></equality></mujoco>"""
+    sim = sw.Simulation(sw.load(text))
+    assert not sim.equality("hold").active
+    sim.equality("hold").active = True
+    sim.step(100)
+    assert sim.body("a").position[2] == pytest.approx(1, abs=1e-4)
+    saved = sim.state()
+    sim.equality("hold").active = False
+    sim.step(100)
+    fallen = sim.q.copy()
+    assert fallen[2] < 0.9
+    sim.restore(saved)
+    assert sim.equality("hold").active
+    sim.equality("hold").active = False
+    sim.step(100)
+    assert np.array_equal(sim.q, fallen)
+    sim.reset()
+    assert not sim.equality("hold").active
+    assert repr(sim.equality("hold")) == '<sapwood equality "hold", a weld, not in force>'
+
+
+def test_worlds_have_their_own() -> None:
+    text = """<mujoco><worldbody><geom type="plane" size="1 1 .1"/><body name="a" pos="0 0 1"><freejoint/><geom size=".05"/></body></worldbody>
+        <equality><weld name="hold" body1="a"/></equality></mujoco>"""
+    batch = sw.Batch(sw.load(text), 5)
+    batch.equality_active[2:] = 0
+    batch.step(100)
+    assert np.all(batch.q[:2, 2] > 0.999) and np.all(batch.q[2:, 2] < 0.9)
+    batch.reset()
+    assert np.all(batch.equality_active == 1)
+    moved = sw.Batch(sw.load(HAND.format(parameters="")), 3)
+    moved.mocap_positions[:, 0, 0] = (0, 0.1, 0.2)
+    moved.step(500)
+    assert np.allclose(moved.q[:, 0], (0, 0.1, 0.2), atol=2e-3)
+
+
+def test_what_does_not_move_so_says_so() -> None:
+    sim = sw.Simulation(sw.load(HAND.format(parameters="")))
+    assert sim.body("target").mocap
+    assert not sim.body("hand").mocap
+    with pytest.raises(AttributeError, match="mocap"):
+        sim.body("hand").position = (0, 0, 0)
+    with pytest.raises(ValueError, match="rotation"):
+        sim.body("target").quaternion = (0, 0, 0, 0)
+    text = '<mujoco><worldbody><body><body name="x" mocap="true"/></body></worldbody></mujoco>'
+    with pytest.raises(sw.LoadError, match="worldbody"):
+        sw.load(text)
