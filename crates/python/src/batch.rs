@@ -96,7 +96,7 @@ impl Batch {
         others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         let py = model.py();
-        let own = ["n", "device", "threads", "precision", "lanes", "contacts"];
+        let own = ["n", "device", "threads", "precision", "rows", "lanes", "contacts"];
         no_arguments("Batch", others, &[&OPTIONS[..], &own].concat())?;
         let worlds = usize::try_from(n).unwrap_or_default();
         if worlds == 0 {
