@@ -21,12 +21,16 @@ pub fn print(text: &str) {
 
 /// Notes what became of something that was printed: the command says so at its end.
 pub fn note_outcome(outcome: io::Result<()>) {
-    if let (Err(error), Ok(mut unwritten)) = (outcome, UNWRITTEN.lock()) {
-        unwritten.get_or_insert(error);
+    match (outcome, UNWRITTEN.lock()) {
+        // A reader that has gone away (`| head`) has what it wanted.
+        (Err(error), Ok(mut unwritten)) if error.kind() != io::ErrorKind::BrokenPipe => {
+            unwritten.get_or_insert(error);
+        }
+        _ => {}
     }
 }
 
-/// Why something that was printed is not there: a full disk, a reader that has gone away; asked once.
+/// Why something that was printed is not there: a full disk; asked once.
 pub fn unwritten() -> Option<io::Error> {
     UNWRITTEN.lock().ok()?.take()
 }

@@ -39,7 +39,7 @@ fn keyframes() {
         &["run", "@slider-2-0.5", "--keyframe", "slidin"],
         "there is no keyframe \"slidin\": did you mean \"sliding\"?",
     );
-    assert_hint(&["run", "@dog", "--keyframe", "stand"], "the model has none with a name");
+    assert_hint(&["run", "@dog", "--keyframe", "stand"], "there is no keyframe \"stand\": the model has none");
 }
 
 #[test]

@@ -197,6 +197,9 @@ fn no_keyframe(name: &str, known: &[String]) -> String {
         return format!("keyframe is {name}: the model has {count} keyframes, expected an index below that");
     }
     let known: Vec<&str> = known.iter().map(String::as_str).filter(|known| !known.is_empty()).collect();
+    if count == 0 {
+        return format!("there is no keyframe {name:?}: the model has none");
+    }
     if known.is_empty() {
         return format!("there is no keyframe {name:?}: the model has {count} keyframes, none with a name");
     }

@@ -151,11 +151,9 @@ fn midpoint_is_of_second_order_through_touch_and_parting() {
     for damping in [0.0, 60.0] {
         let expected = bounced(9e4, damping, 0.3);
         let error = |steps: usize| {
-            let mjcf = format!(
-                r#"<mujoco><worldbody><geom type="plane" size="5 5 1"/><body pos="0 0 .25"><freejoint/>
-                <geom type="sphere" size=".05" mass="1"/></body></worldbody></mujoco>"#
-            );
-            let plain = start(&mjcf, Scheme::Midpoint, 0.3 / steps as f64);
+            let mjcf = r#"<mujoco><worldbody><geom type="plane" size="5 5 1"/><body pos="0 0 .25"><freejoint/>
+                <geom type="sphere" size=".05" mass="1"/></body></worldbody></mujoco>"#;
+            let plain = start(mjcf, Scheme::Midpoint, 0.3 / steps as f64);
             let mut s = with_springs(&plain, 2.0 * 9e4, damping / 9e4, plain.options().clone());
             run(&mut s, steps);
             (s.state().q[2] - expected).abs()
