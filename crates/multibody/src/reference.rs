@@ -162,7 +162,7 @@ impl Reference {
     }
 }
 
-/// MuJoCo's least coefficient of friction is 1e-5; what it makes of R is not to vanish.
+/// MuJoCo's least coefficient of friction is 1e-5: R stays positive there.
 const MIN_SHARE: f64 = 1e-9;
 
 #[cfg(test)]
