@@ -77,7 +77,8 @@ def test_worlds_have_their_own() -> None:
     assert np.all(batch.q[:2, 2] > 0.999) and np.all(batch.q[2:, 2] < 0.9)
     batch.reset()
     assert np.all(batch.equality_active == 1)
-    moved = sw.Batch(sw.load(HAND.format(parameters="")), 3)
+    with pytest.warns(sw.PerformanceWarning, match="moved from outside"):
+        moved = sw.Batch(sw.load(HAND.format(parameters="")), 3)
     moved.mocap_positions[:, 0, 0] = (0, 0.1, 0.2)
     moved.step(500)
     assert np.allclose(moved.q[:, 0], (0, 0.1, 0.2), atol=2e-3)
@@ -94,3 +95,23 @@ def test_what_does_not_move_so_says_so() -> None:
     text = '<mujoco><worldbody><body><body name="x" mocap="true"/></body></worldbody></mujoco>'
     with pytest.raises(sw.ModelError, match="worldbody"):
         sw.load(text)
+
+
+def test_pictures_show_where_bodies_are_moved_to() -> None:
+    text = """<mujoco><worldbody><geom name="ground" type="plane" size="2 2 .1"/>
+        <body name="target" mocap="true" pos="0 0 .5"><geom type="box" size=".1 .1 .1"/>
+        <body name="tool" pos="0 0 .2"><geom name="tool" size=".05"/></body></body></worldbody></mujoco>"""
+    model = sw.load(text)
+    sim = sw.Simulation(model)
+    camera = sw.Camera(position=(0, -3, 0.5), lookat=(0, 0, 0.5))
+
+    def column() -> float:
+        seen = np.asarray(sim.render(100, 100, camera=camera, kind="segmentation"))
+        return float(np.nonzero(seen == model.geom_names.index("tool"))[1].mean())
+
+    assert column() == pytest.approx(49.5, abs=0.5)
+    sim.body("target").position = (0.45, 0, 0.5)
+    assert column() > 60
+    sim.step()
+    assert column() > 60
+    assert sw.Renderer(model, 100, 100).render(sim.q, camera=camera).shape == (100, 100, 3)

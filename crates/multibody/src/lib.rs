@@ -78,7 +78,7 @@ pub use kinematics::{
 };
 pub use material::{Compliance, Material, Resistance};
 pub use medium::{Drag, Medium};
-pub use model::{Body, Joint, JointKind, Keyframe, KeyframeKey, Model, Warning};
+pub use model::{Body, Joint, JointKind, Keyframe, KeyframeKey, Model, Warning, mocap_pose};
 pub use muscle::Muscle;
 pub use reference::{Reference, ReferenceStep};
 pub use residuals::equality_residuals;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use spatial::{Pose, RigidInertia, Vec3};
+use spatial::{Pose, Quat, RigidInertia, Vec3};
 
 use crate::{Actuator, Camera, Compliance, DefaultView, Equality, Material, Medium, Sensor, Site, Tendon, Tree};
 
@@ -298,6 +298,21 @@ impl Model {
         (0..self.bodies.len()).filter(|body| self.bodies[*body].is_mocap)
     }
 
+    /// A body that does not move by itself and the bodies that are fixed to it, with their poses in it: what goes along where it is moved
+    /// from outside.
+    pub fn fixed_to(&self, body: usize) -> impl Iterator<Item = (usize, Pose<f64>)> + '_ {
+        let back = self.bodies[body].pose.inverse();
+        let hangs = move |mut other: usize| {
+            while other > body {
+                other = self.bodies[other].parent;
+            }
+            other == body
+        };
+        (body..self.bodies.len())
+            .filter(move |part| self.bodies[*part].node.is_none() && hangs(*part))
+            .map(move |part| (part, back * self.bodies[part].pose))
+    }
+
     /// Where bodies are that are moved from outside, (nmocap, 7): position, then the quaternion w x y z.
     pub fn mocap_poses(&self) -> Vec<f64> {
         let of = |body: usize| {
@@ -305,6 +320,15 @@ impl Model {
             [pos.x, pos.y, pos.z, rot.w, rot.x, rot.y, rot.z]
         };
         self.mocap_bodies().flat_map(of).collect()
+    }
+
+    /// Puts bodies that are moved from outside, and those that are fixed to them, among the poses (nbody) where `mocap` (nmocap, 7) has them.
+    pub fn place_mocap_bodies(&self, mocap: &[f64], poses: &mut [Pose<f64>]) {
+        for (body, pose) in self.mocap_bodies().zip(mocap.as_chunks().0) {
+            for (part, in_body) in self.fixed_to(body) {
+                poses[part] = mocap_pose(pose) * in_body;
+            }
+        }
     }
 
     /// Which equality constraints are in force, 1 or 0, (neq).
@@ -391,4 +415,9 @@ impl Model {
             }),
         }
     }
+}
+
+/// A body's pose from its position and its quaternion w x y z, of any length but none (which is no rotation).
+pub fn mocap_pose(&[x, y, z, qw, qx, qy, qz]: &[f64; 7]) -> Pose<f64> {
+    Pose::new(Vec3::new(x, y, z), Quat::new(qw, qx, qy, qz).normalized().unwrap_or(Quat::IDENTITY))
 }

@@ -71,6 +71,7 @@ struct Order {
 struct Shown {
     q: Vec<f64>,
     soft: Vec<f64>,
+    mocap: Vec<f64>,
     /// Colours of the nodes of soft bodies, where these do not have their own.
     colours: Option<Vec<[f32; 3]>>,
 }
@@ -109,7 +110,7 @@ impl Shown {
     fn of(simulation: &mut sim::Simulation, stress: Stress) -> Self {
         let colours = stress.colours(simulation);
         let state = simulation.state();
-        Self { q: state.q.clone(), soft: state.soft_positions.clone(), colours }
+        Self { q: state.q.clone(), soft: state.soft_positions.clone(), mocap: state.mocap.clone(), colours }
     }
 }
 
@@ -119,12 +120,13 @@ impl Order {
         &self,
         py: Python<'py>,
         renderer: &mut render::Renderer,
-        Shown { q, soft, colours }: &Shown,
+        Shown { q, soft, mocap, colours }: &Shown,
         bodies: &[i32],
     ) -> PyResult<Bound<'py, PyAny>> {
         let [width, height] = self.size;
         let (eye, size) = (&self.eye, self.size);
         let failed = |error: render::RenderError| PyValueError::new_err(error.to_string());
+        renderer.place_mocap_bodies(mocap).map_err(failed)?;
         renderer.place_soft_bodies(soft).map_err(failed)?;
         renderer.paint_soft_bodies(colours.as_deref()).map_err(failed)?;
         match self.kind {
@@ -460,7 +462,7 @@ impl Renderer {
             }
             Err(_) => {
                 let q = configuration("source", source, model.inner())?;
-                Shown { q, soft: at_rest(model), colours: None }
+                Shown { q, soft: at_rest(model), mocap: model.inner().mocap_poses(), colours: None }
             }
         };
         renderer.show_groups(shown(groups)?);

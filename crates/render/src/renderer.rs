@@ -57,6 +57,8 @@ pub enum RenderError {
     Configuration,
     /// The positions of the nodes of soft bodies have another length than the model's, or are not finite.
     SoftPositions,
+    /// The poses of bodies that are moved from outside have another length than the model's, or are not finite.
+    MocapPoses,
     /// There are not as many colours as nodes of soft bodies.
     SoftColours,
 }
@@ -68,6 +70,9 @@ impl fmt::Display for RenderError {
             Self::NoCamera => f.write_str("the camera: expected one of the model's cameras and bodies"),
             Self::Configuration => f.write_str("q: expected as many coordinates as the model has"),
             Self::SoftColours => f.write_str("colours of nodes: expected one for each of the model's"),
+            Self::MocapPoses => {
+                f.write_str("poses of moved bodies: expected seven finite numbers for each of the model's")
+            }
             Self::SoftPositions => {
                 f.write_str("positions of nodes: expected three finite numbers for each of the model's")
             }
@@ -85,6 +90,8 @@ pub struct Renderer {
     meshes: Vec<Arc<DrawnMesh>>,
     kinematics: Kinematics<f64>,
     poses: Vec<Pose<f64>>,
+    /// Where bodies are that are moved from outside, (nmocap, 7).
+    mocap: Vec<f64>,
     /// Bit g: whether geoms of group g are drawn.
     groups: u32,
     pool: ThreadPool,
@@ -120,6 +127,7 @@ impl Renderer {
         let scratch = (0..pool.count()).map(|_| Mutex::default()).collect();
         let (lists, shadow_lists, shadows) = (Lists::default(), Lists::default(), ShadowMap::default());
         Ok(Self {
+            mocap: stage.model.mocap_poses(),
             stage,
             meshes,
             kinematics,
@@ -142,6 +150,19 @@ impl Renderer {
     /// Chooses the groups of geoms and tendons that are drawn: bit g stands for group g, the last bit for all from 31 on.
     pub fn show_groups(&mut self, groups: u32) {
         self.groups = groups;
+    }
+
+    /// Puts bodies that are moved from outside at these poses, (nmocap, 7), position and quaternion w x y z. They are where the model has
+    /// them in a new renderer, and stay where they were put.
+    ///
+    /// # Errors
+    /// When there are more or fewer than the model has, or one is not finite.
+    pub fn place_mocap_bodies(&mut self, poses: &[f64]) -> Result<(), RenderError> {
+        if poses.len() != self.mocap.len() || !poses.iter().all(|x| x.is_finite()) {
+            return Err(RenderError::MocapPoses);
+        }
+        self.mocap.copy_from_slice(poses);
+        Ok(())
     }
 
     /// Puts the nodes of all soft bodies, one body after the other, at these positions, three coordinates each, world, m. They are at
@@ -308,6 +329,7 @@ impl Renderer {
             return Err(RenderError::Configuration);
         }
         place_bodies(model, q, &mut self.kinematics, &mut self.poses);
+        model.place_mocap_bodies(&self.mocap, &mut self.poses);
         self.stage.view(eye, &self.poses).ok_or(RenderError::NoCamera)
     }
 

@@ -4,6 +4,7 @@
 //! `W = J A⁻¹ Jᵀ` alone. What Newton's method ([`crate::semismooth`]) does not solve in a few steps is solved by the proximal point method,
 //! and what that does not solve is left to [`solve`](crate::solve).
 
+pub(crate) mod block_problem;
 mod in_blocks;
 
 use spatial::{F64x4, Real};
@@ -11,9 +12,9 @@ use spatial::{F64x4, Real};
 use crate::law::Bounds;
 use crate::parameters::{ContactSpaceParameters, SolverParameters};
 use crate::semismooth::BlockRows;
-use crate::semismooth::block_problem::FirstMethod;
 use crate::semismooth::dense_w::Block3;
 use crate::{Constraint, FrictionLaw, Options, Report};
+use block_problem::FirstMethod;
 use in_blocks::InBlocks;
 
 const PARAMETERS: ContactSpaceParameters = SolverParameters::STANDARD.contact_space;

@@ -17,7 +17,8 @@ mod workspace;
 pub use friction_residual::{friction_residual, meets_coulomb};
 pub use workspace::Workspace;
 
-use crate::constraint::{rows_of, widened};
+use crate::block::widened;
+use crate::constraint::rows_of;
 use crate::convex::{ConvexWorkspace, Iteration, Optimality, minimise};
 use crate::law::{Bounds, OwnBounds};
 use crate::parameters::{ProximalPointParameters, SolverParameters};

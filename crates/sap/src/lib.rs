@@ -43,6 +43,7 @@
 //! assert!((solution.v[0] - (1.0 - mu * normal_impulse / 2.0)).abs() < 1e-6);
 //! ```
 
+mod block;
 mod block_cholesky;
 mod cholesky;
 mod constraint;
@@ -70,15 +71,16 @@ mod vector;
 
 /// The semismooth Newton method of [`ContactSpace`] on blocks of three rows, also for many problems side by side in vector registers.
 pub mod contact_blocks {
+    pub use crate::contact_space::block_problem::{BlockProblem, FirstMethod};
     pub use crate::law::Bounds;
-    pub use crate::semismooth::block_problem::{BlockProblem, FirstMethod};
     pub use crate::semismooth::dense_w::{Block3, DenseScratch};
     pub use crate::semismooth::{BlockRows, Limits, Outcome};
 }
 
+pub use block::Block;
 pub use block_cholesky::{BlockCholesky, BlockMut};
 pub use cholesky::Cholesky;
-pub use constraint::{Block, Constraint};
+pub use constraint::Constraint;
 pub use contact_space::{ContactSpace, NotSolved};
 pub use coulomb::{Workspace, friction_residual, meets_coulomb};
 pub use dense::Dense;

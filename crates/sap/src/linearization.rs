@@ -1,6 +1,6 @@
 //! How impulses change with what constraints are made of: the derivative of all laws in one formula.
 
-use crate::constraint::widened;
+use crate::block::widened;
 use crate::law::{Bounds, LawKind, OwnBounds};
 use crate::{Block, Constraint, Law};
 

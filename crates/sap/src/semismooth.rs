@@ -25,7 +25,6 @@
 //!
 //! Everything that lanes need is inlined into its caller, which may be compiled for other registers than this crate.
 
-pub(crate) mod block_problem;
 mod block_rows;
 pub(crate) mod dense_w;
 pub(crate) mod proximal_point;
@@ -42,7 +41,7 @@ use crate::law::Bounds;
 use crate::parameters::{ContactSpaceParameters, SemismoothParameters, SolverParameters, StallParameters};
 use block_rows::take_solution;
 
-const PARAMETERS: ContactSpaceParameters = SolverParameters::STANDARD.contact_space;
+pub(crate) const PARAMETERS: ContactSpaceParameters = SolverParameters::STANDARD.contact_space;
 const OF_VELOCITIES: SemismoothParameters = SolverParameters::STANDARD.semismooth;
 const STALL: StallParameters = SolverParameters::STANDARD.stall;
 
@@ -235,7 +234,7 @@ fn settled_by_residual<T: Real, B: Backend<T>>(
 
 /// Σ F² / w, and what velocities and impulses are in that measure.
 #[inline(always)]
-fn measure<T: Real>(rows: &[BlockRows<T>]) -> (T, T) {
+pub(crate) fn measure<T: Real>(rows: &[BlockRows<T>]) -> (T, T) {
     let (mut excess, mut size) = (T::ZERO, T::ZERO);
     for block in rows {
         for row in 0..3 {

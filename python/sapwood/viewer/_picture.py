@@ -56,8 +56,7 @@ class Picture:
         self.update()
 
     def _poses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        poses = self.viewer.sim.model.forward_kinematics(self.viewer.sim.q)
-        return poses.positions, poses.quaternions
+        return self.viewer.sim.body_positions, self.viewer.sim.body_quaternions
 
     def _add(self, i: int, geom: Drawn) -> None:
         if geom.opacity <= 0 or not len(geom.faces):

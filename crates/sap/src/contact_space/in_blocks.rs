@@ -3,10 +3,10 @@
 use spatial::{F64x4, Real};
 
 use super::ContactSpace;
+use super::block_problem::BlockProblem;
 use crate::Constraint;
 use crate::law::LawKind;
 use crate::semismooth::BlockRows;
-use crate::semismooth::block_problem::BlockProblem;
 use crate::semismooth::dense_w::Block3;
 
 /// A problem in blocks: constraints of three rows first, contacts among them, then what rolls and twists, then constraints of one row, three to

@@ -1,6 +1,7 @@
 //! How far a solution is from Coulomb's law.
 
-use crate::constraint::{rows_of, widened};
+use crate::block::widened;
+use crate::constraint::rows_of;
 use crate::law::Bounds;
 use crate::{Constraint, Law, Options, SolverParameters};
 

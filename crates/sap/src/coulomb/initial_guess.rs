@@ -1,6 +1,7 @@
 //! The check of the initial guess, before anything else is computed: where bodies rest, the solution is there.
 
-use crate::constraint::{rows_of, widened};
+use crate::block::widened;
+use crate::constraint::rows_of;
 use crate::convex::{ConvexWorkspace, Evaluation};
 use crate::law::{Bounds, OwnBounds};
 use crate::vector::{dot, scaled_norm};

@@ -103,7 +103,7 @@ impl<T: Real> BlockRows<T> {
     }
 
     /// Goes back to the start.
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.z = self.z_at_start;
     }
 

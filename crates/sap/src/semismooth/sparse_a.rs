@@ -12,7 +12,8 @@
 
 use super::block_rows::BlockRows;
 use super::{Backend, OF_VELOCITIES, STALL};
-use crate::constraint::{rows_of, widened};
+use crate::block::widened;
+use crate::constraint::rows_of;
 use crate::convex::{ConvexWorkspace, Iteration};
 use crate::law::Bounds;
 use crate::vector::axpy;

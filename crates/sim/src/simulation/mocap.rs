@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use multibody::Model;
-use spatial::{Pose, Quat, Vec3};
+use multibody::{Model, mocap_pose};
+use spatial::Pose;
 
 use super::Simulation;
 
@@ -20,17 +20,7 @@ impl MocapBody {
     /// Those of a model, in the order of its bodies.
     pub fn all(model: &Model, scene: &geometry::Scene) -> Vec<Self> {
         let of = |body: usize| {
-            let back = model.bodies[body].pose.inverse();
-            let hangs = |mut other: usize| {
-                while other > body {
-                    other = model.bodies[other].parent;
-                }
-                other == body
-            };
-            let parts: Vec<_> = (body..model.bodies.len())
-                .filter(|part| model.bodies[*part].node.is_none() && hangs(*part))
-                .map(|part| (part, back * model.bodies[part].pose))
-                .collect();
+            let parts: Vec<_> = model.fixed_to(body).collect();
             let geom = |(k, geom): (usize, &geometry::Geom)| {
                 let part = parts.iter().position(|(part, _)| *part == geom.body)?;
                 Some((k, part, geom.pose))
@@ -48,9 +38,7 @@ impl Simulation {
         let Self { mocap, model, state, collider, sources, .. } = self;
         let mut have_moved = false;
         for (body, pose) in mocap.iter().zip(state.mocap.as_chunks::<7>().0) {
-            let [x, y, z, qw, qx, qy, qz] = *pose;
-            let rot = Quat::new(qw, qx, qy, qz).normalized().unwrap_or(Quat::IDENTITY);
-            let pose = Pose::new(Vec3::new(x, y, z), rot);
+            let pose = mocap_pose(pose);
             let (first, _) = body.parts[0];
             if model.bodies[first].pose == pose {
                 continue;

@@ -1,10 +1,9 @@
 //! A problem of blocks in contact space, alone: Newton's method, then the proximal point method.
 
-use super::block_rows::BlockRows;
-use super::dense_w::{Block3, DenseScratch, DenseW};
-use super::proximal_point::{self, FirstImpulses, Proximal};
-use super::{Backend, Limits, PARAMETERS, measure, newton};
 use crate::law::Bounds;
+use crate::semismooth::dense_w::{Block3, DenseScratch, DenseW};
+use crate::semismooth::proximal_point::{self, FirstImpulses, Proximal};
+use crate::semismooth::{Backend, BlockRows, Limits, PARAMETERS, measure, newton};
 use crate::{ContactSpace, Criterion, NotSolved, Options, Report, Strategy};
 
 /// The problem, and the scratch of its solution.
