@@ -681,7 +681,7 @@ class Simulation:
     def surface_velocity(self, value: ArrayLike) -> None: ...
     @property
     def equality_active(self) -> NDArray[np.float64]:
-        """Which equality constraints are in force, 1 or 0, (neq,), a live view. ``equality(name).active`` is one of them."""
+        """Which equality constraints are in force, 1 or 0, (neq,), a live view; one: ``equality(name).active``."""
 
     @equality_active.setter
     def equality_active(self, value: ArrayLike) -> None: ...

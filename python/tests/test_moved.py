@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+
 import sapwood as sw
 
 HAND = """<mujoco><option timestep="0.002"/><worldbody>
@@ -69,12 +70,14 @@ def test_equalities_are_switched() -> None:
 
 
 def test_worlds_have_their_own() -> None:
-    text = """<mujoco><worldbody><geom type="plane" size="1 1 .1"/><body name="a" pos="0 0 1"><freejoint/><geom size=".05"/></body></worldbody>
+    text = """<mujoco><worldbody><geom type="plane" size="1 1 .1"/>
+            <body name="a" pos="0 0 1"><freejoint/><geom size=".05"/></body></worldbody>
         <equality><weld name="hold" body1="a"/></equality></mujoco>"""
     batch = sw.Batch(sw.load(text), 5)
     batch.equality_active[2:] = 0
     batch.step(100)
-    assert np.all(batch.q[:2, 2] > 0.999) and np.all(batch.q[2:, 2] < 0.9)
+    assert np.all(batch.q[:2, 2] > 0.999)
+    assert np.all(batch.q[2:, 2] < 0.9)
     batch.reset()
     assert np.all(batch.equality_active == 1)
     with pytest.warns(sw.PerformanceWarning, match="moved from outside"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+
 import sapwood as sw
 
 SOLREF = ['solref="0.02 1"', 'solref="0.01 0.5"', 'solref="-3000 -80"', 'solref="-500 -10"']
@@ -59,7 +60,8 @@ def scene(kind: str, parameters: str) -> str:
             <geom type="box" size=".05 .04 .05" mass="2" friction=".4" solmix="3" {parameters}/></body>"""
     else:
         raise AssertionError(kind)
-    return f"""<mujoco><compiler autolimits="true"/><option timestep="0.002"/><worldbody>{world}</worldbody>{below}</mujoco>"""
+    return f"""<mujoco><compiler autolimits="true"/><option timestep="0.002"/>
+        <worldbody>{world}</worldbody>{below}</mujoco>"""
 
 
 @pytest.mark.parametrize("kind", ["connect", "weld", "joint", "tendon", "limit", "ball", "box"])
@@ -79,7 +81,7 @@ def test_constraints_give_way_as_far_as_in_mujoco(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["connect", "joint", "limit"])
 def test_constraints_move_as_in_mujoco(kind: str) -> None:
-    """The way down, at a step that resolves it in both: within a hundredth of it, or what a step moves at the speed met."""
+    """The way down, at a step that resolves it: within a hundredth of it, or what a step moves at the speed met."""
     for solref in ('solref="0.1 0.3"', 'solref="-400 -4"'):
         for solimp in ('solimp="0.9 0.9"', 'solimp="0.5 0.5"'):
             text = scene(kind, f"{solref} {solimp}").replace('timestep="0.002"', 'timestep="0.0001"')
@@ -92,8 +94,9 @@ def test_constraints_move_as_in_mujoco(kind: str) -> None:
 
 
 def test_a_lossless_ball_bounces_back() -> None:
-    text = """<mujoco><option timestep="0.001"/><worldbody><geom type="plane" size="1 1 .1"/><body name="b" pos="0 0 1.05">
-        <freejoint/><geom size=".05" mass="1" solref="-20000 0" solimp=".9 .9 .001"/></body></worldbody></mujoco>"""
+    text = """<mujoco><option timestep="0.001"/><worldbody><geom type="plane" size="1 1 .1"/>
+        <body name="b" pos="0 0 1.05"><freejoint/>
+        <geom size=".05" mass="1" solref="-20000 0" solimp=".9 .9 .001"/></body></worldbody></mujoco>"""
     sim = sw.Simulation(sw.load(text))
     heights = []
     for _ in range(1000):
@@ -105,8 +108,8 @@ def test_a_lossless_ball_bounces_back() -> None:
 def test_springs_ring_as_in_mujoco() -> None:
     for frequency in (1, 5, 20):
         stiffness = (2 * np.pi * frequency) ** 2
-        text = f"""<mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody><body><joint type="slide" stiffness="{stiffness}"/>
-            <geom size=".1" mass="1"/></body></worldbody></mujoco>"""
+        text = f"""<mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody><body>
+            <joint type="slide" stiffness="{stiffness}"/><geom size=".1" mass="1"/></body></worldbody></mujoco>"""
         sim = sw.Simulation(sw.load(text))
         sim.q[0] = 0.1
         sim.step(5000)

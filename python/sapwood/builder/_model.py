@@ -165,7 +165,8 @@ class ModelBuilder(Constraints):
             mass, inertia, com: An inertia of its own, as :meth:`BodyBuilder.set_inertia` takes it; from its geoms
                 when mass and inertia are None.
             gravity_compensation: The share of its weight that is cancelled.
-            mocap: Whether it is moved from outside, ``sim.body(name).position = ...``: a child of the world, without joints.
+            mocap: Whether it is moved from outside, ``sim.body(name).position = ...``: a child of the world,
+                without joints.
 
         Raises:
             ValueError: When an argument does not fit; it names the body and the argument.
