@@ -58,7 +58,7 @@ mod wide;
 
 pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};
-pub use actuator::{Actuator, ActuatorLaw};
+pub use actuator::{Actuator, ActuatorLaw, GearFrame, Transmission};
 pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use camera::{Camera, CameraMode, DefaultView, Lens};
@@ -95,5 +95,5 @@ pub use tendon::{
     Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,
     TendonTerm,
 };
-pub use transmission::{GearFrame, Transmission, gear_of_axes, length_of_axes};
+pub use transmission::{gear_of_axes, length_of_axes};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

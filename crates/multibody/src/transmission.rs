@@ -1,71 +1,9 @@
-//! What actuators act on, and the lengths and rows of those between sites.
+//! Lengths and rows of actuators between sites, gears on the axes of joints.
 
 use spatial::{Pose, Vec3};
 
 use crate::tendon::placed;
-use crate::{Kinematics, Model, NO_PARENT, TendonRow, TendonTerm, joint_axis};
-
-/// What an actuator acts on.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub enum Transmission {
-    /// A joint with one degree of freedom: force = gear · actuator force, length = gear · q.
-    Joint {
-        /// Index of the joint in [`crate::Model::joints`].
-        joint: usize,
-        /// Gear ratio.
-        gear: f64,
-    },
-    /// A ball or free joint: the force is along the gear vector. The length is the gear vector times the rotation vector of a ball; a free
-    /// joint has none.
-    JointAxes {
-        /// Index of the joint in [`crate::Model::joints`].
-        joint: usize,
-        /// Gear vector, one entry per degree of freedom (6; a ball uses the first three).
-        gear: [f64; 6],
-        /// In which frame the gear turns.
-        frame: GearFrame,
-    },
-    /// A tendon: force = gear · actuator force along its length, length = gear · that of the tendon.
-    Tendon {
-        /// Index of the tendon in [`crate::Model::tendons`].
-        tendon: usize,
-        /// Gear ratio.
-        gear: f64,
-    },
-    /// A site: the force is a wrench along axes, and the opposite one acts on the reference, if there is one. With a reference the length is
-    /// the gear times position and rotation vector of the site in the frame of the reference. Without, as of a thruster, there is no length.
-    Site {
-        /// Index of the site in [`crate::Model::sites`].
-        site: usize,
-        /// Index of the site that it is seen from.
-        reference: Option<usize>,
-        /// Force and torque per unit of actuator force, in the frame of the reference, without one in that of the site.
-        gear: [f64; 6],
-    },
-    /// A rod of fixed length from a site (the pin of a crank) to something that slides along the z axis of another: the length is where.
-    SliderCrank {
-        /// Index of the crank's site.
-        crank: usize,
-        /// Index of the site along whose axis the other end slides.
-        slider: usize,
-        /// Length of the rod, m.
-        rod: f64,
-        /// Gear ratio.
-        gear: f64,
-    },
-    /// Something that is read but not simulated (a body, …): no force. A warning of the model names it.
-    Unsupported,
-}
-
-/// The frame that a gear vector of torques refers to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum GearFrame {
-    /// That of the body that the joint moves.
-    #[default]
-    Child,
-    /// That of its parent.
-    Parent,
-}
+use crate::{GearFrame, Kinematics, Model, NO_PARENT, TendonRow, TendonTerm, Transmission, joint_axis};
 
 /// A force at a point of a body, and a torque.
 struct Load {
@@ -76,26 +14,6 @@ struct Load {
 }
 
 impl Transmission {
-    /// The sites that it acts on.
-    pub fn sites(&self) -> impl Iterator<Item = usize> + use<> {
-        let sites = match *self {
-            Self::Site { site, reference, .. } => [Some(site), reference],
-            Self::SliderCrank { crank, slider, .. } => [Some(crank), Some(slider)],
-            Self::Joint { .. } | Self::JointAxes { .. } | Self::Tendon { .. } | Self::Unsupported => [None; 2],
-        };
-        sites.into_iter().flatten()
-    }
-
-    /// The sites that it acts on, to be changed.
-    pub fn sites_mut(&mut self) -> impl Iterator<Item = &mut usize> {
-        let sites = match self {
-            Self::Site { site, reference, .. } => [Some(site), reference.as_mut()],
-            Self::SliderCrank { crank, slider, .. } => [Some(crank), Some(slider)],
-            Self::Joint { .. } | Self::JointAxes { .. } | Self::Tendon { .. } | Self::Unsupported => [None, None],
-        };
-        sites.into_iter().flatten()
-    }
-
     /// Sets `row` to the length of what acts on sites and to its row, gear included, after [`crate::forward_kinematics`]; of what does not, to
     /// nothing.
     pub fn write_row(&self, model: &Model, kinematics: &Kinematics<f64>, row: &mut TendonRow) {

@@ -38,39 +38,6 @@ pub fn set_attribute(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, valu
     }
 }
 
-/// Gives a class errors with advice for attributes that it does not have.
-macro_rules! first_words {
-    ($($class:ty),*) => {$(
-        #[pyo3::pymethods]
-        impl $class {
-            fn __getattr__(slf: &pyo3::Bound<'_, Self>, name: &str) -> pyo3::PyResult<pyo3::Py<pyo3::PyAny>> {
-                Err(crate::first_words::no_attribute(slf.as_any(), name))
-            }
-
-            fn __setattr__(
-                slf: &pyo3::Bound<'_, Self>,
-                name: &pyo3::Bound<'_, pyo3::types::PyString>,
-                value: &pyo3::Bound<'_, pyo3::PyAny>,
-            ) -> pyo3::PyResult<()> {
-                crate::first_words::set_attribute(slf.as_any(), name, value)
-            }
-        }
-    )*};
-}
-
-first_words!(
-    crate::simulation::Simulation,
-    crate::batch::Batch,
-    crate::model::Model,
-    crate::views::BodyView,
-    crate::views::JointView,
-    crate::views::GeomView,
-    crate::views::SiteView,
-    crate::views::ActuatorView,
-    crate::views::TendonView,
-    crate::views::SensorView
-);
-
 /// The error of arguments that a function does not take, if there are any; `known` are those that it does.
 pub fn no_arguments(function: &str, given: Option<&Bound<'_, PyDict>>, known: &[&str]) -> PyResult<()> {
     let Some((name, _)) = given.and_then(|given| given.iter().next()) else { return Ok(()) };

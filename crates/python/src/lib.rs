@@ -5,6 +5,7 @@
 //! `python/sapwood/_sapwood.pyi`, which a test compares with the module.
 
 mod arguments;
+mod attributes;
 mod batch;
 mod builder;
 mod characters;
