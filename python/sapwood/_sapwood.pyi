@@ -43,6 +43,8 @@ __all__ = [
     "Assembly",
     "Batch",
     "BodyView",
+    "DeviceArray",
+    "DeviceBatch",
     "Episodes",
     "EqualityView",
     "GeomView",
@@ -2468,6 +2470,7 @@ class DeviceArray:
     ) -> Any:
         """The array as a capsule, without a copy."""
 
+@final
 class DeviceBatch:
     """Many worlds of one model on a GPU: what ``Batch(model, n, device="cuda")`` makes.
 
@@ -2610,6 +2613,7 @@ class DeviceBatch:
     def end_pd(self) -> None:
         """End PD control."""
 
+@final
 class SpdSolver:
     """Stable PD control of one model (see ``sapwood.spd``), with what can be kept from call to call.
 

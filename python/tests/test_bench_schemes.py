@@ -63,7 +63,7 @@ def test_slopes_between_runs_show_whether_they_settle() -> None:
 
 def undamped_bounce(time: float) -> float:
     """The height of the elastic ball once it has bounced, m: it leaves as fast as it came."""
-    stiffness, touch = 9e4 / (1 - 0.0001), math.sqrt(0.4 / GRAVITY)
+    stiffness, touch = 9e4, math.sqrt(0.4 / GRAVITY)
     rate, sag = math.sqrt(stiffness), GRAVITY / stiffness
     # Depth: sag (1 − cos) + v/ω sin; back at zero by symmetry about its turning point.
     contact = 2 / rate * (math.pi - math.atan(GRAVITY * touch / (rate * sag)))

@@ -30,7 +30,7 @@ def test_docstrings_are_those_of_the_stub() -> None:
     for name, doc in pairs:
         owner, _, member = name.rpartition(".")
         # Of `len(x)` and the like CPython has docstrings of its own.
-        if member in {"__len__", "__iter__", "__getitem__", "__repr__", "__contains__"}:
+        if member in {"__len__", "__iter__", "__getitem__", "__setitem__", "__repr__", "__contains__"}:
             continue
         found = inspect.getattr_static(getattr(_sapwood, owner) if owner else _sapwood, member)
         if isinstance(found, staticmethod):

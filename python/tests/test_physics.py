@@ -211,21 +211,22 @@ def test_joint_limit_holds_a_weight() -> None:
 def test_compliant_sphere_bounces_like_kelvin_voigt() -> None:
     """A sphere on f = k (δ + τ δ̇)₊: k from its rest depth, then the bounce against an adaptive integrator.
 
-    The scheme is of first order: the error halves with dt, and extrapolated to dt = 0 nothing is left.
+    The error at least halves with dt: touch and parting are of first order, the spring between them of second.
     """
-    stiffness, damping, height = 2e3, 2.0, 0.5
-    surface = f'solref="{-stiffness} {-damping}" solimp="0.9 0.9 0.001"'
-    text = f"""
+    stiffness, tau, height = 4e4, 3e-4, 0.5
+    builder = sw.ModelBuilder.from_model(
+        sw.load("""
     <mujoco><worldbody>
-      <geom type="plane" size="1 1 1" {surface}/>
-      <body pos="0 0 0.1"><joint type="slide" axis="0 0 1"/><geom size="0.1" mass="2" {surface}/></body>
-    </worldbody></mujoco>"""
-    model = sw.load(text)
+      <geom type="plane" size="1 1 1"/>
+      <body pos="0 0 0.1"><joint type="slide" axis="0 0 1"/><geom size="0.1" mass="2"/></body>
+    </worldbody></mujoco>""")
+    )
+    builder.add_pair(*builder.geoms, compliance=(stiffness, tau))
+    model = builder.build()
     rest = sw.Simulation(model, timestep=1e-3, tolerance=1e-9)
     rest.step(20000)
     k = 2 * G / -rest.q[0]
-    assert k / 2 == pytest.approx(stiffness / (1 - 0.9), rel=1e-4), "MuJoCo's depth at rest"
-    tau = damping / np.sqrt(stiffness * k / 2)  # its damping ratio
+    assert k == pytest.approx(stiffness, rel=1e-6), "its depth at rest"
     assert rest.contacts["impulse"][:, 2].sum() == pytest.approx(2 * G * 1e-3, rel=1e-6)
 
     exact = kelvin_voigt_apex(height, k / 2, tau)
@@ -233,7 +234,7 @@ def test_compliant_sphere_bounces_like_kelvin_voigt() -> None:
     steps = (1e-4, 5e-5, 2.5e-5)
     errors = [bounce_apex(model, dt, height) - exact for dt in steps]
     assert abs(errors[-1]) < 0.01 * height
-    assert errors[0] / errors[1] == pytest.approx(2, abs=0.2)
+    assert errors[0] / errors[1] > 1.8
     assert abs(2 * errors[2] - errors[1]) < 5e-4 * height
 
 

@@ -3,7 +3,7 @@
 use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Vec3, Wrench};
 
 use crate::{
-    Coordinate, EqualityKind, Factor, JointImpedance, Kinematics, Model, NO_PARENT, TendonRow, Transmission,
+    Coordinate, EqualityKind, Factor, JointImpedance, JointType, Kinematics, Model, NO_PARENT, TendonRow, Transmission,
     forward_kinematics,
 };
 
@@ -97,7 +97,18 @@ impl InverseWeights {
     }
 
     fn push_bodies(&mut self, model: &Model, kin: &Kinematics<f64>, blocks: &[ArticulatedInertia<f64>]) {
-        for body in &model.bodies {
+        for (index, body) in model.bodies.iter().enumerate() {
+            if slides_alone(model, index) {
+                let weight = body.inertia.mass.recip();
+                let mut node = body.node.unwrap_or(NO_PARENT);
+                while let Some(of_tree) = model.tree.nodes.get(node) {
+                    self.dofs[of_tree.v] = weight;
+                    node = of_tree.parent;
+                }
+                self.shifts.push(weight);
+                self.turns.push(0.0);
+                continue;
+            }
             let [shift, turn] = body.node.map_or([0.0; 2], |node| {
                 let ArticulatedInertia { a, b, c } = blocks[node];
                 let r = kin.frames[node].rot * body.pose.transform_point(body.inertia.com);
@@ -122,6 +133,28 @@ impl InverseWeights {
             self.tendons.push(force.iter().zip(&x).map(|(f, x)| f * x).sum());
         }
     }
+}
+
+/// Whether a body of the world alone only slides along its own axes, its centre of mass at its origin. For such bodies and
+/// their joints MuJoCo has 1/m: no mean over directions in some of which they do not move, no armature.
+fn slides_alone(model: &Model, index: usize) -> bool {
+    const LEAST: f64 = 1e-14;
+    let (body, tree) = (&model.bodies[index], &model.tree);
+    let has_axis = |axis: Vec3<f64>| axis.to_array().iter().filter(|x| x.abs() > LEAST).count() == 1;
+    let mut at = body.node.unwrap_or(NO_PARENT);
+    while at != NO_PARENT {
+        let node = &tree.nodes[at];
+        if node.joint != JointType::Prismatic || !has_axis(node.axis) {
+            return false;
+        }
+        at = node.parent;
+    }
+    let Sym3 { xy, xz, yz, .. } = body.inertia.inertia;
+    let centre = body.inertia.com;
+    let is_centred = [centre.x, centre.y, centre.z, xy, xz, yz].iter().all(|x| x.abs() < LEAST);
+    let parent = &model.bodies[body.parent];
+    let is_of_world = body.parent == 0 || (parent.node.is_none() && parent.parent == 0);
+    body.node.is_some() && is_centred && is_of_world && model.bodies.iter().skip(1).all(|other| other.parent != index)
 }
 
 fn trace<T: Real>(m: Sym3<T>) -> T {

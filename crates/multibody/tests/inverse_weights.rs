@@ -14,10 +14,11 @@ const MODEL: &str = r#"<mujoco><worldbody>
  <body name="f" pos=".1 .2 .3"><joint name="u" type="slide" axis="1 0 0"/>
   <inertial pos=".1 0 0" mass="1.5" diaginertia=".1 .1 .1"/></body></body>
 <body name="g" pos="4 0 0"><joint name="w" type="hinge" axis="0 0 1"/><inertial pos="0 0 0" mass="3" diaginertia=".1 .1 .1"/></body>
+<body name="h" pos="6 0 0"><joint type="slide" axis="0 0 1" armature=".3"/><inertial pos="0 0 0" mass="2" diaginertia=".1 .1 .1"/></body>
 </worldbody>
 <tendon><fixed name="x"><joint joint="h" coef="2"/><joint joint="s" coef="-1.5"/></fixed></tendon></mujoco>"#;
 
-const SHIFTS: [f64; 8] = [
+const SHIFTS: [f64; 9] = [
     0.0,
     3.436118206967e-1,
     5.668383717899e-1,
@@ -26,10 +27,11 @@ const SHIFTS: [f64; 8] = [
     7.407407407407e-2,
     2.962962962963e-1,
     0.0,
+    0.5,
 ];
-const TURNS: [f64; 8] =
-    [0.0, 1.717164855452, 5.461522532131, 2.487878673492e2, 1.717164855452, 0.0, 0.0, 3.333333333333];
-const DOFS: [f64; 14] = [
+const TURNS: [f64; 9] =
+    [0.0, 1.717164855452, 5.461522532131, 2.487878673492e2, 1.717164855452, 0.0, 0.0, 3.333333333333, 0.0];
+const DOFS: [f64; 15] = [
     4.129842551675e-1,
     4.129842551675e-1,
     4.129842551675e-1,
@@ -44,6 +46,7 @@ const DOFS: [f64; 14] = [
     2.222222222222e-1,
     6.666666666667e-1,
     10.0,
+    0.5,
 ];
 
 #[test]

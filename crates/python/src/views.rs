@@ -228,14 +228,14 @@ impl BodyView {
         view(self.simulation.bind(py), Kind::Body, self.body().parent)
     }
 
-    /// Moves a body that is moved from outside.
+    // Of one that is moved from outside.
     #[setter]
     fn set_position(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let values = crate::arguments::vector("position", value, 3)?;
         self.move_to(value.py(), 0, &values)
     }
 
-    /// Turns a body that is moved from outside.
+    // Of one that is moved from outside.
     #[setter]
     fn set_quaternion(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let values = crate::arguments::vector("quaternion", value, 4)?;

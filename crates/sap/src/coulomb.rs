@@ -136,7 +136,8 @@ fn predict<S: Structure>(
         return Ok(());
     }
     convex.keep(iteration.v, 0.0);
-    let steps = SolverParameters::STANDARD.convex.max_predictions.min(options.max_iterations);
+    // Newton's method on the convex problem, which may end what this begins, has the same number.
+    let steps = SolverParameters::STANDARD.convex.max_predictions.min(options.max_iterations.saturating_sub(1));
     let limits = limits(Bounds::Given, steps, options);
     sparse_a::blocks(constraints, &convex.v_c_star, &convex.free, blocks);
     let mut backend = SparseA { iteration, constraints, ws: convex, slopes, residual: None };

@@ -72,6 +72,11 @@ def start(case: Case) -> Start:
     """Loads a case."""
     text = case.text()
     model = sw.load(text)
+    if case.spring is not None:
+        stiffness, damping = case.spring
+        builder = sw.ModelBuilder.from_model(model)
+        builder.add_pair(*builder.geoms, friction=0.0, compliance=(stiffness, damping / stiffness))
+        model = builder.build()
     key = model.keyframe(case.keyframe)
     return Start(case, text, model, key.q, key.v)
 
