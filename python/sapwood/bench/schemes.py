@@ -178,7 +178,7 @@ class Report:
         """Runs at all parameters, coarsest first, until they take too long."""
         points: list[Point] = []
         for parameter in parameters:
-            engine = maker.make(self._begin.text, parameter)
+            engine = maker.make(self._begin.source(maker.family), parameter)
             point, loss = error_run(self._begin, end, engine, parameter, self._repetitions)
             points.append(point)
             self._point(maker.name, "error", "rad or m", point)
@@ -219,7 +219,7 @@ class Report:
         for maker in self._makers:
             curves[maker.name] = []
             for dt in energy.timesteps:
-                found = energy_run(begin, system, maker.make(begin.text, dt), dt, energy.duration)
+                found = energy_run(begin, system, maker.make(begin.source(maker.family), dt), dt, energy.duration)
                 curves[maker.name].append(found.point)
                 if dt == energy.shown:
                     over_time[maker.name] = found
@@ -236,12 +236,12 @@ class Report:
         assert energy is not None
         points: list[Point] = []
         for accuracy in ACCURACIES:
-            engine = maker.make(self._begin.text, accuracy)
+            engine = maker.make(self._begin.source(maker.family), accuracy)
             # A tenth of the run tells what the whole would take.
             trial = energy_run(self._begin, self._case.system(), engine, accuracy, energy.duration / 10)
             if 10 * trial.point.cost > 2 * PATIENCE:
                 break
-            engine = maker.make(self._begin.text, accuracy)
+            engine = maker.make(self._begin.source(maker.family), accuracy)
             found = energy_run(self._begin, self._case.system(), engine, accuracy, energy.duration)
             points.append(found.point)
             self._energy_rows(maker.name, found)
@@ -287,10 +287,10 @@ class Report:
             ours = maker.family == "sapwood"
             # To the default tolerance: what a user gets.
             scheme, conserve = scheme_of(maker), conserves(maker)
-            default = Sapwood(self._begin.text, maker.name, dt, scheme=scheme, conserve=conserve) if ours else None
-            engine = default or maker.make(self._begin.text, dt)
+            default = Sapwood(self._begin.model, maker.name, dt, scheme=scheme, conserve=conserve) if ours else None
+            engine = default or maker.make(self._begin.source(maker.family), dt)
             # All settle alike, or explicit Euler would not.
-            settled = Sapwood(self._begin.text, timestep=dt)
+            settled = Sapwood(self._begin.model, timestep=dt)
             settled.step(round(self._case.settle / dt))
             engine.place(settled.q, settled.v)
             engines.append(engine)

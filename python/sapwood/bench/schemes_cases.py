@@ -56,7 +56,7 @@ class Case(NamedTuple):
     dissipates: bool = False
     """Whether energy is lost by right."""
     spring: tuple[float, float] | None = None
-    """Stiffness (N/m) and damping (N s/m) of our contacts, which are those of the text without MuJoCo's share of the weight."""
+    """Stiffness (N/m) and damping (N s/m) of our contacts: MuJoCo's of the text without the weight that these carry."""
     settle: float = 0.0
     """After this time, s, the time that a step takes is measured; 0: it is not."""
 

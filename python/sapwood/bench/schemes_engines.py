@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import sapwood as sw
 from sapwood.bench.cases import installed
 from sapwood.bench.engines import Engine, Mujoco, Sapwood
 
@@ -18,11 +19,11 @@ TOLERANCE = 1e-12
 
 
 class Maker(NamedTuple):
-    """An engine with a scheme, and how to have it simulate a text in steps of so many seconds."""
+    """An engine with a scheme, and how to have it simulate a text, or ours a model, in steps of so many seconds."""
 
     name: str
     family: str
-    make: Callable[[str, float], Engine]
+    make: Callable[[Any, float], Engine]
     color: str
     dash: str = ""
 
@@ -120,8 +121,8 @@ def controlled(peers: list[str], touching: bool, span: float) -> list[Maker]:
         span: s.
     """
 
-    def ours(text: str, accuracy: float) -> Engine:
-        return Sapwood(text, "sapwood", span, scheme="midpoint", accuracy=accuracy, tolerance=TOLERANCE)
+    def ours(model: sw.Model, accuracy: float) -> Engine:
+        return Sapwood(model, "sapwood", span, scheme="midpoint", accuracy=accuracy, tolerance=TOLERANCE)
 
     found = [Maker("sapwood accuracy", "sapwood", ours, "#6d28d9", CHOOSES)]
     if "drake" in peers and not touching and installed("pydrake", "drake"):

@@ -36,6 +36,10 @@ class Start(NamedTuple):
     q: Vector
     v: Vector
 
+    def source(self, family: str) -> sw.Model | str:
+        """What engines of a family take: ours the model, whose contacts are those of the case, others the text."""
+        return self.model if family == "sapwood" else self.text
+
 
 class Goal(NamedTuple):
     """Where a case should be in the end."""
