@@ -24,7 +24,7 @@ pub fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
     make().unwrap_or_else(|error: PyErr| error)
 }
 
-/// Sets an attribute as Python does, with advice where there is none of this name.
+/// Sets an attribute as Python does; a name that the object does not have is an error with advice.
 pub fn set_attribute(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     // SAFETY: all three are objects that are alive, and the lock is held.
     let outcome = unsafe { ffi::PyObject_GenericSetAttr(object.as_ptr(), name.as_ptr(), value.as_ptr()) };
