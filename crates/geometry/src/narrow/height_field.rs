@@ -14,7 +14,7 @@ use spatial::{Mat3, Vec3};
 use super::convex::{Nearest, Overlap};
 use super::facets::{Facet, Facets, Row};
 use super::placed::Placed;
-use super::spread::spread;
+use super::spread::{add_middle, spread};
 use super::triangle::{nearest_weights, weighted};
 use super::{Convex, Point, Sink, point};
 use crate::solid::{Ground, PlacedSolid, Placement, Solid};
@@ -79,6 +79,7 @@ pub fn collide(field: &Ground, at: &Placement, other: PlacedSolid<'_>, workspace
             !same
         });
         spread(patch, deepest.normal, 4);
+        add_middle([&query.shape; 2], patch);
         for p in patch {
             sink.push(at.rot * p.position + other.at.pos, at.rot * p.normal, p.distance);
         }

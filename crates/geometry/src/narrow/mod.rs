@@ -168,7 +168,7 @@ pub(crate) fn max_points(a: &Solid, b: &Solid) -> usize {
         (HeightField(_), _) => 8,
         (_, Sphere { .. }) | (Sphere { .. }, _) | (Plane, Ellipsoid { .. }) => 1,
         (Plane, Capsule { .. }) => 2,
-        (Plane, Cylinder { .. }) => 5,
+        (Plane, Cylinder { .. }) => 6,
         (Capsule { .. }, Capsule { .. }) => 3,
         (Box { .. }, Box { .. }) => 8,
         _ => 4,

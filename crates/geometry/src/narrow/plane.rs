@@ -48,7 +48,8 @@ pub fn ellipsoid(plane: &Placement, at: &Placement, radii: Vec3<f64>, sink: &mut
     touch(plane, at.point(lowest), sink);
 }
 
-/// Four points of the lower cap's rim, the lowest among them, and the lowest of the upper cap's.
+/// Four points of the lower cap's rim, the lowest among them, the lowest of the upper cap's, and the one between both: a wheel rolls on a
+/// line, whose middle keeps still where it turns. On the line's ends alone it would roll on the one that bears more.
 pub fn cylinder(plane: &Placement, at: &Placement, radius: f64, half_length: f64, sink: &mut Sink) {
     let n = plane.rot.z;
     let slope = at.rot.z.dot(n);
@@ -63,6 +64,7 @@ pub fn cylinder(plane: &Placement, at: &Placement, radius: f64, half_length: f64
         touch(plane, low + offset, sink);
     }
     touch(plane, at.pos.add_scaled(-half_length, down) + u, sink);
+    touch(plane, at.pos + u, sink);
 }
 
 /// The four lowest corners.

@@ -13,7 +13,7 @@ use spatial::{Mat3, Quat, Vec3};
 
 use super::convex::Nearest;
 use super::placed::{Core, Placed};
-use super::spread::spread;
+use super::spread::{add_middle, spread};
 use super::{Convex, Point, Sink, collide};
 use crate::contact::Contact;
 use crate::movement::Motion;
@@ -423,6 +423,7 @@ fn report_face(bodies: &[Moving; 2], k: usize, axis: &Axis, workspace: &mut Conv
         workspace.points.push(Point { position, normal, distance });
     }
     spread(&mut workspace.points, normal, 4);
+    add_middle([&pa, &pb], &mut workspace.points);
     for p in &workspace.points {
         let (position, change) = pull_back(bodies, t, p.position + origin, normal);
         sink.push(position, normal, p.distance + change);

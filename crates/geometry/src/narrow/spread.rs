@@ -3,6 +3,7 @@
 use spatial::Vec3;
 
 use super::Point;
+use super::placed::{Core, Placed};
 
 /// How much nearer a point must be along the normal to weigh as much as one farther out across it.
 const STEEPNESS: f64 = 4.0;
@@ -46,6 +47,19 @@ pub fn spread(points: &mut Vec<Point>, normal: Vec3<f64>, most: usize) {
     let kept = chosen.map(|i| points.get(i).copied());
     points.clear();
     points.extend(kept.into_iter().take(n).flatten());
+}
+
+/// Adds the middle of the line on which a cylinder rolls: see [`plane::cylinder`](super::plane::cylinder). What bears there the line's ends
+/// can bear, so that no ground need be there.
+pub fn add_middle(bodies: [&Placed; 2], points: &mut Vec<Point>) {
+    let rolls = bodies.iter().any(|body| matches!(body.core, Core::Cylinder { .. }));
+    if let (true, &[p, q]) = (rolls, &points[..]) {
+        points.push(Point {
+            position: (p.position + q.position) * 0.5,
+            normal: p.normal,
+            distance: 0.5 * (p.distance + q.distance),
+        });
+    }
 }
 
 fn farthest(points: &[Point], measure: impl Fn(&Point) -> f64) -> (usize, f64) {
