@@ -43,6 +43,7 @@ class Rollout:
 
     def __init__(self, *, nthread: int) -> None:
         self.nthread = nthread
+        self.theirs = ROLLOUT(nthread=nthread)
 
     def rollout(
         self,
@@ -58,6 +59,9 @@ class Rollout:
         chunk_size: int | None = None,
     ) -> None:
         """Rolls out trajectories; arguments are those of MuJoCo's."""
+        # MuJoCo's own makes no step here: it says what is wrong with the arguments.
+        nothing = [None if array is None else array[:, :0] for array in (control, state, sensordata)]
+        self.theirs.rollout(model, data, min(nstep, 0), control_spec, state0, warmstart0, *nothing, chunk_size)
         full = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
 
         def run(worker: int) -> None:
@@ -77,7 +81,7 @@ class Rollout:
                     if sensordata is not None:
                         sensordata[r, t] = d.sensordata
 
-        if self.nthread == 0 or len(data) == 1:
+        if self.nthread == 0:
             data = data[:1]
             run(0)
             return

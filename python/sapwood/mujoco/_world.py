@@ -20,8 +20,10 @@ Array = NDArray[np.float64]
 MIN_FRICTION = 1e-5
 """Coefficients are at least this in MuJoCo."""
 
-READERS = [int(getattr(mujoco.mjtSensor, f"mjSENS_{name}")) for name in ("FORCE", "TORQUE", "JOINTLIMITFRC", "TENDONLIMITFRC")]
-"""Sensors that show forces of other constraints than contacts."""
+LIMIT_SENSORS = [int(mujoco.mjtSensor.mjSENS_JOINTLIMITFRC), int(mujoco.mjtSensor.mjSENS_TENDONLIMITFRC)]
+
+FIRST_CONTACT = int(mujoco.mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
+"""Kinds of rows from here on are contacts."""
 
 CONTACT = {"pos": 8, "frame": 32, "friction": 112, "solref": 152, "solimp": 184, "dim": 552, "geom": 564, "efc_address": 600}
 """Where parts of an ``mjContact`` lie, bytes."""
@@ -127,7 +129,7 @@ class World:
         friction = np.maximum(m.geom_friction[:, [0, 0, 1, 2, 2]], MIN_FRICTION)
         self.surfaces = np.hstack([m.geom_condim[:, None].astype(float), friction, m.geom_solref, m.geom_solimp])
         self.is_pyramidal = bool(m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL)
-        self.has_readers = bool(m.neq) or bool(np.isin(m.sensor_type, READERS).any())
+        self.has_readers = bool(m.neq) or bool(np.isin(m.sensor_type, LIMIT_SENSORS).any())
 
     def read(self, d: Any) -> None:
         """Takes over the state and the inputs."""
@@ -243,23 +245,22 @@ class World:
         self.sim._write_mj_rows(self.contacts[:count], self.is_pyramidal, self.timestep, force)
         if self.has_readers:
             # Contacts come after all others.
-            first = np.flatnonzero(d.efc_type >= int(mujoco.mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS))
+            first = np.flatnonzero(d.efc_type >= FIRST_CONTACT)
             others = int(first[0]) if len(first) else d.nefc
             if others:
                 self.write_others(m, d, others)
 
     def write_others(self, m: Any, d: Any, count: int) -> None:
-        """Forces of equalities, dry friction and limits, by least squares: they come before contacts, and make up the rest."""
+        """Forces of equalities, dry friction and limits, by least squares: they make up the rest of the constraint forces."""
         rest = np.empty(m.nv)
         mujoco.mj_mulJacTVec(m, d, rest, d.efc_force)
         np.subtract(self.constraint, rest, out=rest)
-        jacobian = np.zeros((count, m.nv))
-        row = np.zeros(d.nefc)
-        for k in range(count):
-            row[k] = 1
-            mujoco.mj_mulJacTVec(m, d, jacobian[k], row)
-            row[k] = 0
-        d.efc_force[:count] = np.linalg.lstsq(jacobian.T, rest, rcond=1e-10)[0]
+        if mujoco.mj_isSparse(m):
+            jacobian = np.zeros((d.nefc, m.nv))
+            mujoco.mju_sparse2dense(jacobian, d.efc_J.ravel(), d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind.ravel())
+        else:
+            jacobian = d.efc_J.reshape(d.nefc, m.nv)
+        d.efc_force[:count] = np.linalg.lstsq(jacobian[:count].T, rest, rcond=1e-10)[0]
 
 
 _EMPTY = load("<mujoco/>")
