@@ -414,13 +414,13 @@ class Model:
     def from_mujoco(mj_model: Any, *, near_rigid: bool = False) -> Model:
         """The model of the arrays of a compiled ``mujoco.MjModel``, in their order: ``q`` is its ``qpos``.
 
-        It has all that MuJoCo's compiler has made, and what a program has changed since. What Sapwood does not simulate is
-        a ``UserWarning`` or one of ``warnings`` that names the element. Needs ``pip install 'sapwood[mujoco]'``.
+        It has all that MuJoCo's compiler has made, and what a program has changed since. What Sapwood does not
+        simulate is a ``UserWarning`` or one of ``warnings`` that names the element. Needs the extra ``mujoco``.
 
         Args:
             mj_model: The ``MjModel``.
-            near_rigid: Whether contacts, limits and equalities are as rigid as the time step allows, instead of what its
-                ``solref`` and ``solimp`` say.
+            near_rigid: Whether contacts, limits and equalities are as rigid as the time step allows, instead of what
+                its ``solref`` and ``solimp`` say.
 
         Raises:
             ImportError: When MuJoCo's package is missing, or is of a version whose structures are not known.

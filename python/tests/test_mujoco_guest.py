@@ -60,7 +60,8 @@ PARTS = """
   </worldbody>
   <tendon>
     <fixed name="sum"><joint joint="turn" coef="2"/><joint joint="slide" coef="-1"/></fixed>
-    <spatial name="string" stiffness="4" springlength=".1"><site site="out"/><geom geom="knob"/><site site="end"/></spatial>
+    <spatial name="string" stiffness="4" springlength=".1">
+      <site site="out"/><geom geom="knob"/><site site="end"/></spatial>
   </tendon>
   <equality>
     <weld body1="hand" body2="arm" active="false"/><connect body1="arm" anchor="0 0 0" active="false"/>
@@ -267,7 +268,7 @@ def test_a_state_that_is_set_leads_to_the_same_motion() -> None:
         mujoco.mj_resetData(m, d)
         guest.step(m, d, 50)
         results.append(np.array(d.qpos))
-    np.testing.assert_array_equal(*results)
+    np.testing.assert_array_equal(results[0], results[1])
 
 
 def test_forward_leaves_the_state() -> None:
@@ -327,7 +328,7 @@ def test_installed_functions_are_reached_everywhere() -> None:
     try:
         with guest.physics():
             assert mujoco.mj_step is not theirs
-            assert module.step is mujoco.mj_step  # type: ignore[attr-defined]
+            assert module.step is mujoco.mj_step
             m, d = compiled()
             mujoco.mj_step1(m, d)
             mujoco.mj_step2(m, d)
@@ -335,7 +336,7 @@ def test_installed_functions_are_reached_everywhere() -> None:
             guest.step(m, expected)
             np.testing.assert_array_equal(d.qpos, expected.qpos)
         assert mujoco.mj_step is theirs
-        assert module.step is theirs  # type: ignore[attr-defined]
+        assert module.step is theirs
     finally:
         del sys.modules["a_program"]
 
@@ -404,7 +405,11 @@ def test_a_program_that_nobody_edits(tmp_path: Path) -> None:
 
 def test_without_the_package(tmp_path: Path) -> None:
     (tmp_path / "mujoco.py").write_text("raise ModuleNotFoundError('none', name='mujoco')\n")
-    done = run("-c", "import sapwood as sw; sw.Model.from_mujoco(1)", PYTHONPATH=f"{tmp_path}:{Path(sw.__file__).parent.parent}")
+    done = run(
+        "-c",
+        "import sapwood as sw; sw.Model.from_mujoco(1)",
+        PYTHONPATH=f"{tmp_path}:{Path(sw.__file__).parent.parent}",
+    )
     assert "pip install 'sapwood[mujoco]'" in done.stderr
     (tmp_path / "mujoco.py").write_text("__version__ = '3.1.0'\n")
     done = run("-c", "import sapwood.mujoco", PYTHONPATH=f"{tmp_path}:{Path(sw.__file__).parent.parent}")

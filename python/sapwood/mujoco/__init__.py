@@ -13,6 +13,9 @@ or, of a program that nobody edits, ``python -m sapwood.mujoco program.py``. One
 Needs MuJoCo 4: ``pip install 'sapwood[mujoco]'``. ``docs/inside-mujoco.md`` says what is whose after a step.
 """
 
+# MuJoCo's classes have no types.
+# ruff: noqa: ANN401
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -25,7 +28,7 @@ except ModuleNotFoundError as error:
     raise ImportError("sapwood.mujoco needs MuJoCo's package: pip install 'sapwood[mujoco]'") from error
 if not _mujoco.__version__.startswith("4."):
     raise ImportError(
-        f"sapwood.mujoco knows the structures of MuJoCo 4, not those of {_mujoco.__version__}: pip install 'mujoco>=4,<5'"
+        f"sapwood.mujoco knows the structures of MuJoCo 4, not of {_mujoco.__version__}: pip install 'mujoco>=4,<5'"
     )
 
 from sapwood.mujoco._carry import carry
@@ -48,8 +51,8 @@ def model_of(mj_model: Any, near_rigid: bool) -> Model:
 def step(m: Any, d: Any, nstep: int = 1) -> None:
     """Sapwood's step in the place of ``mujoco.mj_step``.
 
-    It reads state, controls and applied forces of ``d``, and leaves in it what MuJoCo's step does, with MuJoCo's meaning:
-    positions of bodies, velocities and sensors are those of the state before the last step.
+    It reads state, controls and applied forces of ``d``, and leaves in it what MuJoCo's step does, with MuJoCo's
+    meaning: positions of bodies, velocities and sensors are those of the state before the last step.
 
     Args:
         m: The ``MjModel``. What has changed in it since the last step is seen.
@@ -65,5 +68,5 @@ def step(m: Any, d: Any, nstep: int = 1) -> None:
 
 
 def forward(m: Any, d: Any) -> None:
-    """Sapwood's accelerations and forces in the place of ``mujoco.mj_forward``'s: those of the step that would follow."""
+    """Sapwood's accelerations and forces in the place of ``mujoco.mj_forward``'s: of the step that would follow."""
     world_of(m, d).forward(m, d)

@@ -1,5 +1,8 @@
 """Sapwood's model of a compiled ``MjModel``, made once, and again when numbers of the ``MjModel`` change."""
 
+# MuJoCo's classes have no types.
+# ruff: noqa: ANN401
+
 from __future__ import annotations
 
 import ctypes
@@ -23,6 +26,9 @@ PREFIXES = ("body", "jnt", "dof", "geom", "site", "exclude", "pair", "eq", "tend
 
 LARGE = ("hfield_data", "mesh_vert", "mesh_face")
 """Arrays that no program changes while it runs, but for heights, which episodes may draw anew."""
+
+OPTIONS_BEFORE_GRAVITY, OPTIONS_FROM_OVERRIDDEN_FRICTION = 48, 84
+"""Where options lie in memory, bytes: from ``impratio`` to ``gravity``, from ``o_friction`` to the flags."""
 
 MAX_GAP = 512
 """Arrays that lie no farther apart, bytes, are compared as one."""
@@ -52,7 +58,6 @@ class Watched:
         spans = self._spans(mj_model)
         self._keep = [np.empty(size, np.uint8) for _, size in spans]
         self._pairs = [(copy.ctypes.data, at, size) for copy, (at, size) in zip(self._keep, spans, strict=True)]
-        self._options: tuple[Any, ...] = ()
         self._make(mj_model)
 
     @staticmethod
@@ -60,10 +65,12 @@ class Watched:
         """Where the numbers lie in memory: neighbours as one, (address, bytes)."""
         names = [name for name in dir(m) if name.split("_")[0] in PREFIXES and "_" in name]
         arrays = [getattr(m, name) for name in [*names, "qpos0", "qpos_spring", *LARGE[: 1 if m.nhfield else 0]]]
-        arrays += [m.opt.gravity, m.opt.wind, m.opt.magnetic, m.opt.o_solref, m.opt.o_solimp, m.opt.o_friction]
-        places = sorted((a.ctypes.data, a.nbytes) for a in arrays if isinstance(a, np.ndarray) and a.nbytes)
+        places = [(a.ctypes.data, a.nbytes) for a in arrays if isinstance(a, np.ndarray) and a.nbytes]
+        # All options between the first and the last that count, but for the time step.
+        first, last = m.opt.gravity.ctypes.data - OPTIONS_BEFORE_GRAVITY, m.opt.o_friction.ctypes.data
+        places.append((first, last + OPTIONS_FROM_OVERRIDDEN_FRICTION - first))
         spans: list[tuple[int, int]] = []
-        for at, size in places:
+        for at, size in sorted(places):
             if spans and at <= sum(spans[-1]) + MAX_GAP:
                 first = spans[-1][0]
                 spans[-1] = (first, max(sum(spans[-1]), at + size) - first)
@@ -71,26 +78,25 @@ class Watched:
                 spans.append((at, size))
         return spans
 
-    @staticmethod
-    def _scalars(m: Any) -> tuple[Any, ...]:
-        o = m.opt
-        return (o.disableflags, o.disableactuator, o.enableflags, o.density, o.viscosity, o.impratio, o.cone, o.o_margin)
-
     def _make(self, m: Any) -> None:
         for copy, at, size in self._pairs:
             ctypes.memmove(copy, at, size)
-        self._options = self._scalars(m)
         with warnings.catch_warnings(action="ignore" if self.version else "default"):  # said once
             self.carried = carry(m, near_rigid=self.near_rigid)
         self.version += 1
 
     def update(self, m: Any) -> None:
         """Makes the model again if a number has changed."""
-        if self._options == self._scalars(m) and not any(memcmp(*pair) for pair in self._pairs):
-            return
-        with self.lock:
-            if self._options != self._scalars(m) or any(memcmp(*pair) for pair in self._pairs):
-                self._make(m)
+        if self._has_changed():
+            with self.lock:
+                if self._has_changed():
+                    self._make(m)
+
+    def _has_changed(self) -> bool:
+        for copy, at, size in self._pairs:  # noqa: SIM110  any() takes twice as long
+            if memcmp(copy, at, size):
+                return True
+        return False
 
 
 _watched: dict[tuple[int, bool], Watched] = {}

@@ -1,5 +1,8 @@
 """Puts Sapwood's step in the place of MuJoCo's, wherever a module has bound it."""
 
+# MuJoCo's classes have no types.
+# ruff: noqa: ANN401
+
 from __future__ import annotations
 
 import sys
@@ -10,7 +13,6 @@ from typing import Any
 
 import mujoco
 import mujoco.rollout
-import numpy as np
 
 from sapwood.mujoco._world import configure, world_of
 
@@ -36,6 +38,10 @@ def mj_step2(m: Any, d: Any) -> None:
 def mj_forward(m: Any, d: Any) -> None:
     """Sapwood's, in the place of MuJoCo's: ``sapwood.mujoco.forward``."""
     world_of(m, d).forward(m, d)
+
+
+for _ours in (mj_step, mj_step2, mj_forward):
+    _ours.__doc__ = ORIGINALS[_ours.__name__].__doc__
 
 
 class Rollout:
@@ -105,34 +111,32 @@ def install(*, forward: bool = False, **options: Any) -> None:
     places = {ORIGINALS["mj_step"]: mj_step, ORIGINALS["mj_step2"]: mj_step2, ROLLOUT: Rollout}
     if forward:
         places[ORIGINALS["mj_forward"]] = mj_forward
-    by_id = {id(theirs): ours for theirs, ours in places.items()}
-    for module in list(sys.modules.values()):
-        if getattr(module, "__name__", "").startswith("sapwood.mujoco"):
-            continue
-        names = getattr(module, "__dict__", None)
-        if not isinstance(names, dict):
-            continue
-        for name, value in list(names.items()):
-            ours = by_id.get(id(value))
-            if ours is not None:
-                _bound.append((names, name, value))
-                names[name] = ours
+    _bound.extend(_replace(places))
 
 
 def uninstall() -> None:
     """Puts MuJoCo's own functions back."""
-    ours = {mj_step: "mj_step", mj_step2: "mj_step2", mj_forward: "mj_forward"}
     while _bound:
         names, name, value = _bound.pop()
         names[name] = value
-    # Modules that were imported meanwhile have bound ours.
+    # Modules that were imported meanwhile have bound Sapwood's.
+    _replace({mj_step: ORIGINALS["mj_step"], mj_step2: ORIGINALS["mj_step2"], mj_forward: ORIGINALS["mj_forward"]})
+
+
+def _replace(places: dict[Any, Any]) -> list[tuple[dict[str, Any], str, Any]]:
+    """Puts one thing in the place of another in the names of all modules; returns what was there: names, name, value."""
+    by_id = {id(old): new for old, new in places.items()}
+    found = []
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None)
         if not isinstance(names, dict) or getattr(module, "__name__", "").startswith("sapwood.mujoco"):
             continue
         for name, value in list(names.items()):
-            if value in (mj_step, mj_step2, mj_forward) if callable(value) else False:
-                names[name] = ORIGINALS[ours[value]]
+            new = by_id.get(id(value))
+            if new is not None:
+                found.append((names, name, value))
+                names[name] = new
+    return found
 
 
 @contextmanager

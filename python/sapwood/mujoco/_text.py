@@ -3,10 +3,13 @@
 What MuJoCo's compiler has made of a file is said in the words of that file's format, so that one reader serves both.
 """
 
+# MuJoCo's classes have no types.
+# ruff: noqa: ANN401
+
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
@@ -25,7 +28,6 @@ from mujoco import (
     mjtJoint,
     mjtObj,
     mjtSensor,
-    mjtTendon,
     mjtTrn,
     mjtWrap,
 )
@@ -139,7 +141,7 @@ class _Writer:
 
     def own_name(self, kind: mjtObj, index: int) -> str | None:
         """The name that the model gives."""
-        return mujoco.mj_id2name(self.m, int(kind), index) or None  # type: ignore[no-any-return]
+        return mujoco.mj_id2name(self.m, int(kind), index) or None
 
     def ref(self, kind: mjtObj, index: int) -> str:
         """The name by which something is referred to, made up where it has none."""
@@ -262,7 +264,7 @@ class _Writer:
             mujoco.mju_quat2Mat(turn, m.geom_quat[g])
             pos = pos + self.field_base(asset) * turn.reshape(3, 3)[:, 2]
         material = m.geom_matid[g]
-        has_own_colour = material < 0 or not np.array_equal(m.geom_rgba[g], np.float32([0.5, 0.5, 0.5, 1]))
+        has_own_colour = material < 0 or not np.array_equal(m.geom_rgba[g], np.array([0.5, 0.5, 0.5, 1], np.float32))
         return _element(
             "geom",
             name=self.name(mjtObj.mjOBJ_GEOM, g),
@@ -461,7 +463,9 @@ class _Writer:
             if gain == "muscle":
                 of_joint = transmission in (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
                 scalar = (mjtJoint.mjJNT_HINGE, mjtJoint.mjJNT_SLIDE)
-                acts = (of_joint and mjtJoint(m.jnt_type[m.actuator_trnid[a, 0]]) in scalar) or transmission == mjtTrn.mjTRN_TENDON
+                acts = (
+                    of_joint and mjtJoint(m.jnt_type[m.actuator_trnid[a, 0]]) in scalar
+                ) or transmission == mjtTrn.mjTRN_TENDON
                 is_simulated = is_simulated and acts and bias != "affine"
             group = int(m.actuator_group[a])
             is_disabled = is_off or (0 <= group < 31 and m.opt.disableactuator >> group & 1)
@@ -476,7 +480,9 @@ class _Writer:
                 continue
             if m.actuator_actnum[a] and not is_disabled:
                 activations.append(int(m.actuator_actadr[a]))
-            elements.append(self.actuator(a, {"gaintype": gain, "biastype": bias, "dyntype": dynamics, **(target or {})}))
+            elements.append(
+                self.actuator(a, {"gaintype": gain, "biastype": bias, "dyntype": dynamics, **(target or {})})
+            )
         return elements, activations
 
     def transmission(self, a: int, kind: mjtTrn) -> dict[str, Any] | None:
@@ -542,7 +548,12 @@ class _Writer:
         m = self.m
         of, index = mjtObj(m.sensor_objtype[s]), int(m.sensor_objid[s])
         to, other = mjtObj(m.sensor_reftype[s]), int(m.sensor_refid[s])
-        none = (mjtSensor.mjSENS_TACTILE, mjtSensor.mjSENS_PLUGIN, mjtSensor.mjSENS_USER, mjtSensor.mjSENS_CAMPROJECTION)
+        none = (
+            mjtSensor.mjSENS_TACTILE,
+            mjtSensor.mjSENS_PLUGIN,
+            mjtSensor.mjSENS_USER,
+            mjtSensor.mjSENS_CAMPROJECTION,
+        )
         if kind in none or mjtObj.mjOBJ_CAMERA in (of, to if other >= 0 else of):
             return None
         data = m.sensor_intprm[s].tolist()

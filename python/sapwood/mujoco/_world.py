@@ -1,9 +1,13 @@
 """The ``Simulation`` of an ``MjData``: what it reads of it, what it leaves in it."""
 
+# MuJoCo's classes have no types.
+# ruff: noqa: ANN401
+
 from __future__ import annotations
 
 import ctypes
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import mujoco
@@ -25,7 +29,16 @@ LIMIT_SENSORS = [int(mujoco.mjtSensor.mjSENS_JOINTLIMITFRC), int(mujoco.mjtSenso
 FIRST_CONTACT = int(mujoco.mjtConstraint.mjCNSTR_CONTACT_FRICTIONLESS)
 """Kinds of rows from here on are contacts."""
 
-CONTACT = {"pos": 8, "frame": 32, "friction": 112, "solref": 152, "solimp": 184, "dim": 552, "geom": 564, "efc_address": 600}
+CONTACT = {
+    "pos": 8,
+    "frame": 32,
+    "friction": 112,
+    "solref": 152,
+    "solimp": 184,
+    "dim": 552,
+    "geom": 564,
+    "efc_address": 600,
+}
 """Where parts of an ``mjContact`` lie, bytes."""
 
 CONTACT_SIZE = 608
@@ -46,8 +59,8 @@ def configure(*, near_rigid: bool = False, **options: Any) -> None:
     """Sets how models are simulated from now on.
 
     Args:
-        near_rigid: Whether contacts, limits and equalities are as rigid as the time step allows, instead of what ``solref``
-            and ``solimp`` of the model say.
+        near_rigid: Whether contacts, limits and equalities are as rigid as the time step allows, instead of what
+            ``solref`` and ``solimp`` of the model say.
         **options: Options of ``sapwood.Simulation``, such as ``contact`` and ``scheme``.
 
     Raises:
@@ -76,16 +89,18 @@ def _contacts_of(d: Any) -> NDArray[np.uint64]:
     start, size = fields["dist"].ctypes.data, fields["dist"].strides[0]
     layout = [(array.ctypes.data - start) for name, array in fields.items() if name != "dist"]
     if layout != list(CONTACT.values()) or size != CONTACT_SIZE:
-        raise ImportError(f"the contacts of MuJoCo {mujoco.__version__} have another layout than those of 4.0: use that")
+        raise ImportError(
+            f"the contacts of MuJoCo {mujoco.__version__} have another layout than those of 4.0: use that"
+        )
     capacity = d.narena // size // 2
-    return np.ctypeslib.as_array((ctypes.c_uint64 * (capacity * size // 8)).from_address(start)).reshape(capacity, -1)
+    memory = (ctypes.c_uint64 * (capacity * size // 8)).from_address(start)
+    return np.ctypeslib.as_array(memory).reshape(capacity, size // 8)
 
 
 class World:
     """One world: a simulation, and the memory of the ``MjData`` that it belongs to."""
 
     def __init__(self, d: Any) -> None:
-        self.d = weakref.ref(d)
         self.options = _Options.of_simulation
         self.near_rigid = _Options.near_rigid
         self.qpos, self.qvel, self.act, self.ctrl = _at(d.qpos), _at(d.qvel), _at(d.act), _at(d.ctrl)
@@ -99,13 +114,15 @@ class World:
         self.left = [array.copy() for array in (self.qpos, self.qvel, self.act)]
         pairs = zip((self.qpos, self.qvel, self.act), self.left, strict=True)
         self.state = [(now.ctypes.data, left.ctypes.data, now.nbytes) for now, left in pairs if now.nbytes]
-        self.m_id, self.version = 0, 0
+        self.m: Callable[[], Any] = lambda: None
+        self.version, self.timestep = 0, 0.0
+        self.sim: Simulation
 
     def prepare(self, m: Any) -> None:
         """Sees what has changed in the model."""
-        if self.m_id != id(m):
+        if self.m() is not m:
             self.watched: Watched = watch(m, self.near_rigid)
-            self.m_id, self.version = id(m), 0
+            self.m, self.version = weakref.ref(m), 0
         self.watched.update(m)
         if self.version != self.watched.version:
             self.make(m)
@@ -131,10 +148,17 @@ class World:
         self.is_pyramidal = bool(m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL)
         self.has_readers = bool(m.neq) or bool(np.isin(m.sensor_type, LIMIT_SENSORS).any())
 
+    def is_set(self) -> bool:
+        """Whether the state is another one than that of the last step."""
+        for now, left, size in self.state:  # noqa: SIM110  any() takes twice as long
+            if memcmp(now, left, size):
+                return True
+        return False
+
     def read(self, d: Any) -> None:
         """Takes over the state and the inputs."""
         sim = self.sim
-        if sim.time != d.time or any(memcmp(*pair) for pair in self.state):
+        if sim.time != d.time or self.is_set():
             # Someone has set the state: what the simulation remembers of the last one has no part in what follows.
             sim.reset()
             sim.time = d.time
@@ -153,6 +177,8 @@ class World:
 
     def step(self, m: Any, d: Any, nstep: int) -> None:
         """Makes steps. As of MuJoCo's, positions and all that follows from them are then those before the last."""
+        if nstep < 1:
+            return
         mujoco.mj_checkPos(m, d)
         mujoco.mj_checkVel(m, d)
         self.prepare(m)
@@ -239,7 +265,7 @@ class World:
         mujoco.mj_sensorAcc(m, d)
 
     def write_rows(self, m: Any, d: Any, count: int) -> None:
-        """The forces of the rows of MuJoCo's constraints: of contacts as they are, of the others where something asks for them."""
+        """The forces of the rows of MuJoCo's constraints: of contacts, of the others where something asks for them."""
         force = d.efc_force
         force[:] = 0
         self.sim._write_mj_rows(self.contacts[:count], self.is_pyramidal, self.timestep, force)
@@ -251,7 +277,7 @@ class World:
                 self.write_others(m, d, others)
 
     def write_others(self, m: Any, d: Any, count: int) -> None:
-        """Forces of equalities, dry friction and limits, by least squares: they make up the rest of the constraint forces."""
+        """Forces of equalities, dry friction and limits, by least squares: they make up the rest of ``constraint``."""
         rest = np.empty(m.nv)
         mujoco.mj_mulJacTVec(m, d, rest, d.efc_force)
         np.subtract(self.constraint, rest, out=rest)
@@ -267,16 +293,23 @@ _EMPTY = load("<mujoco/>")
 _worlds: dict[int, World] = {}
 
 
-def world_of(m: Any, d: Any) -> World:
-    """The world of an ``MjData``, made at its first step and released with it."""
-    world = _worlds.get(id(d))
-    if world is not None and world.options is _Options.of_simulation and world.m_id == id(m):
-        return world
+def check_pair(m: Any, d: Any) -> None:
+    """Refuses what is no model, no data, or data of another model."""
     if not isinstance(m, mujoco.MjModel) or not isinstance(d, mujoco.MjData):
         raise TypeError(f"expected an MjModel and an MjData, not {type(m).__name__} and {type(d).__name__}")
     # Copies of an MjData that are made with its model have another signature.
     if m.signature != d.signature and any(getattr(m, size) != getattr(d.model, size) for size in SIZES):
         raise ValueError("the MjData belongs to another MjModel: expected one that was made for this model")
+
+
+def world_of(m: Any, d: Any) -> World:
+    """The world of an ``MjData``, made at its first step and released with it."""
+    world = _worlds.get(id(d))
+    if world is not None and world.options is _Options.of_simulation:
+        if world.m() is not m:
+            check_pair(m, d)
+        return world
+    check_pair(m, d)
     key = id(d)
     if key not in _worlds:
         weakref.finalize(d, _worlds.pop, key, None)
