@@ -124,7 +124,7 @@ def uninstall() -> None:
 
 
 def _replace(places: dict[Any, Any]) -> list[tuple[dict[str, Any], str, Any]]:
-    """Puts one thing in the place of another in the names of all modules; returns what was there: names, name, value."""
+    """Puts things in the place of others in the names of all modules; returns what was there: names, name, value."""
     by_id = {id(old): new for old, new in places.items()}
     found = []
     for module in list(sys.modules.values()):
