@@ -1,6 +1,7 @@
 //! Models of MuJoCo, and the contacts of a step in the memory of an `MjData`: `sapwood/mujoco` says where that is.
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sim::ContactPoint;
 
@@ -56,9 +57,9 @@ fn write_rows(contact: &[u64], [t1, t2, normal]: [f64; 3], is_pyramid: bool, for
     let (Ok(start), count) = (usize::try_from(start), if is_pyramid && dim > 1 { 2 * (dim - 1) } else { dim }) else {
         return;
     };
-    let Some(rows) = forces.get_mut(start..start + count) else { return };
     // What spins and rolls has no part in it.
     let force = [normal, t1, t2, 0.0, 0.0, 0.0];
+    let Some(rows) = forces.get_mut(start..start + count).filter(|_| dim <= force.len()) else { return };
     if !is_pyramid || dim == 1 {
         rows.copy_from_slice(&force[..dim]);
         return;
@@ -95,6 +96,9 @@ impl Simulation {
         // SAFETY: nothing else of this process looks at an `MjData` in which a step is in progress.
         let memory = unsafe { memory.as_slice_mut()? };
         let surfaces = surfaces.as_slice()?;
+        if surfaces.len() != SURFACE * self.model_of().scene().geoms.len() {
+            return Err(PyValueError::new_err(format!("surfaces: expected {SURFACE} numbers of each geom")));
+        }
         let points = simulation.contacts().iter().zip(memory.chunks_exact_mut(CONTACT));
         Ok(points.map(|(point, contact)| write(point, surfaces, contact)).count())
     }
