@@ -259,6 +259,13 @@ def test_what_changes_in_a_model_is_seen() -> None:
     assert d.time == time + 0.01
 
 
+def test_a_geom_that_has_vanished() -> None:
+    m, d = compiled(BALL.format("elliptic"))
+    m.geom_size[1] = 0
+    guest.step(m, d)
+    np.testing.assert_allclose(d.qacc[2], -9.81)
+
+
 def test_a_state_that_is_set_leads_to_the_same_motion() -> None:
     m, d = compiled()
     guest.step(m, d, 50)
@@ -339,6 +346,30 @@ def test_installed_functions_are_reached_everywhere() -> None:
         assert module.step is theirs
     finally:
         del sys.modules["a_program"]
+
+
+ENVIRONMENTS = (
+    *("Ant", "HalfCheetah", "Hopper", "Walker2d", "Humanoid", "HumanoidStandup", "Swimmer", "Reacher", "Pusher"),
+    *("InvertedPendulum", "InvertedDoublePendulum"),
+)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_environments_of_gymnasium_run(name: str) -> None:
+    gymnasium = pytest.importorskip("gymnasium")
+    environment = gymnasium.make(f"{name}-v5")
+    environment.action_space.seed(1)
+    runs = []
+    with guest.physics():
+        for _ in range(2):
+            environment.reset(seed=1)
+            actions = np.random.default_rng(1).uniform(-1, 1, (20, *environment.action_space.shape))
+            steps = [environment.step(action) for action in actions * environment.action_space.high.max()]
+            runs.append(np.array([observation for observation, *_ in steps]))
+    assert np.isfinite(runs[0]).all()
+    # What an episode remembers of the one before has no part in it.
+    np.testing.assert_array_equal(runs[0], runs[1])
+    assert environment.unwrapped.data.time == pytest.approx(20 * environment.unwrapped.dt)
 
 
 def test_rollouts_are_steps() -> None:

@@ -50,6 +50,9 @@ FRAMES = {mjtObj.mjOBJ_BODY: "body", mjtObj.mjOBJ_XBODY: "xbody", mjtObj.mjOBJ_G
 FLAGS = (
     "constraint equality frictionloss limit contact spring damper gravity clampctrl filterparent actuation".split()  # noqa: SIM905
 )
+MIN_SIZE = 1e-9
+"""Programs make geoms vanish by sizes of 0, m, which files cannot have."""
+
 DYNAMICS = {
     mjtDyn.mjDYN_NONE: "none",
     mjtDyn.mjDYN_INTEGRATOR: "integrator",
@@ -148,7 +151,12 @@ class _Writer:
         if kind == mjtObj.mjOBJ_BODY and index == 0:
             return "world"
         self.needed.add((kind, index))
-        return self.own_name(kind, index) or f"{_is_kind(int(kind), mjtObj)} {index}"
+        name = self.own_name(kind, index)
+        if name is None:
+            name = f"{_is_kind(int(kind), mjtObj)} {index}"
+            while mujoco.mj_name2id(self.m, int(kind), name) >= 0:
+                name += "'"
+        return name
 
     def name(self, kind: mjtObj, index: int) -> str | None:
         """The name of an element, if it has one or something refers to it."""
@@ -256,6 +264,8 @@ class _Writer:
         m = self.m
         kind, asset = mjtGeom(m.geom_type[g]), m.geom_dataid[g]
         pos, size, of = m.geom_pos[g], m.geom_size[g], {}
+        if kind != mjtGeom.mjGEOM_PLANE:
+            size = np.maximum(size, MIN_SIZE)
         if kind in (mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_SDF):
             of, size = {"mesh": f"mesh {asset}"}, None
         elif kind == mjtGeom.mjGEOM_HFIELD:
@@ -298,7 +308,7 @@ class _Writer:
             type=_is_kind(m.site_type[s], mjtGeom),
             pos=m.site_pos[s],
             quat=m.site_quat[s],
-            size=m.site_size[s],
+            size=np.maximum(m.site_size[s], MIN_SIZE),
         )
 
     def camera(self, c: int) -> str:
