@@ -410,6 +410,23 @@ class Model:
             ValueError: When the bytes are not those of a model, are damaged, or of another version.
         """
 
+    @staticmethod
+    def from_mujoco(mj_model: Any, *, near_rigid: bool = False) -> Model:
+        """The model of the arrays of a compiled ``mujoco.MjModel``, in their order: ``q`` is its ``qpos``.
+
+        It has all that MuJoCo's compiler has made, and what a program has changed since. What Sapwood does not
+        simulate is a ``UserWarning`` or one of ``warnings`` that names the element. Needs the extra ``mujoco``.
+
+        Args:
+            mj_model: The ``MjModel``.
+            near_rigid: Whether contacts, limits and equalities are as rigid as the time step allows, instead of what
+                its ``solref`` and ``solimp`` say.
+
+        Raises:
+            ImportError: When MuJoCo's package is missing, or is of a version whose structures are not known.
+            ModelError: When Sapwood cannot simulate the model; it names the element.
+        """
+
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         """Pickles hold ``to_bytes``."""
 
@@ -1149,6 +1166,10 @@ class Simulation:
         """A simulation of the same model in the same state, independent of this one."""
 
     def _pd(self) -> list[NDArray[np.float64]]: ...
+    def _write_mj_contacts(self, surfaces: NDArray[np.float64], memory: NDArray[np.uint64]) -> int: ...
+    def _write_mj_rows(
+        self, memory: NDArray[np.uint64], is_pyramid: bool, timestep: float, forces: NDArray[np.float64]
+    ) -> None: ...
     def _string_points(self) -> NDArray[np.float64]: ...
     def render(
         self,

@@ -24,6 +24,7 @@ mod load;
 mod lock;
 mod matrices;
 mod model;
+mod mujoco;
 mod names;
 mod options;
 mod parameters;

@@ -1,0 +1,112 @@
+"""Sapwood's model of a compiled ``MjModel``, made once, and again when numbers of the ``MjModel`` change."""
+
+# MuJoCo's classes have no types.
+# ruff: noqa: ANN401
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import warnings
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sapwood._sapwood import Model, load
+from sapwood.mujoco._text import text_of
+
+__all__ = ["Carried", "carry"]
+
+memcmp = ctypes.CDLL(None).memcmp
+memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
+
+PREFIXES = ("body", "jnt", "dof", "geom", "site", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "sensor")
+"""Kinds of elements whose numbers are Sapwood's, too."""
+
+LARGE = ("hfield_data", "mesh_vert", "mesh_face")
+"""Arrays that no program changes while it runs, but for heights, which episodes may draw anew."""
+
+OPTIONS_BEFORE_GRAVITY, OPTIONS_FROM_OVERRIDDEN_FRICTION = 48, 84
+"""Where options lie in memory, bytes: from ``impratio`` to ``gravity``, from ``o_friction`` to the flags."""
+
+MAX_GAP = 512
+"""Arrays that lie no farther apart, bytes, are compared as one."""
+
+
+class Carried(NamedTuple):
+    """A model of Sapwood, and where its parts are in the model that it comes from."""
+
+    model: Model
+    equalities: list[int]
+    activations: list[int]
+
+
+def carry(mj_model: Any, *, near_rigid: bool = False) -> Carried:
+    """The model of the arrays of a compiled ``MjModel``."""
+    text = text_of(mj_model, near_rigid=near_rigid)
+    return Carried(load(text.text, assets=text.assets), text.equalities, text.activations)
+
+
+class Watched:
+    """A compiled model, with a copy of the numbers that Sapwood's model was made of."""
+
+    def __init__(self, mj_model: Any, near_rigid: bool) -> None:
+        self.near_rigid = near_rigid
+        self.lock = threading.Lock()
+        self.version = 0
+        spans = self._spans(mj_model)
+        self._keep = [np.empty(size, np.uint8) for _, size in spans]
+        self._pairs = [(copy.ctypes.data, at, size) for copy, (at, size) in zip(self._keep, spans, strict=True)]
+        self._make(mj_model)
+
+    @staticmethod
+    def _spans(m: Any) -> list[tuple[int, int]]:
+        """Where the numbers lie in memory: neighbours as one, (address, bytes)."""
+        names = [name for name in dir(m) if name.split("_")[0] in PREFIXES and "_" in name]
+        arrays = [getattr(m, name) for name in [*names, "qpos0", "qpos_spring", *LARGE[: 1 if m.nhfield else 0]]]
+        places = [(a.ctypes.data, a.nbytes) for a in arrays if isinstance(a, np.ndarray) and a.nbytes]
+        # All options between the first and the last that count, but for the time step.
+        first, last = m.opt.gravity.ctypes.data - OPTIONS_BEFORE_GRAVITY, m.opt.o_friction.ctypes.data
+        places.append((first, last + OPTIONS_FROM_OVERRIDDEN_FRICTION - first))
+        spans: list[tuple[int, int]] = []
+        for at, size in sorted(places):
+            if spans and at <= sum(spans[-1]) + MAX_GAP:
+                first = spans[-1][0]
+                spans[-1] = (first, max(sum(spans[-1]), at + size) - first)
+            else:
+                spans.append((at, size))
+        return spans
+
+    def _make(self, m: Any) -> None:
+        for copy, at, size in self._pairs:
+            ctypes.memmove(copy, at, size)
+        with warnings.catch_warnings(action="ignore" if self.version else "default"):  # said once
+            self.carried = carry(m, near_rigid=self.near_rigid)
+        self.version += 1
+
+    def update(self, m: Any) -> None:
+        """Makes the model again if a number has changed."""
+        if self._has_changed():
+            with self.lock:
+                if self._has_changed():
+                    self._make(m)
+
+    def _has_changed(self) -> bool:
+        for copy, at, size in self._pairs:  # noqa: SIM110  any() takes twice as long
+            if memcmp(copy, at, size):
+                return True
+        return False
+
+
+_watched: dict[tuple[int, bool], Watched] = {}
+
+
+def watch(mj_model: Any, near_rigid: bool) -> Watched:
+    """What is kept of a compiled model, for as long as it lives."""
+    key = (id(mj_model), near_rigid)
+    found = _watched.get(key)
+    if found is None:
+        found = _watched[key] = Watched(mj_model, near_rigid)
+        weakref.finalize(mj_model, _watched.pop, key, None)
+    return found

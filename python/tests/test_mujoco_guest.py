@@ -1,0 +1,447 @@
+"""Programs of MuJoCo on Sapwood's step: models from compiled arrays, steps in an ``MjData``, functions replaced."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import subprocess
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from agreement import Array, Worst, brief
+from conftest import Recorder
+
+import sapwood as sw
+
+mujoco = pytest.importorskip("mujoco")
+guest = pytest.importorskip("sapwood.mujoco")
+
+mujoco.set_mju_user_warning(lambda message: None)
+
+PACKAGES = ("dm_control", "gymnasium", "mujoco")
+ROOTS = {name: Path(pytest.importorskip(name).__file__).parent for name in PACKAGES}
+FILES = [(name, path) for name, root in ROOTS.items() for path in sorted(root.rglob("*.xml"))]
+
+STATES = 2
+STEPS = (1e-6, 1e-7, 1e-8, 1e-9)
+"""Time steps from which accelerations are taken, s."""
+
+PARTS = """
+<mujoco>
+  <option timestep="0.002"/>
+  <asset>
+    <mesh name="wedge" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/>
+    <hfield name="hills" nrow="3" ncol="4" size="1 1 .2 .1" elevation="0 1 2 3 4 5 6 7 8 9 10 11"/>
+    <material name="red" rgba="1 0 0 1"/>
+  </asset>
+  <worldbody>
+    <geom type="hfield" hfield="hills" pos="0 0 -2"/>
+    <geom name="floor" type="plane" size="5 5 1"/>
+    <body name="hand" mocap="true" pos="0 0 2"/>
+    <replicate count="2" offset="1 0 0">
+      <body pos="0 0 1"><freejoint/><geom type="mesh" mesh="wedge" material="red"/><site pos="0 0 .1"/></body>
+    </replicate>
+    <body name="arm" pos="0 2 1" gravcomp=".5">
+      <joint name="turn" axis="0 1 0" ref=".3" springref=".1" stiffness="3" damping=".2" range="-90 90" armature=".1"/>
+      <joint name="slide" type="slide" axis="1 0 0" frictionloss=".1" range="-.5 .5"/>
+      <geom type="capsule" size=".05" fromto="0 0 0 .4 0 0"/><site name="tip" pos=".4 0 0"/>
+      <body pos=".4 0 0"><joint name="ball" type="ball" damping=".1"/><geom size=".08" name="knob"/>
+        <site name="end" pos=".2 0 0"/></body>
+    </body>
+    <site name="out" pos="0 2.5 1.2"/>
+  </worldbody>
+  <tendon>
+    <fixed name="sum"><joint joint="turn" coef="2"/><joint joint="slide" coef="-1"/></fixed>
+    <spatial name="string" stiffness="4" springlength=".1">
+      <site site="out"/><geom geom="knob"/><site site="end"/></spatial>
+  </tendon>
+  <equality>
+    <weld body1="hand" body2="arm" active="false"/><connect body1="arm" anchor="0 0 0" active="false"/>
+    <tendon tendon1="sum" active="false"/>
+  </equality>
+  <actuator>
+    <position joint="turn" kp="20" kv="1"/>
+    <general name="filtered" tendon="string" dyntype="filterexact" dynprm=".1" gainprm="3" ctrlrange="-1 1"/>
+    <motor site="end" refsite="tip" gear="0 0 0 1 0 0"/>
+  </actuator>
+  <sensor>
+    <jointpos joint="turn"/><framequat objtype="body" objname="arm"/><accelerometer site="end"/><touch site="end"/>
+    <force site="tip"/><contact geom1="floor" data="found force" num="2"/><user dim="2"/><jointlimitfrc joint="turn"/>
+  </sensor>
+  <keyframe><key name="up" time="2" act=".5"/></keyframe>
+</mujoco>
+"""
+"""Something of every kind, unnamed where MuJoCo lets it be."""
+
+BALL = """<mujoco><option cone="{}"/><worldbody><geom type="plane" size="5 5 1"/>
+<body pos="0 0 .1"><freejoint/><geom size=".1" mass="2" friction=".6"/><site name="s" size=".2"/></body></worldbody>
+<sensor><touch site="s"/></sensor></mujoco>"""
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    yield
+    guest.uninstall()
+    guest.configure()
+
+
+def compiled(text: str = PARTS) -> tuple[Any, Any]:
+    model = mujoco.MjModel.from_xml_string(text)
+    return model, mujoco.MjData(model)
+
+
+def from_mujoco(model: Any) -> sw.Model:
+    with warnings.catch_warnings(action="ignore"):
+        return sw.Model.from_mujoco(model)
+
+
+@pytest.mark.parametrize(("package", "path"), FILES, ids=[f"{n}/{p.relative_to(ROOTS[n])}" for n, p in FILES])
+def test_compiled_model_agrees(package: str, path: Path, record: Recorder) -> None:
+    try:
+        theirs = mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        pytest.skip(f"MuJoCo itself does not compile it: {error}")
+    worst = Worst()
+    name = f"compiled {package}/{path.relative_to(ROOTS[package])}"
+    try:
+        ours = from_mujoco(theirs)
+        check_layout(ours, theirs)
+        compare(ours, theirs, worst)
+        worst.check(1e-6)
+    except (AssertionError, sw.ModelError) as error:
+        record("mujoco", name, f"FAILS: {brief(error)}")
+        raise
+    record("mujoco", name, f"agrees: {worst}")
+
+
+def check_layout(ours: sw.Model, theirs: Any) -> None:
+    counts = ("nq", "nv", "nu", "nbody", "ngeom", "nsite", "nsensor", "nsensordata")
+    assert {c: getattr(ours, c) for c in counts} == {c: getattr(theirs, c) for c in counts}
+    assert ours.sensor_addresses == theirs.sensor_adr.tolist()
+    assert ours.body_parents == theirs.body_parentid.tolist()
+    assert ours.geom_bodies == theirs.geom_bodyid.tolist()
+    for joint, name in zip(ours.joints, [theirs.joint(i).name for i in range(theirs.njnt)], strict=True):
+        # What is referred to has a name, made up where the file gives none.
+        assert joint.name == name or not name
+
+
+def compare(ours: sw.Model, theirs: Any, worst: Worst) -> None:
+    """Without contacts and constraints, from random states."""
+    theirs.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    theirs.actuator_actearly[:] = False  # goes with the time step
+    if (theirs.geom_fluid[:, 0] > 0).any():
+        theirs.opt.density = theirs.opt.viscosity = 0  # ellipsoids in a medium are approximated, with a warning
+    data, rng = mujoco.MjData(theirs), np.random.default_rng(3)
+    worst.compare("mass", ours.body_masses, np.array(theirs.body_mass))
+    mass_matrix = np.zeros((theirs.nv, theirs.nv))
+    by_step = {step: Worst() for step in STEPS}
+    free = sw.Simulation(from_mujoco(theirs))
+    acts = theirs.actuator_trntype != mujoco.mjtTrn.mjTRN_BODY
+    for _ in range(STATES):
+        mujoco.mj_resetData(theirs, data)
+        mujoco.mj_integratePos(theirs, data.qpos, 0.3 * rng.normal(size=theirs.nv), 1)
+        data.qvel[:] = rng.normal(size=theirs.nv)
+        data.ctrl[acts] = 0.3 * rng.normal(size=acts.sum())
+        mujoco.mj_forward(theirs, data)
+        mujoco.mj_fullM(theirs, data, mass_matrix)
+        worst.compare("mass matrix", ours.mass_matrix(data.qpos), mass_matrix)
+        worst.compare("bias", ours.bias_forces(data.qpos, data.qvel), np.array(data.qfrc_bias))
+        worst.compare("tendons", ours.tendon_lengths(data.qpos), np.array(data.ten_length))
+        for step, found in by_step.items():
+            # What is implicit goes with the time step: from two of them to none.
+            one, two = (first_step(free, data, timestep) for timestep in (step, 2 * step))
+            found.compare("actuators", 2 * one[0] - two[0], np.array(data.actuator_force))
+            found.compare("accelerations", 2 * one[1] - two[1], np.array(data.qacc))
+    # Long steps leave what is implicit, short ones round-off; what is modelled otherwise is in both.
+    for quantity in set().union(*(found.errors for found in by_step.values())):
+        worst.errors[quantity] = min(found.errors[quantity] for found in by_step.values())
+
+
+def first_step(sim: sw.Simulation, data: Any, timestep: float) -> tuple[Array, Array]:
+    """Forces of the actuators, and the acceleration."""
+    sim.reset()
+    sim.timestep = timestep
+    sim.q, sim.v, sim.ctrl = data.qpos, data.qvel, data.ctrl
+    sim.step()
+    return sim.actuator_forces, sim.acceleration
+
+
+def test_every_part_comes_over() -> None:
+    theirs, _ = compiled()
+    with pytest.warns(UserWarning, match="not simulated: its numbers are zero"):
+        ours = sw.Model.from_mujoco(theirs)
+    check_layout(ours, theirs)
+    of_file = sw.load(PARTS)
+    worst, q = Worst(), ours.keyframe("up").q
+    worst.compare("mass matrix", ours.mass_matrix(q), of_file.mass_matrix(q))
+    worst.compare("equalities", ours.equality_residuals(q), of_file.equality_residuals(q))
+    compare(ours, theirs, worst)
+    worst.check(1e-6)
+    assert ours.keyframe_names == ["up"]
+
+
+def test_a_step_is_that_of_a_simulation() -> None:
+    m, d = compiled()
+    sim = sw.Simulation(from_mujoco(m))
+    rng = np.random.default_rng(1)
+    for k in range(200):
+        d.ctrl[:] = sim.ctrl[:] = rng.normal(size=m.nu)
+        before = np.array(d.qpos)
+        guest.step(m, d)
+        sim.step()
+        if k == 100:
+            d.mocap_pos[0, 0] = sim.mocap_positions[0, 0] = 0.2
+            d.eq_active[0] = sim.equality_active[0] = 1
+    for ours, theirs in ((d.qpos, sim.q), (d.qvel, sim.v), (d.act, sim.act), (d.qacc, sim.acceleration)):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+    assert d.time == sim.time
+    np.testing.assert_allclose(d.actuator_force, sim.actuator_forces, rtol=0, atol=1e-12)
+    # As MuJoCo leaves them, positions are those of the state before.
+    other = mujoco.MjData(m)
+    other.qpos, other.mocap_pos = before, d.mocap_pos
+    mujoco.mj_kinematics(m, other)
+    np.testing.assert_array_equal(d.xpos, other.xpos)
+
+
+def test_several_steps_are_as_many_single_ones() -> None:
+    m, d = compiled()
+    other = copy.copy(d)
+    guest.step(m, d, 5)
+    for _ in range(5):
+        guest.step(m, other)
+    for name in ("qpos", "qvel", "qacc", "xpos", "sensordata", "time"):
+        np.testing.assert_array_equal(getattr(d, name), getattr(other, name), err_msg=name)
+
+
+@pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
+def test_contacts_have_their_forces(cone: str) -> None:
+    m, d = compiled(BALL.format(cone))
+    d.qfrc_applied[0] = 4
+    for _ in range(500):
+        guest.step(m, d)
+    assert d.ncon == 1
+    force = np.zeros(6)
+    mujoco.mj_contactForce(m, d, 0, force)
+    frame = d.contact[0].frame.reshape(3, 3)
+    weight = 2 * 9.81
+    np.testing.assert_allclose(force[0], weight, rtol=1e-3)
+    # In the frame of the contact, on the second geom: the ball, which rolls as it is pulled.
+    np.testing.assert_allclose(frame.T @ force[:3], d.qfrc_constraint[:3], atol=1e-6)
+    np.testing.assert_allclose(d.sensordata, weight, rtol=1e-3)
+    mujoco.mj_rnePostConstraint(m, d)
+    np.testing.assert_allclose(d.cfrc_ext[1, 5], weight, rtol=1e-3)
+
+
+def test_what_changes_in_a_model_is_seen() -> None:
+    m, d = compiled(BALL.format("elliptic"))
+    guest.step(m, d)
+    m.opt.gravity[:] = 0, 0, 5
+    guest.step(m, d)
+    np.testing.assert_allclose(d.qacc[2], 5)
+    m.body_mass[1] = 4
+    d.xfrc_applied[1, 2] = 8
+    guest.step(m, d)
+    np.testing.assert_allclose(d.qacc[2], 7)
+    m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    guest.step(m, d)
+    np.testing.assert_allclose(d.qacc[2], 2)
+    m.opt.timestep = 0.01
+    time = d.time
+    guest.step(m, d)
+    assert d.time == time + 0.01
+
+
+def test_a_geom_that_has_vanished() -> None:
+    m, d = compiled(BALL.format("elliptic"))
+    m.geom_size[1] = 0
+    guest.step(m, d)
+    np.testing.assert_allclose(d.qacc[2], -9.81)
+
+
+def test_a_state_that_is_set_leads_to_the_same_motion() -> None:
+    m, d = compiled()
+    guest.step(m, d, 50)
+    results = []
+    for steps in (7, 30):
+        guest.step(m, d, steps)
+        mujoco.mj_resetData(m, d)
+        guest.step(m, d, 50)
+        results.append(np.array(d.qpos))
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_forward_leaves_the_state() -> None:
+    m, d = compiled()
+    guest.step(m, d, 100)
+    state = [np.array(a) for a in (d.qpos, d.qvel, d.act)]
+    guest.forward(m, d)
+    for before, after in zip(state, (d.qpos, d.qvel, d.act), strict=True):
+        np.testing.assert_array_equal(before, after)
+    acceleration = np.array(d.qacc)
+    guest.step(m, d)
+    np.testing.assert_array_equal(d.qacc, acceleration)
+
+
+def test_copies_and_pickles_go_on_alike() -> None:
+    m, d = compiled()
+    guest.step(m, d, 20)
+    copies = [copy.copy(d), copy.deepcopy(d), pickle.loads(pickle.dumps(d))]
+    ends = []
+    for each in copies:
+        guest.step(m, each, 20)
+        ends.append(np.array(each.qpos))
+    np.testing.assert_array_equal(ends[0], ends[1])
+    np.testing.assert_array_equal(ends[0], ends[2])
+
+
+def test_a_world_is_released_with_its_data() -> None:
+    from sapwood.mujoco import _carry, _world
+
+    gc.collect()
+    worlds, models = len(_world._worlds), len(_carry._watched)
+    m, d = compiled()
+    guest.step(m, d)
+    assert (len(_world._worlds), len(_carry._watched)) == (worlds + 1, models + 1)
+    del d, m
+    gc.collect()
+    assert (len(_world._worlds), len(_carry._watched)) == (worlds, models)
+
+
+def test_threads_have_worlds_of_their_own() -> None:
+    m, _ = compiled()
+    data = [mujoco.MjData(m) for _ in range(3)]
+    threads = [threading.Thread(target=guest.step, args=(m, d, 100)) for d in data]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for d in data[1:]:
+        np.testing.assert_array_equal(d.qpos, data[0].qpos)
+
+
+def test_installed_functions_are_reached_everywhere() -> None:
+    module = types.ModuleType("a_program")
+    module.step = mujoco.mj_step  # type: ignore[attr-defined]
+    sys.modules["a_program"] = module
+    theirs = mujoco.mj_step
+    try:
+        with guest.physics():
+            assert mujoco.mj_step is not theirs
+            assert module.step is mujoco.mj_step
+            m, d = compiled()
+            mujoco.mj_step1(m, d)
+            mujoco.mj_step2(m, d)
+            expected = mujoco.MjData(m)
+            guest.step(m, expected)
+            np.testing.assert_array_equal(d.qpos, expected.qpos)
+        assert mujoco.mj_step is theirs
+        assert module.step is theirs
+    finally:
+        del sys.modules["a_program"]
+
+
+ENVIRONMENTS = (
+    *("Ant", "HalfCheetah", "Hopper", "Walker2d", "Humanoid", "HumanoidStandup", "Swimmer", "Reacher", "Pusher"),
+    *("InvertedPendulum", "InvertedDoublePendulum"),
+)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_environments_of_gymnasium_run(name: str) -> None:
+    gymnasium = pytest.importorskip("gymnasium")
+    environment = gymnasium.make(f"{name}-v5")
+    environment.action_space.seed(1)
+    runs = []
+    with guest.physics():
+        for _ in range(2):
+            environment.reset(seed=1)
+            actions = np.random.default_rng(1).uniform(-1, 1, (20, *environment.action_space.shape))
+            steps = [environment.step(action) for action in actions * environment.action_space.high.max()]
+            runs.append(np.array([observation for observation, *_ in steps]))
+    assert np.isfinite(runs[0]).all()
+    # What an episode remembers of the one before has no part in it.
+    np.testing.assert_array_equal(runs[0], runs[1])
+    assert environment.unwrapped.data.time == pytest.approx(20 * environment.unwrapped.dt)
+
+
+def test_rollouts_are_steps() -> None:
+    from mujoco import rollout
+
+    m, d = compiled()
+    state = np.zeros(mujoco.mj_stateSize(m, mujoco.mjtState.mjSTATE_FULLPHYSICS))
+    mujoco.mj_getState(m, d, state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    control = np.random.default_rng(2).normal(size=(3, 10, m.nu))
+    with guest.physics():
+        states, _ = rollout.rollout(m, [mujoco.MjData(m) for _ in range(2)], np.tile(state, (3, 1)), control)
+    for k in range(10):
+        d.ctrl[:] = control[1, k]
+        guest.step(m, d)
+    np.testing.assert_array_equal(states[1, -1, 1 : 1 + m.nq], d.qpos)
+
+
+def test_options_of_guests() -> None:
+    m, d = compiled(BALL.format("elliptic"))
+    depths: list[Array] = []
+    for near_rigid in (False, True):
+        guest.configure(near_rigid=near_rigid, scheme="symplectic-euler")
+        mujoco.mj_resetData(m, d)
+        guest.step(m, d, 500)
+        depths.append(np.array(d.qpos[2]))
+    assert depths[1] - depths[0] > 1e-5
+    with pytest.raises(TypeError, match="no_option"):
+        guest.configure(no_option=1)
+
+
+def test_mistakes_are_sentences() -> None:
+    m, d = compiled()
+    other, _ = compiled(BALL.format("elliptic"))
+    with pytest.raises(ValueError, match="another MjModel"):
+        guest.step(other, d)
+    with pytest.raises(TypeError, match="expected an MjModel"):
+        guest.step(d, m)
+    with pytest.raises(TypeError, match="mj_model: expected"):
+        sw.Model.from_mujoco("humanoid.xml")
+    d.ctrl[0] = np.nan
+    with pytest.raises(ValueError, match="ctrl"):
+        guest.step(m, d)
+    d.ctrl[0] = 0
+    d.qpos[0] = np.nan  # MuJoCo's own answer: a warning, and the default configuration
+    guest.step(m, d)
+    assert np.isfinite(d.qpos).all()
+
+
+def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+
+
+def test_a_program_that_nobody_edits(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import sys, mujoco\nprint(mujoco.mj_step.__module__, sys.argv[1:], __name__)\n")
+    done = run("-m", "sapwood.mujoco", str(program), "a")
+    assert done.stdout.split(maxsplit=1) == ["sapwood.mujoco._install", "['a'] __main__\n"], done.stderr
+    assert run("-m", "sapwood.mujoco").returncode == 2
+
+
+def test_without_the_package(tmp_path: Path) -> None:
+    (tmp_path / "mujoco.py").write_text("raise ModuleNotFoundError('none', name='mujoco')\n")
+    done = run(
+        "-c",
+        "import sapwood as sw; sw.Model.from_mujoco(1)",
+        PYTHONPATH=f"{tmp_path}:{Path(sw.__file__).parent.parent}",
+    )
+    assert "pip install 'sapwood[mujoco]'" in done.stderr
+    (tmp_path / "mujoco.py").write_text("__version__ = '3.1.0'\n")
+    done = run("-c", "import sapwood.mujoco", PYTHONPATH=f"{tmp_path}:{Path(sw.__file__).parent.parent}")
+    assert "3.1.0" in done.stderr
