@@ -2,7 +2,7 @@
 
 use multibody::{Actuator, Joint, Model, Transmission};
 
-use super::{ActuatorNumbers, NotInLanes};
+use super::NotInLanes;
 
 /// An actuator along what it acts on; how strong it is stands in [`super::ActuatorNumbers`].
 #[derive(Clone, Debug)]
@@ -120,10 +120,5 @@ impl PlanDrive {
     /// Whether it has impedance.
     pub fn has_impedance(&self) -> bool {
         self.actuators.iter().any(PlanActuator::has_impedance)
-    }
-
-    /// Its impedance over a step.
-    pub fn impedance(&self, actuators: &[ActuatorNumbers<f64>]) -> f64 {
-        self.actuators.iter().map(|actuator| actuators[actuator.ctrl].impedance).sum()
     }
 }

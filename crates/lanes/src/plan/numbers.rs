@@ -194,7 +194,7 @@ fn impedances(model: &Model, setting: &Setting<'_>, actuators: &[ActuatorNumbers
     let Setting { dt, pd, drives, weights, .. } = *setting;
     let mut lambda = passive_impedance(model, weights, dt);
     let mut implicit = lambda.clone();
-    drives.iter().for_each(|drive| implicit[drive.v] += drive.impedance(actuators));
+    drives.iter().for_each(|drive| implicit[drive.v] += drive_impedance(drive, actuators));
     for (v, of) in pd.iter().enumerate() {
         implicit[v] += of.impedance;
         if of.is_limited == 0.0 {
@@ -202,6 +202,11 @@ fn impedances(model: &Model, setting: &Setting<'_>, actuators: &[ActuatorNumbers
         }
     }
     [lambda, implicit]
+}
+
+/// The impedance of a drive over a step.
+pub(super) fn drive_impedance(drive: &PlanDrive, actuators: &[ActuatorNumbers<f64>]) -> f64 {
+    drive.actuators.iter().map(|actuator| actuators[actuator.ctrl].impedance).sum()
 }
 
 /// The friction coefficients of all contact points, and the lengths of those with rolling or torsional friction.
