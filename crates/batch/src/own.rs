@@ -1,8 +1,8 @@
 //! Whether a world with parameters of its own can be stepped in the lanes of a plan, and its numbers.
 
 use geometry::Scene;
-use lanes::{NotInLanes, Numbers, Plan, keeps_momentum};
-use multibody::Model;
+use lanes::{NotInLanes, Numbers, Plan};
+use multibody::{Freedom, Model};
 use sim::{Parameter, Parameters};
 
 /// The numbers of `own`, the plan's model with these parameters, or why lanes cannot step it: it then has something that the model has
@@ -35,7 +35,9 @@ fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &P
         (Parameter::Stiffness, |model| model.stiffness.iter().map(|k| *k != 0.0).collect()),
         (Parameter::Frictionloss, |model| model.friction_loss.iter().map(|force| *force > 0.0).collect()),
         (Parameter::JointRanges, |model| model.joints.iter().map(|joint| joint.range.is_some()).collect()),
-        (Parameter::Armature, |model| (0..model.tree.trees.len()).map(|tree| keeps_momentum(model, tree)).collect()),
+        (Parameter::Armature, |model| {
+            (0..model.tree.trees.len()).map(|tree| Freedom::of(model, tree) == Freedom::KeepsMomentum).collect()
+        }),
     ];
     for (parameter, of) in patterns {
         if of(base) != of(own) {

@@ -12,16 +12,6 @@ pub const CALM: f64 = 0.1;
 /// square of this, relative.
 pub const MIN_TURN: f64 = 1e-4;
 
-/// The part of the kinetic energy that a step may err by. One that errs by more turns too far to be made in one piece.
-pub const LARGEST_ERROR: f64 = 0.05;
-
-/// The motion within a tree is scaled by no more than this, 5 % as [`LARGEST_ERROR`]. Where a joint turns around, the motion within has as
-/// little energy as a step may err by, of second order in its length: scaled to what is left of it, it would stay where it is.
-pub const SCALING: f64 = 1.05;
-
-/// Motion within that has no more than this part of the kinetic energy is known with too few digits.
-pub const LITTLE: f64 = 1e-9;
-
 /// Recovery slower than this share of the recovery speed stays in the velocities, of whose kinetic energy it is 1e-4: the
 /// last micrometres are not worth a second solve.
 pub const LEFT_IN_VELOCITIES: f64 = 0.01;

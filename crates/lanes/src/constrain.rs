@@ -1,7 +1,7 @@
 //! Constraints beside contacts: limits, ties, couplings, tendons, dry friction and drives at their limits, as laws of the step.
 
 use crate::constants::MEAN;
-use multibody::{Compliance, SpringPoint};
+use multibody::{Compliance, SpringPoint, StepForce};
 use spatial::{Mat3, Quat, Real, Vec3};
 
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, quaternion, select, wide, wide_mat, wide3};
@@ -130,7 +130,8 @@ impl<T: Bundle> Lanes<T> {
                 if positive(of.is_apart) == 0 {
                     return T::ZERO;
                 }
-                self.set_force(plan, k, of_plan, (of.impulse, of.impedance), Some((of.low, of.high))) * of.is_apart
+                let StepForce { impulse, impedance, low, high } = of.force;
+                self.set_force(plan, k, of_plan, (impulse, impedance), Some((low, high))) * of.is_apart
             }
         }
     }

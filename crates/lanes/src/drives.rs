@@ -1,34 +1,23 @@
 //! Impulses of springs, dampers and actuators. What opposes motion is implicit, as part of Λ; a drive that is at a limit is a constraint
 //! instead ([`crate::plan::Source::Drive`]).
 
-use multibody::JointType;
+use multibody::{JointType, StepForce};
 use spatial::{Quat, Real};
 
-use super::{Bundle, Lanes, by_precision, dofs_of, quaternion, select, vec3, wide};
+use super::{Bundle, Lanes, dofs_of, quaternion, select, vec3, wide};
 use crate::plan::{ActuatorNumbers, PdNumbers, Plan, PlanActivation, PlanActuator};
 use spatial::masks::{all_lanes, positive};
 
-/// A drive whose force was this share of a limit in the step before starts the step as a constraint.
-const NEAR_LIMIT: f64 = 0.8;
-
-/// A limit is exceeded by more than this share of the forces.
-const ROUND_OFF: f64 = 1e-12;
-const SINGLE_ROUND_OFF: f64 = 1e-5;
-
-/// A drive in a step: `p(v) = impulse − impedance (v − v₀)`, cut to [low, high].
+/// A drive in a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drive<T> {
-    pub impulse: T,
-    pub impedance: T,
-    pub low: T,
-    pub high: T,
+    pub force: StepForce<T>,
     /// 1 where it is a constraint, else 0.
     pub is_apart: T,
 }
 
 impl<T: Real> Drive<T> {
-    pub const NONE: Self =
-        Self { impulse: T::ZERO, impedance: T::ZERO, low: T::ZERO, high: T::ZERO, is_apart: T::ZERO };
+    pub const NONE: Self = Self { force: StepForce::ZERO, is_apart: T::ZERO };
 }
 
 impl<T: Bundle> Lanes<T> {
@@ -70,8 +59,7 @@ impl<T: Bundle> Lanes<T> {
         for servo in &plan.servos {
             let mut sum = T::ZERO;
             for actuator in &servo.actuators {
-                let of = self.actuate(plan, actuator, self.q[servo.q], self.v[servo.v]);
-                sum += of.impulse.max(of.low).min(of.high);
+                sum += self.actuate(plan, actuator, self.q[servo.q], self.v[servo.v]).as_constant().impulse;
             }
             let (least, most) = servo.effort_limit;
             sum = sum.max(wide(dt * least)).min(wide(dt * most));
@@ -84,8 +72,7 @@ impl<T: Bundle> Lanes<T> {
                 length = self.q[term.q].mul_add(wide(term.coefficient), length);
                 rate = self.v[term.dof].mul_add(wide(term.coefficient), rate);
             }
-            let of = self.actuate(plan, &motor.actuator, length, rate);
-            let cut = of.impulse.max(of.low).min(of.high);
+            let cut = self.actuate(plan, &motor.actuator, length, rate).as_constant().impulse;
             for term in &plan.constraints.terms[terms] {
                 self.impulse[term.dof] = cut.mul_add(wide(term.coefficient), self.impulse[term.dof]);
             }
@@ -134,17 +121,13 @@ impl<T: Bundle> Lanes<T> {
         for k in 0..plan.drives.len() {
             let drive = &plan.drives[k];
             let (q, v) = (self.q[drive.q], self.v[drive.v]);
-            let mut sum = Drive::<T>::NONE;
+            let mut sum = StepForce::<T>::ZERO;
             for actuator in &drive.actuators {
                 let mut of = self.actuate(plan, actuator, q, v);
                 if drive.actuators.len() > 1 && !actuator.has_impedance() {
-                    let cut = of.impulse.max(of.low).min(of.high);
-                    of = Drive { impulse: cut, low: cut, high: cut, ..of };
+                    of = of.as_constant();
                 }
-                sum.impulse += of.impulse;
-                sum.impedance += of.impedance;
-                sum.low += of.low;
-                sum.high += of.high;
+                sum = sum.plus(of);
             }
             let (least, most) = drive.effort_limit;
             let (mut least, mut most) = (wide::<T>(plan.dt * least), wide::<T>(plan.dt * most));
@@ -154,15 +137,10 @@ impl<T: Bundle> Lanes<T> {
                 sum.impedance = select(of.is_limited, of.impedance, T::ZERO);
                 (sum.low, sum.high, least, most) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY), -of.most, of.most);
             }
-            sum.low = sum.low.max(least).min(most);
-            sum.high = sum.high.min(most).max(least);
+            let force = sum.within(least, most);
             let memory = &self.memory[plan.first_drive + k];
-            let near = wide::<T>(NEAR_LIMIT);
-            // At most 0.8 low, or at least 0.8 high.
-            let is_within = (sum.low * near).if_less(memory.normal, T::ONE, T::ZERO)
-                * memory.normal.if_less(sum.high * near, T::ONE, T::ZERO);
-            sum.is_apart = memory.is_remembered * (T::ONE - is_within);
-            self.drives[k] = sum;
+            let is_apart = memory.is_remembered * force.is_near_limit(memory.normal);
+            self.drives[k] = Drive { force, is_apart };
         }
     }
 
@@ -172,7 +150,7 @@ impl<T: Bundle> Lanes<T> {
         self.lambda.copy_from_slice(&self.numbers.lambda);
         for (drive, of) in plan.drives.iter().zip(&self.drives) {
             let is_part = if is_parted { T::ONE - of.is_apart } else { T::ONE };
-            self.lambda[drive.v] = of.impedance.mul_add(is_part, self.lambda[drive.v]);
+            self.lambda[drive.v] = of.force.impedance.mul_add(is_part, self.lambda[drive.v]);
         }
     }
 
@@ -191,7 +169,7 @@ impl<T: Bundle> Lanes<T> {
         if has_drives {
             for (drive, of) in plan.drives.iter().zip(&self.drives) {
                 let x = &mut self.dofs[drive.v].x;
-                *x = of.impulse.mul_add(T::ONE - of.is_apart, *x);
+                *x = of.force.impulse.mul_add(T::ONE - of.is_apart, *x);
             }
         }
     }
@@ -200,16 +178,9 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn set_drives_apart(&mut self, plan: &Plan) -> u32 {
         let mut parted = 0;
-        let tolerance = wide::<T>(by_precision::<T>(ROUND_OFF, SINGLE_ROUND_OFF));
         for (drive, of) in plan.drives.iter().zip(&mut self.drives) {
             let change = self.v[drive.v] - self.v_start[drive.v];
-            let impulse = of.impulse - of.impedance * change;
-            let slack = tolerance * of.impulse.abs().max(impulse.abs());
-            let exceeds = (of.high + slack).if_less(impulse, T::ONE, T::ZERO).max((impulse + slack).if_less(
-                of.low,
-                T::ONE,
-                T::ZERO,
-            )) * (T::ONE - of.is_apart);
+            let exceeds = of.force.exceeds(of.force.unlimited(change)) * (T::ONE - of.is_apart);
             parted |= positive(exceeds);
             of.is_apart = of.is_apart.max(exceeds);
         }
@@ -218,7 +189,7 @@ impl<T: Bundle> Lanes<T> {
 
     /// The force of an actuator over a step, on what it acts on, whose length and velocity are given.
     #[inline(always)]
-    pub(super) fn actuate(&self, plan: &Plan, actuator: &PlanActuator, length: T, velocity: T) -> Drive<T> {
+    pub(super) fn actuate(&self, plan: &Plan, actuator: &PlanActuator, length: T, velocity: T) -> StepForce<T> {
         let PlanActuator { ctrl, ctrl_range, bias, .. } = *actuator;
         let ActuatorNumbers { per_ctrl, constant, per_length, per_velocity, impedance, .. } =
             self.numbers.actuators[ctrl];
@@ -228,13 +199,8 @@ impl<T: Bundle> Lanes<T> {
             force += length.mul_add(per_length, velocity * per_velocity);
         }
         let (low, high) = actuator.limits();
-        Drive {
-            impulse: force * wide(plan.dt),
-            impedance,
-            low: wide(plan.dt * low),
-            high: wide(plan.dt * high),
-            is_apart: T::ZERO,
-        }
+        let (low, high) = (wide(plan.dt * low), wide(plan.dt * high));
+        StepForce { impulse: force * wide(plan.dt), impedance, low, high }
     }
 }
 

@@ -12,12 +12,7 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn factor(&mut self, plan: &Plan) {
         let Self { nodes, dofs, lambda, .. } = self;
         for node in nodes.iter_mut() {
-            let super::Inertia { mass, moment, rotational } = node.inertia;
-            node.articulated = ArticulatedInertia {
-                a: rotational,
-                b: Mat3::skew(moment),
-                c: Sym3::diagonal(Vec3::new(mass, mass, mass)),
-            };
+            node.articulated = node.inertia.articulated();
         }
         for (i, node) in plan.nodes.iter().enumerate().rev() {
             let mut whole = nodes[i].articulated;

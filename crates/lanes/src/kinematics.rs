@@ -1,10 +1,11 @@
 //! Where nodes are, and how they move.
 
 use crate::constants::MIN_TURN;
-use multibody::JointType;
-use spatial::{Mat3, Real, Sym3, Twist, Vec3, Wrench, sin_cos_in_lanes};
+use multibody::{JointType, PolarMotion};
+use spatial::{Mat3, PointInertia, Real, RigidInertia, Twist, Vec3, Wrench, sin_cos_in_lanes};
 
-use super::{Bundle, Inertia, Lanes, Node, dofs_of, quaternion, vec3, wide, wide_mat, wide3};
+use super::dynamics::moved;
+use super::{Bundle, Lanes, Node, dofs_of, quaternion, vec3, wide, wide_mat, wide3};
 use crate::plan::{NodeNumbers, Plan, PlanNode};
 
 impl<T: Bundle> Lanes<T> {
@@ -83,20 +84,11 @@ impl<T: Bundle> Lanes<T> {
             let (above, here) = nodes.split_at_mut(i);
             let here = &mut here[0];
             let own = motion(node, dofs, v);
-            let (swing, acceleration) = match node.parent {
-                Some(parent) => (above[parent].twist, above[parent].acceleration),
-                None => (Twist::ZERO, Twist::ZERO),
-            };
-            here.twist = swing + own;
-            // A free root's origin moves evenly at zero joint accelerations, not the point of the body that passes there.
-            here.acceleration = acceleration
-                + if node.joint == JointType::Free {
-                    Twist { ang: Vec3::ZERO, lin: -own.ang.cross(own.lin) }
-                } else {
-                    cross_twist(swing, own)
-                };
-            let momentum = here.inertia.momentum(here.twist);
-            here.coriolis = here.inertia.momentum(here.acceleration) + cross_wrench(here.twist, momentum);
+            let above = motion_above(node, above);
+            let acceleration = above.child_acceleration(node.joint, own);
+            let motion = PolarMotion { start: above.start + own, acceleration, ..PolarMotion::ZERO };
+            (here.twist, here.acceleration) = (motion.start, acceleration);
+            here.coriolis = motion.force_at_start(&here.inertia);
             let (mass, moment) = numbers.nodes[i].weight;
             let about_origin = here.pos * mass + here.rot * moment;
             let weight = Wrench { ang: about_origin.cross(gravity), lin: gravity * mass };
@@ -126,28 +118,28 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn add_polar_coriolis(&mut self, plan: &Plan) {
         let Self { nodes, turns, .. } = self;
-        let (dt, half) = (wide(plan.dt), wide::<T>(0.5));
+        let dt = wide(plan.dt);
         for (i, node) in plan.nodes.iter().enumerate() {
             let (above, here) = nodes.split_at_mut(i);
             let here = &mut here[0];
-            let (swing, swing_change, mut acceleration) = match node.parent {
-                Some(parent) => (above[parent].twist, above[parent].change, above[parent].acceleration),
-                None => (Twist::ZERO, Twist::ZERO, Twist::ZERO),
-            };
-            let (own, change) = (here.twist + -swing, here.change + -swing_change);
-            let both = if node.joint == JointType::Free {
-                Twist { ang: Vec3::ZERO, lin: -(own.ang.cross(change.lin) + change.ang.cross(own.lin)) }
-            } else {
-                cross_twist(swing, change) + cross_twist(swing_change, own)
-            };
-            acceleration += both * half;
-            here.acceleration = acceleration;
-            let spun = cross_wrench(here.twist, here.inertia.momentum(here.change))
-                + cross_wrench(here.change, here.inertia.momentum(here.twist));
-            let force = (here.inertia.momentum(acceleration) + spun * half) * turns[node.tree];
+            let motion = motion_above(node, above).child(node.joint, here.twist, here.change);
+            here.acceleration = motion.acceleration;
+            let force = motion.force(&here.inertia) * turns[node.tree];
             here.coriolis += force;
             here.force += force * dt;
         }
+    }
+}
+
+/// How the parent of a node moves.
+#[inline(always)]
+fn motion_above<T: Real>(node: &PlanNode, nodes: &[Node<T>]) -> PolarMotion<T> {
+    match node.parent {
+        Some(parent) => {
+            let Node { twist: start, change, acceleration, .. } = nodes[parent];
+            PolarMotion { start, change, acceleration }
+        }
+        None => PolarMotion::ZERO,
     }
 }
 
@@ -156,34 +148,17 @@ impl<T: Bundle> Lanes<T> {
 fn motion<T: Real>(node: &PlanNode, dofs: &[super::Dof<T>], v: &[T]) -> Twist<T> {
     let mut sum = Twist::ZERO;
     for k in dofs_of(node) {
-        let axis = dofs[k].axis;
-        sum = Twist { ang: sum.ang.add_scaled(v[k], axis.ang), lin: sum.lin.add_scaled(v[k], axis.lin) };
+        sum = moved(sum, v[k], &dofs[k]);
     }
     sum
 }
 
 /// A body about the tree's origin.
 #[inline(always)]
-fn inertia<T: Real>(node: &PlanNode, numbers: &NodeNumbers<T>, here: &Node<T>) -> Inertia<T> {
+fn inertia<T: Real>(node: &PlanNode, numbers: &NodeNumbers<T>, here: &Node<T>) -> PointInertia<T> {
     if node.is_massless {
-        return Inertia { mass: T::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO };
+        return PointInertia::ZERO;
     }
     let com = here.pos + here.rot * numbers.com;
-    let (mass, own) = (numbers.mass, numbers.inertia);
-    let moment = com * mass;
-    let d = moment.dot(com);
-    let rotational = own.rotated(here.rot) + Sym3::diagonal(Vec3::new(d, d, d)) - Sym3::outer(mass, com);
-    Inertia { mass, moment, rotational }
-}
-
-/// v × u: how a motion that is fixed in a body changes as the body moves.
-#[inline(always)]
-fn cross_twist<T: Real>(v: Twist<T>, u: Twist<T>) -> Twist<T> {
-    Twist { ang: v.ang.cross(u.ang), lin: v.ang.cross(u.lin) + v.lin.cross(u.ang) }
-}
-
-/// v ×* w: how a wrench that is fixed in a body changes as the body moves.
-#[inline(always)]
-pub(super) fn cross_wrench<T: Real>(v: Twist<T>, w: Wrench<T>) -> Wrench<T> {
-    Wrench { ang: v.ang.cross(w.ang) + v.lin.cross(w.lin), lin: v.ang.cross(w.lin) }
+    RigidInertia { mass: numbers.mass, com, inertia: numbers.inertia.rotated(here.rot) }.about_origin()
 }

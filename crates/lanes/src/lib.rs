@@ -49,19 +49,17 @@ mod step;
 
 use std::sync::Arc;
 
-use spatial::masks::{lanes_of, select, wide};
-use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
+use multibody::StepBalance;
+use spatial::masks::{lanes_of, select, select3, wide};
+use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, PointInertia, Quat, Real, Twist, Vec3, Wrench};
 
-use balance::Due;
 use collision::NarrowPhase;
 pub use contact::LaneContact;
 use contact_space::ContactSpace;
 use drives::Drive;
 pub use lone::{Summary, WarmStartEntry};
 use one_by_one::Solver;
-pub use plan::{
-    ChangingGains, ConstraintName, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table, keeps_momentum,
-};
+pub use plan::{ChangingGains, ConstraintName, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table};
 pub use reports::{LaneLoad, LaneTie};
 pub use rule::{OneSided, RowLaw, RowWeight, Rule};
 
@@ -172,7 +170,7 @@ pub struct Lanes<T: Real> {
     fastest: Vec<T>,
     islands: Vec<usize>,
     /// What the step owes its end, by trees.
-    due: Vec<Due<T>>,
+    due: Vec<StepBalance<T>>,
     /// Steps that were made with this scratch.
     steps: u64,
     /// Iterations of the contact solver, of the lane that took most, and of all lanes together.
@@ -221,7 +219,7 @@ struct Node<T> {
     rot: Mat3<T>,
     /// Origin from that of the tree.
     pos: Vec3<T>,
-    inertia: Inertia<T>,
+    inertia: PointInertia<T>,
     /// At v₀; and of what v* adds, later of all that the step adds.
     twist: Twist<T>,
     change: Twist<T>,
@@ -240,7 +238,7 @@ impl<T: Real> Node<T> {
     const ZERO: Self = Self {
         rot: Mat3::IDENTITY,
         pos: Vec3::ZERO,
-        inertia: Inertia { mass: T::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO },
+        inertia: PointInertia::ZERO,
         twist: Twist::ZERO,
         change: Twist::ZERO,
         acceleration: Twist::ZERO,
@@ -249,26 +247,6 @@ impl<T: Real> Node<T> {
         load: Wrench::ZERO,
         articulated: ArticulatedInertia::ZERO,
     };
-}
-
-/// A rigid body about the tree's origin.
-#[derive(Clone, Copy, Debug)]
-struct Inertia<T> {
-    mass: T,
-    moment: Vec3<T>,
-    rotational: Sym3<T>,
-}
-
-impl<T: Real> Inertia<T> {
-    #[inline(always)]
-    fn momentum(&self, v: Twist<T>) -> Wrench<T> {
-        Wrench { ang: self.rotational * v.ang + self.moment.cross(v.lin), lin: self.linear_momentum(v) }
-    }
-
-    #[inline(always)]
-    fn linear_momentum(&self, v: Twist<T>) -> Vec3<T> {
-        (v.lin * self.mass) + v.ang.cross(self.moment)
-    }
 }
 
 /// A degree of freedom: its axis s, U = I^A s and 1/D of the factor.
@@ -608,11 +586,6 @@ fn vec3<T: Real>(x: &[T]) -> Vec3<T> {
 #[inline(always)]
 fn quaternion<T: Real>(x: &[T]) -> Quat<T> {
     Quat::new(x[0], x[1], x[2], x[3])
-}
-
-#[inline(always)]
-fn select3<T: Real>(mask: T, yes: Vec3<T>, no: Vec3<T>) -> Vec3<T> {
-    Vec3::new(select(mask, yes.x, no.x), select(mask, yes.y, no.y), select(mask, yes.z, no.z))
 }
 
 /// Where the dofs of a node start, and how many they are.

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use geometry::Scene;
-use multibody::{Compliance, InverseWeights, Joint, JointKind, JointType, Model, NO_PARENT, Node};
+use multibody::{Compliance, Freedom, InverseWeights, Joint, JointKind, JointType, Model, NO_PARENT, Node};
 use sap::FrictionLaw;
 use spatial::{Mat3, Quat, Sym3, Vec3};
 
@@ -109,11 +109,9 @@ pub(crate) struct PlanNode {
 pub(crate) struct PlanTree {
     pub nodes: Range<usize>,
     pub dofs: Range<usize>,
-    /// Whether its root moves freely, so that nothing changes its momentum but forces.
+    /// Whether its root moves freely.
     pub floats: bool,
-    /// Whether its armature, if it has any, leaves the momentum alone.
-    pub keeps_momentum: bool,
-    pub has_mass: bool,
+    pub freedom: Freedom,
 }
 
 /// A joint's spring.
@@ -171,13 +169,13 @@ impl Plan {
         let Setup { dt, is_balanced, friction, .. } = *setup;
         let weights = InverseWeights::new(model);
         let (mut drives, servos): (Vec<_>, Vec<_>) =
-            PlanDrive::of_model(model, &weights)?.into_iter().partition(PlanDrive::has_impedance);
+            PlanDrive::of_model(model)?.into_iter().partition(PlanDrive::has_impedance);
         let turns = turns_of(model);
         let pd = setup.pd.as_ref().map_or_else(Vec::new, |pd| PdNumbers::all(pd, &model.tree.dofs, dt));
         let actuated = drives.len();
         drives.extend(PdNumbers::drives(&pd, model, setup.gains_change));
         let limits: Vec<Limit> = limits(model).map(|(limit, _)| limit).collect();
-        let constraints = Constraints::new(model, &weights, &contacts, &limits, &drives, &turns)?;
+        let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns)?;
         let of_model = Setting {
             dt,
             contacts: &contacts,
@@ -195,8 +193,7 @@ impl Plan {
             nodes: nodes.clone(),
             dofs: dofs.clone(),
             floats: model.tree.nodes[nodes.start].joint == JointType::Free,
-            keeps_momentum: keeps_momentum(model, k),
-            has_mass: numbers.trees[k].mass > 0.0,
+            freedom: Freedom::of(model, k),
         };
         let joined_trees = constraints.joined_trees(&|node| tree_of(model, node), &node_of_dof);
         let solver_options = sap::Options { tolerance: setup.tolerance, friction, ..sap::Options::default() };
@@ -380,11 +377,4 @@ fn limited(model: &Model) -> impl Iterator<Item = (&Joint, (f64, f64))> + '_ {
 fn ball_limits(model: &Model) -> impl Iterator<Item = (&Joint, usize, f64)> + '_ {
     let balls = limited(model).enumerate().filter(|(_, (joint, _))| joint.kind == JointKind::Ball);
     balls.map(|(place, (joint, (_, most)))| (joint, place, most))
-}
-
-/// Whether tree `k` moves freely, and its armature, if it has any, leaves its momentum alone.
-pub fn keeps_momentum(model: &Model, k: usize) -> bool {
-    let (nodes, dofs) = (&model.tree.trees[k], &model.tree.dofs[k]);
-    let floats = model.tree.nodes[nodes.start].joint == JointType::Free;
-    floats && nodes.len() > 1 && model.armature[dofs.clone()][..6].iter().all(|armature| *armature == 0.0)
 }

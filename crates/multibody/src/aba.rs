@@ -56,19 +56,9 @@ impl<T: InRegisters> Factor<T> {
         self.motions.resize(n, Twist::ZERO);
     }
 
-    /// What is left of every joint: for those who factor by another traversal.
-    pub(crate) fn joints_mut(&mut self) -> &mut [Eliminated<T>] {
-        &mut self.joints
-    }
-
     /// What is left of the joint of node `i`.
     pub(crate) fn eliminated(&self, i: usize) -> &Eliminated<T> {
         &self.joints[i]
-    }
-
-    /// The motion of node `i` in the last solve.
-    pub(crate) fn motion(&self, i: usize) -> Screw<T> {
-        self.scratch[i]
     }
 
     /// Factors (★) for the nodes of `range` (a union of whole trees).
@@ -97,6 +87,37 @@ impl<T: InRegisters> Factor<T> {
                 *sum = sum.plus(&left.shifted_back(frame.offset));
             }
         }
+    }
+
+    /// [`factor`](Self::factor) of M + Λ and [`solve_biased`](Self::solve_biased) of a whole tree, in one pass up.
+    #[inline(always)]
+    pub(crate) fn factor_and_solve(
+        &mut self,
+        tree: &Tree<T>,
+        kin: &Kinematics<T>,
+        joints: &JointImpedance<T>,
+        input: FactorInput<'_, T, impl Fn(usize) -> Articulated<T>, impl Fn(usize) -> Screw<T>>,
+        x: &mut [T],
+    ) {
+        let n = tree.nodes.len();
+        let (articulated, scratch) = (&mut self.articulated[..n], &mut self.scratch[..n]);
+        for (i, (articulated, bias)) in articulated.iter_mut().zip(scratch.iter_mut()).enumerate() {
+            (*articulated, *bias) = ((input.inertia)(i), (input.bias)(i));
+        }
+        let (frames, eliminated) = (&kin.frames[..n], &mut self.joints[..n]);
+        for (i, node) in tree.nodes.iter().enumerate().rev() {
+            let (frame, out) = (&frames[i], &mut eliminated[i]);
+            let mut left = eliminate(node, frame, &articulated[i], joints, i, out);
+            let mut bias = out.reduce(node, frame, scratch[i], input.r, x);
+            if node.parent != NO_PARENT {
+                if !node.is_at_parent() {
+                    (left, bias) = (left.shifted_back(frame.offset), bias.shifted_back(wide(frame.offset)));
+                }
+                let (sum, sum_of_bias) = (&mut articulated[node.parent], &mut scratch[node.parent]);
+                (*sum, *sum_of_bias) = (sum.plus(&left), sum_of_bias.plus(bias));
+            }
+        }
+        self.expand(tree, 0..n, kin, x);
     }
 
     /// x = (★)⁻¹ (r + Σ_b J_bᵀ w_b), with the motions J x of all nodes left in [`Factor::motions`].
@@ -245,6 +266,13 @@ impl<T: InRegisters> Factor<T> {
             Eliminated::Free { e, .. } => e.diag().to_array()[k - 3],
         }
     }
+}
+
+/// What is factored and solved for: inertias and bias forces of nodes about their origins, and forces on the degrees of freedom, (nv).
+pub(crate) struct FactorInput<'a, T, I, B> {
+    pub inertia: I,
+    pub bias: B,
+    pub r: &'a [T],
 }
 
 /// A wrench on a node about its origin, and forces on the degrees of freedom of its joint.

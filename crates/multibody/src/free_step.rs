@@ -1,16 +1,13 @@
 //! The free motion of a step, in one pass down the tree, one up and one down: placements, velocities and bias forces; the factor of
 //! M + Λ ([`crate::Factor`]) and the load on the joints; accelerations. One tree in `f64`.
 
-mod coriolis;
+use spatial::{Real, RigidInertia, Twist, Vec3, Wrench};
 
-pub use coriolis::StepBalance;
-use spatial::{Real, Twist, Vec3, Wrench};
-
-use crate::elimination::eliminate;
-use crate::kinematics::{add_joint_force, vec3};
+use crate::aba::FactorInput;
+use crate::kinematics::{add_generalized_forces, vec3};
 use crate::placement::{Placed, Placement, Traits};
 use crate::wide::{Articulated, Matrix, Screw, Wide, cross, dot, narrow, wide};
-use crate::{Factor, JointImpedance, JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
+use crate::{Factor, JointImpedance, JointType, Kinematics, NO_PARENT, Node, NodeFrame, PolarMotion, Tree};
 
 /// What the passes leave of a node for each other.
 #[derive(Clone, Copy, Debug)]
@@ -24,15 +21,7 @@ struct State {
     moment: Vec3<f64>,
     /// What it needs to move so, times the scale, less what is applied.
     bias: Screw,
-    /// What its children leave, and the bias force of that: zero without any.
-    inherited: Articulated,
-    inherited_bias: Screw,
-    motion: Screw,
-    /// The acceleration that velocities and the last motion cause together.
-    polar: Screw,
     traits: Traits,
-    /// Whether it is the last of its parent's children: the first on the way up.
-    is_last: bool,
 }
 
 impl State {
@@ -44,22 +33,17 @@ impl State {
         inertia: Matrix::ZERO,
         moment: Vec3::ZERO,
         bias: Screw::ZERO,
-        inherited: Articulated::ZERO,
-        inherited_bias: Screw::ZERO,
-        motion: Screw::ZERO,
-        polar: Screw::ZERO,
         traits: Traits::NONE,
-        is_last: false,
     };
 
-    /// The inertia of everything behind the joint.
+    /// The node's inertia.
     #[inline(always)]
-    fn whole(&self, mass: f64) -> Articulated {
-        let Articulated { a, b, c } = self.inherited;
+    fn articulated(&self, mass: f64) -> Articulated {
         if self.traits.is_empty {
-            return self.inherited;
+            return Articulated::ZERO;
         }
-        Articulated { a: a.plus(self.inertia), b: b.plus_skew(self.moment), c: c.plus_diagonal(mass) }
+        let (b, c) = (Matrix::ZERO.plus_skew(self.moment), Matrix::ZERO.plus_diagonal(mass));
+        Articulated { a: self.inertia, b, c }
     }
 }
 
@@ -75,20 +59,15 @@ pub struct FreeStep {
     /// What roots hang on.
     world: State,
     states: Vec<State>,
+    /// Scratch of [`load_coriolis`](Self::load_coriolis).
+    polar: Vec<PolarMotion<f64>>,
 }
 
 impl FreeStep {
     /// Scratch for a tree.
     pub fn new(tree: &Tree<f64>) -> Self {
-        let mut states = vec![State::WORLD; tree.len()];
-        let mut is_parent = vec![false; tree.len()];
-        for (i, node) in tree.nodes.iter().enumerate().rev() {
-            states[i].traits = Traits::of(node);
-            if node.parent != NO_PARENT {
-                states[i].is_last = !std::mem::replace(&mut is_parent[node.parent], true);
-            }
-        }
-        Self { world: State::WORLD, states }
+        let states = tree.nodes.iter().map(|node| State { traits: Traits::of(node), ..State::WORLD }).collect();
+        Self { world: State::WORLD, states, polar: vec![PolarMotion::ZERO; tree.len()] }
     }
 
     /// Places every node and its velocity at `q` (nq) and `v` (nv). Of wrenches −`scale` times the bias force in the field
@@ -103,7 +82,7 @@ impl FreeStep {
     ) {
         // An accelerated world is a world with gravity.
         self.world.acceleration.lin = wide(-gravity);
-        let Self { world, states } = self;
+        let Self { world, states, .. } = self;
         let n = tree.nodes.len();
         let (states, frames, twists) = (&mut states[..n], &mut kin.frames[..n], &mut kin.twists[..n]);
         for (i, node) in tree.nodes.iter().enumerate() {
@@ -122,6 +101,31 @@ impl FreeStep {
         *bias = bias.plus_scaled(-1.0, Screw { ang: wide(w.ang), lin: wide(w.lin) });
     }
 
+    /// Adds −`scale` c(q; v, x) to the wrenches on the nodes, v the velocities of [`place`](Self::place) and x the last solution of `factor`:
+    /// forces c(q, v) become c(q; v, v + x).
+    pub fn load_coriolis(&mut self, tree: &Tree<f64>, kin: &Kinematics<f64>, factor: &Factor<f64>, scale: f64) {
+        for (i, node) in tree.nodes.iter().enumerate() {
+            let frame = &kin.frames[i];
+            let above = match node.parent {
+                NO_PARENT => PolarMotion::ZERO,
+                parent => self.polar[parent].shifted(frame.offset),
+            };
+            let here = above.child(node.joint, kin.twists[i], factor.motions[i]);
+            self.polar[i] = here;
+            self.load(i, here.force(&frame.inertia.about_origin()) * -scale);
+        }
+    }
+
+    /// The opposite of the wrench on a node about its origin, weight aside.
+    ///
+    /// # Panics
+    /// When there is no such node.
+    pub fn weightless_load(&self, node: usize, kin: &Kinematics<f64>, gravity: Vec3<f64>, scale: f64) -> Wrench<f64> {
+        let RigidInertia { mass, com, .. } = kin.frames[node].inertia;
+        let lin = gravity * (mass * scale);
+        self.states[node].bias.to_wrench() + Wrench { ang: com.cross(lin), lin }
+    }
+
     /// r + Jᵀw, w what is on the nodes: (M + Λ) x after [`solve`](Self::solve), without a product. `r` and `out` are indexed by dof
     /// (nv), `wrenches` is scratch, one for each node.
     pub fn loads(
@@ -132,26 +136,17 @@ impl FreeStep {
         wrenches: &mut [Wrench<f64>],
         out: &mut [f64],
     ) {
-        let n = tree.nodes.len();
-        let (states, frames, wrenches) = (&self.states[..n], &kin.frames[..n], &mut wrenches[..n]);
         out[..tree.nv].copy_from_slice(&r[..tree.nv]);
-        for (wrench, state) in wrenches.iter_mut().zip(states) {
+        for (wrench, state) in wrenches.iter_mut().zip(&self.states) {
             *wrench = -state.bias.to_wrench();
         }
-        for (i, node) in tree.nodes.iter().enumerate().rev() {
-            let (frame, wrench) = (&frames[i], wrenches[i]);
-            add_joint_force(node, frame, wrench, out);
-            if node.parent != NO_PARENT {
-                wrenches[node.parent] +=
-                    if states[i].traits.is_at_parent { wrench } else { wrench.shifted_back(frame.offset) };
-            }
-        }
+        add_generalized_forces(tree, tree.all(), kin, wrenches, out);
     }
 
     /// x = (M + Λ)⁻¹ (r + Jᵀw), w what is on the nodes; `r` and `x` are indexed by dof (nv). The factor and J x are left in
     /// `factor`.
     pub fn solve(
-        &mut self,
+        &self,
         tree: &Tree<f64>,
         kin: &Kinematics<f64>,
         joints: &JointImpedance<f64>,
@@ -159,28 +154,9 @@ impl FreeStep {
         x: &mut [f64],
         factor: &mut Factor<f64>,
     ) {
-        let (n, nv) = (tree.nodes.len(), tree.nv);
-        let (r, x) = (&r[..nv], &mut x[..nv]);
-        let (states, frames, eliminated) = (&mut self.states[..n], &kin.frames[..n], &mut factor.joints_mut()[..n]);
-        for (i, node) in tree.nodes.iter().enumerate().rev() {
-            let (frame, out) = (&frames[i], &mut eliminated[i]);
-            let (before, here) = states.split_at_mut(i);
-            let here = &here[0];
-            let left = eliminate(node, frame, &here.whole(frame.inertia.mass), joints, i, out);
-            let bias = out.reduce(node, frame, here.inherited_bias.plus(here.bias), r, x);
-            if node.parent != NO_PARENT {
-                let (mut left, mut bias) = (left, bias);
-                if !here.traits.is_at_parent {
-                    (left, bias) = (left.shifted_back(frame.offset), bias.shifted_back(wide(frame.offset)));
-                }
-                let parent = &mut before[node.parent];
-                if !here.is_last {
-                    (left, bias) = (parent.inherited.plus(&left), parent.inherited_bias.plus(bias));
-                }
-                (parent.inherited, parent.inherited_bias) = (left, bias);
-            }
-        }
-        factor.expand(tree, 0..n, kin, x);
+        let inertia = |i: usize| self.states[i].articulated(kin.frames[i].inertia.mass);
+        let bias = |i: usize| self.states[i].bias;
+        factor.factor_and_solve(tree, kin, joints, FactorInput { inertia, bias, r }, x);
     }
 
     /// [`solve`](Self::solve) with the factor that it left last, whatever is on the nodes now.

@@ -25,15 +25,13 @@ mod elimination;
 mod few;
 mod motion;
 mod row;
-mod whole;
 
 use spatial::{Mat3, Vec3};
 
 use crate::{JointType, Kinematics, NO_PARENT, Tree};
 use few::Few;
-use motion::{Body, Known, Motion, Moving};
+use motion::{Body, Motion, Moving};
 use row::{Narrow, Row};
-pub use whole::Whole;
 
 /// Calls `$body` in a function that is compiled for AVX-512 where the processor has it (twice the registers help narrow lanes
 /// too), else as it is. There may be another `$wide` for AVX-512.
@@ -124,7 +122,6 @@ pub struct ImplicitFactor {
     stages: Vec<Stage>,
     /// Where nodes are.
     placed: Vec<Body>,
-    known: Known,
     world: Motion,
     /// How stages move.
     moving: Vec<Moving>,
@@ -175,7 +172,6 @@ impl ImplicitFactor {
         Self {
             stages,
             placed: tree.nodes.iter().map(Body::of).collect(),
-            known: Known::new(tree),
             world: Motion::ZERO,
             moving: vec![Moving::NONE; n],
             few: are_few.then(|| Box::new(Few::new())),
@@ -205,20 +201,6 @@ impl ImplicitFactor {
             gravity: Vec3<f64>,
             kin: &mut Kinematics<f64>,
             tau: &mut [f64]
-        ));
-    }
-
-    /// The tree as one body about a fixed point, the root's origin if none is given, at positions q (nq) and velocities v (nv). What
-    /// was placed last about a given point, the root's origin, is not placed again without one: where a step ends, the next begins. Used up
-    /// is what [`inverse_dynamics`](Self::inverse_dynamics) left for factors; factors stay.
-    pub fn whole(&mut self, tree: &Tree<f64>, state: (&[f64], &[f64]), origin: Option<Vec3<f64>>, whole: &mut Whole) {
-        let factor = self;
-        best_version!(motion::whole, (
-            factor: &mut ImplicitFactor,
-            tree: &Tree<f64>,
-            state: (&[f64], &[f64]),
-            origin: Option<Vec3<f64>>,
-            whole: &mut Whole
         ));
     }
 

@@ -21,10 +21,12 @@
 mod aba;
 mod activation;
 mod actuator;
+mod balance;
 mod build_error;
 mod builder;
 mod camera;
 mod checks;
+mod coriolis;
 mod crba;
 mod delassus;
 mod effective_mass;
@@ -50,6 +52,7 @@ mod rotations;
 mod sensor;
 mod site;
 mod spring;
+mod step_force;
 mod structure;
 mod tendon;
 mod transmission;
@@ -59,16 +62,18 @@ mod wide;
 pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};
 pub use actuator::{Actuator, ActuatorLaw, GearFrame, Transmission};
+pub use balance::{BodyInStep, Correction, Freedom, LARGEST_ERROR, LITTLE, MAX_SCALING, StepBalance, StepEnd, Whole};
 pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use camera::{Camera, CameraMode, DefaultView, Lens};
+pub use coriolis::PolarMotion;
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
 pub use effective_mass::{EffectiveMass, NodeMobility};
 pub use equality::{Coordinate, Equality, EqualityKind};
 pub use forward_dynamics::{DynamicsInput, ForwardDynamics};
-pub use free_step::{FreeStep, StepBalance};
-pub use implicit::{ImplicitFactor, JointDerivative, Rates, Whole};
+pub use free_step::FreeStep;
+pub use implicit::{ImplicitFactor, JointDerivative, Rates};
 pub use integrate::{difference, difference_ahead, integrate, normalize};
 pub use inverse_weights::InverseWeights;
 pub use joint_impedance::JointImpedance;
@@ -91,6 +96,7 @@ pub use sensor::{
 };
 pub use site::{Site, SiteShape};
 pub use spring::SpringPoint;
+pub use step_force::{StepForce, stable_pd_impedance};
 pub use tendon::{
     Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,
     TendonTerm,

@@ -36,7 +36,7 @@ impl Traits {
     pub fn of(node: &Node<f64>) -> Self {
         Self {
             is_turned: node.rot != Quat::IDENTITY,
-            is_at_parent: matches!(node.joint, JointType::Revolute | JointType::Ball) && node.pos == Vec3::ZERO,
+            is_at_parent: node.is_at_parent(),
             is_empty: node.inertia == RigidInertia::ZERO,
         }
     }

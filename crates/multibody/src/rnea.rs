@@ -1,14 +1,13 @@
 //! Inverse dynamics: the recursive Newton–Euler algorithm (RBDA §5.3).
 //!
-//! In world axes at the nodes' origins, with classical accelerations: the acceleration of the origin and the rate
-//! of the angular velocity. Linear velocities then never appear (Galilean invariance).
+//! In world axes at the nodes' origins, with spatial accelerations.
 
 use std::ops::Range;
 
-use spatial::{Real, RigidInertia, Twist, Vec3, Wrench};
+use spatial::{Real, Twist, Vec3, Wrench};
 
-use crate::kinematics::{add_joint_force, joint_twist, vec3};
-use crate::{JointType, Kinematics, NO_PARENT, Tree};
+use crate::kinematics::{add_joint_force, joint_twist};
+use crate::{Kinematics, NO_PARENT, PolarMotion, Tree};
 
 /// Scratch of [`rnea`].
 #[derive(Clone, Debug, Default)]
@@ -40,9 +39,10 @@ pub fn rnea<T: Real>(
     tau: &mut [T],
 ) {
     for i in range.clone() {
-        let acceleration = classical_acceleration(tree, kin, i, v, a, gravity, &ws.accelerations);
+        let acceleration = spatial_acceleration(tree, kin, i, v, a, gravity, &ws.accelerations);
         ws.accelerations[i] = acceleration;
-        ws.wrenches[i] = inertial_wrench(&kin.frames[i].inertia, kin.twists[i].ang, acceleration);
+        let here = PolarMotion { start: kin.twists[i], acceleration, ..PolarMotion::ZERO };
+        ws.wrenches[i] = here.force_at_start(&kin.frames[i].inertia.about_origin());
     }
     for i in range.rev() {
         let (node, frame, f) = (&tree.nodes[i], &kin.frames[i], ws.wrenches[i]);
@@ -65,23 +65,19 @@ pub fn accelerations<T: Real>(
     a: &[T],
     out: &mut [Twist<T>],
 ) {
-    for i in range {
-        let acceleration = classical_acceleration(tree, kin, i, v, Some(a), Vec3::ZERO, out);
+    for i in range.clone() {
+        let acceleration = spatial_acceleration(tree, kin, i, v, Some(a), Vec3::ZERO, out);
         out[i] = acceleration;
+    }
+    for i in range {
+        let Twist { ang, lin } = kin.twists[i];
+        out[i].lin += ang.cross(lin);
     }
 }
 
-/// Newton and Euler at the centre of mass, the moment taken about the origin.
+/// The spatial acceleration of node `i` at its origin.
 #[inline(always)]
-fn inertial_wrench<T: Real>(body: &RigidInertia<T>, omega: Vec3<T>, acceleration: Twist<T>) -> Wrench<T> {
-    let com_acceleration = acceleration.lin + acceleration.ang.cross(body.com) + omega.cross(omega.cross(body.com));
-    let lin = com_acceleration * body.mass;
-    let ang = body.inertia * acceleration.ang + omega.cross(body.inertia * omega) + body.com.cross(lin);
-    Wrench { ang, lin }
-}
-
-#[inline(always)]
-fn classical_acceleration<T: Real>(
+fn spatial_acceleration<T: Real>(
     tree: &Tree<T>,
     kin: &Kinematics<T>,
     i: usize,
@@ -91,29 +87,15 @@ fn classical_acceleration<T: Real>(
     accelerations: &[Twist<T>],
 ) -> Twist<T> {
     let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
-    let mut acceleration = if node.parent == NO_PARENT {
+    let above = match node.parent {
         // An accelerated world is a world with gravity.
-        Twist { ang: Vec3::ZERO, lin: -gravity }
-    } else {
-        let omega_p = kin.twists[node.parent].ang;
-        let of_parent = accelerations[node.parent];
-        let mut here = of_parent.shifted(frame.offset);
-        here.lin += omega_p.cross(omega_p.cross(frame.offset));
-        match node.joint {
-            JointType::Revolute => here.ang += omega_p.cross(frame.axis) * v[node.v],
-            JointType::Prismatic => here.lin += omega_p.cross(frame.axis) * (v[node.v] + v[node.v]),
-            JointType::Screw => {
-                let turn = omega_p.cross(frame.axis) * v[node.v];
-                here.ang += turn;
-                here.lin += turn * (node.pitch + node.pitch);
-            }
-            JointType::Ball => here.ang += omega_p.cross(frame.rot * vec3(&v[node.v..])),
-            JointType::Free => {}
-        }
-        here
+        NO_PARENT => PolarMotion { acceleration: Twist { ang: Vec3::ZERO, lin: -gravity }, ..PolarMotion::ZERO },
+        parent => PolarMotion { start: kin.twists[parent], acceleration: accelerations[parent], ..PolarMotion::ZERO }
+            .shifted(frame.offset),
     };
-    if let Some(a) = a {
-        acceleration += joint_twist(node, frame, a);
+    let acceleration = above.child_acceleration(node.joint, joint_twist(node, frame, v));
+    match a {
+        Some(a) => acceleration + joint_twist(node, frame, a),
+        None => acceleration,
     }
-    acceleration
 }

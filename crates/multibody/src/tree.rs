@@ -127,6 +127,14 @@ impl<T> Node<T> {
     }
 }
 
+impl<T: Real + PartialEq> Node<T> {
+    /// Whether its origin is always the parent's, as between the hinges of a shoulder.
+    #[inline(always)]
+    pub(crate) fn is_at_parent(&self) -> bool {
+        matches!(self.joint, JointType::Revolute | JointType::Ball) && self.pos == Vec3::ZERO
+    }
+}
+
 impl<T: Real> Tree<T> {
     /// The number of nodes.
     pub fn len(&self) -> usize {

@@ -3,14 +3,13 @@
 use std::ops::Range;
 
 use multibody::{
-    Actuator, GearFrame, InverseWeights, JointKind, Model, Node, Transmission, gear_of_axes, length_of_axes,
+    Actuator, GearFrame, InverseWeights, JointKind, Model, Node, StepForce, Transmission, gear_of_axes, length_of_axes,
 };
 
 use crate::scheme::{Discretization, Resistance};
 use crate::warm_start::Key;
 
-/// A force on one degree of freedom that opposes its motion, within limits: over the step
-/// `p(v) = impulse − impedance (v − v₀)`, cut to `[low, high]`.
+/// A force on one degree of freedom that opposes its motion, within limits.
 ///
 /// While the step keeps it within its limits it is part of A and of the free motion. If not, it is a constraint of the
 /// contact problem (`sap::Law::bounded`): the convex problem is the same, whichever drives are apart.
@@ -19,41 +18,15 @@ pub(crate) struct Drive {
     pub key: Key,
     /// Degree of freedom within the tree.
     pub dof: usize,
-    pub impulse: f64,
-    pub impedance: f64,
-    pub low: f64,
-    pub high: f64,
+    pub force: StepForce<f64>,
     /// Whether it is a constraint.
     pub apart: bool,
 }
 
-impl Drive {
-    /// The impulse without limits, when the velocity has changed by `change`.
-    pub fn impulse_at(&self, change: f64) -> f64 {
-        self.impulse - self.impedance * change
-    }
-
-    /// Whether there is a limit.
-    pub fn is_limited(&self) -> bool {
-        self.low > f64::NEG_INFINITY || self.high < f64::INFINITY
-    }
-
-    /// Whether an impulse is beyond a limit, by more than round-off.
-    pub fn exceeds(&self, impulse: f64) -> bool {
-        let round_off = 1e-12 * self.impulse.abs().max(impulse.abs());
-        impulse < self.low - round_off || impulse > self.high + round_off
-    }
-
-    /// Whether an impulse is so near a limit that the next step may meet it.
-    pub fn is_near_limit(&self, impulse: f64) -> bool {
-        const NEAR: f64 = 0.8;
-        impulse <= NEAR * self.low || impulse >= NEAR * self.high
-    }
-
-    /// The law of the constraint; `v` is the velocity at the beginning of the step.
-    pub fn law(&self, v: f64) -> sap::Law<f64> {
-        sap::Law::bounded(1.0 / self.impedance, v + self.impulse / self.impedance, self.low, self.high)
-    }
+/// The law of a force that is a constraint; `v` is the velocity at the beginning of the step.
+pub(crate) fn law(force: &StepForce<f64>, v: f64) -> sap::Law<f64> {
+    let StepForce { impulse, impedance, low, high } = *force;
+    sap::Law::bounded(1.0 / impedance, v + impulse / impedance, low, high)
 }
 
 /// What force laws take of a state.
@@ -127,7 +100,7 @@ impl PlacedActuator {
     }
 
     /// Its force over the step, see [`force_law`].
-    pub fn force(&self, inputs: Inputs<'_>, length: f64, velocity: f64, step: &Discretization) -> ForceOfStep {
+    pub fn force(&self, inputs: Inputs<'_>, length: f64, velocity: f64, step: &Discretization) -> StepForce<f64> {
         force_law(&self.actuator, self.input(inputs, step), (length, velocity), self.mobility, step)
     }
 }
@@ -174,96 +147,13 @@ impl Servo {
         for other in &self.actuators[1..] {
             force = force.and(of(other));
         }
-        let ForceOfStep { impulse, impedance, low, high } = force;
-        let (low, high) = self.within_effort((low, high), step.dt);
-        Drive { key: Key::servo(self.actuators[0].1.ctrl), dof: self.dof, impulse, impedance, low, high, apart: false }
+        let force = self.within_effort(force, step.dt);
+        Drive { key: Key::servo(self.actuators[0].1.ctrl), dof: self.dof, force, apart: false }
     }
 
-    /// Limits of forces, or of impulses over `dt`, cut to those of the joint.
-    fn within_effort(&self, (low, high): (f64, f64), dt: f64) -> (f64, f64) {
-        let Some((least, most)) = self.effort_limit.map(|(least, most)| (dt * least, dt * most)) else {
-            return (low, high);
-        };
-        (low.max(least).min(most), high.min(most).max(least))
-    }
-}
-
-/// A servo that no motion opposes: one actuator whose force is told by its control alone, as that of a motor.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Motor {
-    ctrl: usize,
-    /// Degree of freedom within the tree.
-    pub dof: usize,
-    ctrl_range: (f64, f64),
-    /// At the joint: force per unit of control, force without control, and limits.
-    gain: f64,
-    bias: f64,
-    low: f64,
-    high: f64,
-}
-
-impl Motor {
-    /// The servo, if it is a motor.
-    pub fn of_servo(servo: &Servo) -> Option<Self> {
-        let [(gear, PlacedActuator { ctrl, actuator, .. })] = &servo.actuators[..] else { return None };
-        if actuator.activation.is_some() || !actuator.law.is_constant() {
-            return None;
-        }
-        let unlimited = (f64::NEG_INFINITY, f64::INFINITY);
-        let (low, high) = actuator.force_range.unwrap_or(unlimited);
-        let ForceOfStep { low, high, .. } = ForceOfStep { impulse: 0.0, impedance: 0.0, low, high }.geared(*gear);
-        let (low, high) = servo.within_effort((low, high), 1.0);
-        Some(Self {
-            ctrl: *ctrl,
-            dof: servo.dof,
-            ctrl_range: actuator.ctrl_range.unwrap_or(unlimited),
-            gain: gear * actuator.law.gain,
-            bias: gear * actuator.law.bias[0],
-            low,
-            high,
-        })
-    }
-
-    /// The force at the joint; `ctrl` are the model's.
-    #[inline]
-    pub fn force(&self, ctrl: &[f64]) -> f64 {
-        let u = ctrl[self.ctrl].max(self.ctrl_range.0).min(self.ctrl_range.1);
-        (self.gain * u + self.bias).max(self.low).min(self.high)
-    }
-}
-
-/// The force of an actuator over a step, along what it acts on: as [`Drive`], its velocity that of its length.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ForceOfStep {
-    pub impulse: f64,
-    pub impedance: f64,
-    pub low: f64,
-    pub high: f64,
-}
-
-impl ForceOfStep {
-    /// The same force on something that moves `gear` times slower.
-    pub fn geared(self, gear: f64) -> Self {
-        let (a, b) = (gear * self.low, gear * self.high);
-        let (low, high) = if gear == 0.0 { (0.0, 0.0) } else { (a.min(b), a.max(b)) };
-        Self { impulse: gear * self.impulse, impedance: gear * gear * self.impedance, low, high }
-    }
-
-    /// Both on the same thing; those without impedance are constants.
-    pub fn and(self, other: Self) -> Self {
-        let [a, b] = [self, other].map(|force| {
-            if force.impedance > 0.0 {
-                return force;
-            }
-            let impulse = force.impulse.max(force.low).min(force.high);
-            Self { impulse, low: impulse, high: impulse, ..force }
-        });
-        Self {
-            impulse: a.impulse + b.impulse,
-            impedance: a.impedance + b.impedance,
-            low: a.low + b.low,
-            high: a.high + b.high,
-        }
+    /// The force within the limits of the joint over `dt`.
+    fn within_effort(&self, force: StepForce<f64>, dt: f64) -> StepForce<f64> {
+        self.effort_limit.map_or(force, |(least, most)| force.within(dt * least, dt * most))
     }
 }
 
@@ -280,7 +170,7 @@ pub(crate) fn force_law(
     (length, velocity): (f64, f64),
     mobility: f64,
     step: &Discretization,
-) -> ForceOfStep {
+) -> StepForce<f64> {
     let dt = step.dt;
     let law = &actuator.law;
     let u = input_of(actuator, input);
@@ -289,7 +179,7 @@ pub(crate) fn force_law(
     let (stiffness, damping) = ((-b1).max(0.0), (-b2).max(0.0));
     let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     let Resistance { ahead, impedance } = step.resist(stiffness, damping, mobility);
-    ForceOfStep { impulse: dt * (force - ahead * velocity), impedance, low: dt * low, high: dt * high }
+    StepForce { impulse: dt * (force - ahead * velocity), impedance, low: dt * low, high: dt * high }
 }
 
 /// The force of an actuator, before its gear, in a step that led from one `velocity` of its length to another.
@@ -302,7 +192,7 @@ pub(crate) fn force_of_step(
     step: &Discretization,
 ) -> f64 {
     let force = force_law(actuator, ctrl, (length, start), mobility, step);
-    (force.impulse - force.impedance * (end - start)).max(force.low).min(force.high) / step.dt
+    force.over(end - start) / step.dt
 }
 
 /// The force of an actuator along axes of a joint, before its gear.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use lanes::PdGains;
-use multibody::Tree;
+use multibody::{StepForce, Tree, stable_pd_impedance};
 
 use crate::actuation::Drive;
 use crate::scheme::Discretization;
@@ -89,10 +89,7 @@ impl Pd {
     }
 }
 
-/// The controller of one tree in a step: τ = Q − Z Δv, Z = K_d (Tan, Liu, Turk 2011) or dt K_p + ⅓ K_d if that is more.
-///
-/// A joint without inertia at its target goes from v to (1 − (K_d + dt K_p)/Z) v: with Z = K_d this overshoots by dt
-/// K_p/K_d. Here that is two thirds at most, and nothing without damping, where all of K_p is implicit.
+/// The controller of one tree in a step: τ = Q − Z Δv, see [`stable_pd_impedance`].
 #[derive(Clone, Debug)]
 pub(crate) struct PdDrive {
     /// dt Q, Q = −K_p (q ⊞ dt v ⊟ q̄) − K_d (v − v̄), and dt Z; zero where there are no gains.
@@ -125,8 +122,11 @@ impl PdDrive {
             // Where nothing is controlled, targets may be anything.
             let acts = kp[i] != 0.0 || kd[i] != 0.0;
             impulse[i] = if acts { dt * impulse[i] } else { 0.0 };
-            let stable = kd[i].max(dt * kp[i] + kd[i] / 3.0);
-            impedance[i] = if stable_pd { dt * stable } else { step.resist_as_scheme(kp[i], kd[i]).impedance };
+            impedance[i] = if stable_pd {
+                stable_pd_impedance(kp[i], kd[i], dt)
+            } else {
+                step.resist_as_scheme(kp[i], kd[i]).impedance
+            };
         }
         pd.effort_limit[dofs].iter().fold(false, |found, limit| found | (*limit < f64::INFINITY))
     }
@@ -137,14 +137,10 @@ impl PdDrive {
         let gains = pd.kp[dofs.clone()].iter().zip(&pd.kd[dofs.clone()]);
         let limits = &pd.effort_limit[dofs.clone()];
         gains.zip(limits).enumerate().filter(|(_, ((kp, kd), _))| **kp != 0.0 || **kd != 0.0).map(
-            move |(dof, (_, limit))| Drive {
-                key: Key::pd(dofs.start + dof),
-                dof,
-                impulse: impulse[dof],
-                impedance: impedance[dof],
-                low: -dt * limit,
-                high: dt * limit,
-                apart: false,
+            move |(dof, (_, limit))| {
+                let (impulse, impedance) = (impulse[dof], impedance[dof]);
+                let force = StepForce { impulse, impedance, low: -dt * limit, high: dt * limit };
+                Drive { key: Key::pd(dofs.start + dof), dof, force, apart: false }
             },
         )
     }

@@ -6,17 +6,19 @@ mod implicit;
 mod invariants;
 mod whole;
 
+pub(crate) use coriolis::EndVelocities;
+
 use std::ops::Range;
 
 use geometry::{Movement, Sweep};
 pub(crate) use implicit::{FreeMotion, Stall};
 use multibody::{
-    Drag, Factor, FreeStep, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
+    Drag, Factor, FreeStep, Freedom, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
     forward_kinematics, velocities,
 };
 use spatial::{Vec3, Wrench};
 
-use crate::actuation::{AxisDrive, Drive, Motor, Servo};
+use crate::actuation::{AxisDrive, Drive, Servo};
 use crate::pd::PdDrive;
 use crate::scheme::Discretization;
 use crate::{Scheme, State, WarmStart};
@@ -70,14 +72,11 @@ pub(crate) struct TreeWorkspace {
     mobility: Vec<f64>,
     spring_reference: Vec<f64>,
     has_springs: bool,
-    /// The coordinates and degrees of freedom of all springs, where none is of a rotation.
-    plain_springs: Option<Vec<(usize, usize)>>,
     loads: Vec<BodyLoad>,
     /// The bodies from the first of these to the last, and whether there is a load without wrenches applied.
     bodies: Range<usize>,
     has_own_loads: bool,
     servos: Vec<Servo>,
-    motors: Vec<Motor>,
     axis_drives: Vec<AxisDrive>,
     pd: PdDrive,
     /// The drives of the step.
@@ -135,10 +134,6 @@ impl TreeWorkspace {
             Servo::add(model, weights, first, ctrl, &mut workspace.servos);
             workspace.axis_drives.extend(AxisDrive::new(model, weights, first, ctrl));
         }
-        for Self { servos, motors, .. } in &mut workspaces {
-            motors.extend(servos.iter().filter_map(Motor::of_servo));
-            servos.retain(|servo| Motor::of_servo(servo).is_none());
-        }
         workspaces
     }
 
@@ -158,8 +153,7 @@ impl TreeWorkspace {
             predicted: vec![0.0; tree.nv],
             armature: model.armature[dofs.clone()].to_vec(),
             damping: model.damping[dofs.clone()].to_vec(),
-            has_springs: stiffness.iter().any(|&k| k > 0.0),
-            plain_springs: plain_springs(&tree, &stiffness),
+            has_springs: stiffness.iter().any(|&k| k != 0.0),
             stiffness,
             mobility: weights.dofs[dofs.clone()].to_vec(),
             spring_reference: model.spring_reference[qs.clone()].to_vec(),
@@ -167,7 +161,6 @@ impl TreeWorkspace {
             bodies: 0..0,
             has_own_loads: false,
             servos: Vec::new(),
-            motors: Vec::new(),
             axis_drives: Vec::new(),
             pd: PdDrive::new(&tree),
             drives: Vec::new(),
@@ -183,7 +176,10 @@ impl TreeWorkspace {
             turns: tree.nodes.iter().any(|node| node.joint.rotation_offset().is_some()),
             dt: 0.0,
             is_factored: false,
-            coriolis: coriolis::Coriolis::new(&tree).filter(|_| scheme == Scheme::Bilinear).map(Box::new),
+            coriolis: (scheme == Scheme::Bilinear)
+                .then(|| coriolis::Coriolis::new(&tree, Freedom::of(model, k)))
+                .flatten()
+                .map(Box::new),
             newton: scheme.is_implicit().then(|| Box::new(implicit::ImplicitNewton::new(&tree))),
             tree,
             nodes,
@@ -216,11 +212,8 @@ impl TreeWorkspace {
         self.dt = dt;
         self.free_step.place(&self.tree, (q, v), gravity, dt, &mut self.kin);
         self.note_turning(dt);
-        match &self.plain_springs {
-            Some(springs) => {
-                springs.iter().for_each(|&(iq, iv)| self.change[iv] = q[iq] - self.spring_reference[iq]);
-            }
-            None => difference(&self.tree, &self.spring_reference, q, &mut self.change),
+        if self.has_springs {
+            difference(&self.tree, &self.spring_reference, q, &mut self.change);
         }
         let nv = self.tree.nv;
         let (stiffness, damping, change) = (&self.stiffness[..nv], &self.damping[..nv], &self.change[..nv]);
@@ -281,11 +274,6 @@ impl TreeWorkspace {
             }
         }
         self.settle_drives(&state.warm_start);
-        for motor in &self.motors {
-            let impulse = step.dt * motor.force(&state.ctrl);
-            self.impulse[motor.dof] += impulse;
-            self.constant[motor.dof] += impulse;
-        }
     }
 
     /// Keeps those drives apart that were near their limits in the last step; those without impedance are impulses at once.
@@ -295,15 +283,15 @@ impl TreeWorkspace {
         impedance.copy_from_slice(&self.impedance_bare);
         constant.fill(0.0);
         self.drives.retain_mut(|drive| {
-            if drive.impedance <= 0.0 {
-                let impulse = drive.impulse.max(drive.low).min(drive.high);
+            if drive.force.impedance <= 0.0 {
+                let impulse = drive.force.over(0.0);
                 impulses[drive.dof] += impulse;
                 constant[drive.dof] += impulse;
                 return false;
             }
-            impedance[drive.dof] += drive.impedance;
-            drive.apart = drive.is_limited()
-                && warm_start.of(drive.key, &mut next).is_some_and(|m| drive.is_near_limit(m.normal));
+            impedance[drive.dof] += drive.force.impedance;
+            drive.apart = drive.force.is_limited()
+                && warm_start.of(drive.key, &mut next).is_some_and(|m| drive.force.is_near_limit(m.normal) > 0.0);
             true
         });
     }
@@ -314,8 +302,8 @@ impl TreeWorkspace {
         self.rhs.copy_from_slice(&self.impulse);
         self.impedance.diagonal.copy_from_slice(&self.impedance_bare);
         for drive in self.drives.iter().filter(|drive| !drive.apart) {
-            self.rhs[drive.dof] += drive.impulse;
-            self.impedance.diagonal[drive.dof] += drive.impedance;
+            self.rhs[drive.dof] += drive.force.impulse;
+            self.impedance.diagonal[drive.dof] += drive.force.impedance;
         }
         let Self { tree, kin, impedance, rhs, change, factor, free_step, impedance_all, is_factored, .. } = self;
         // Drives at their limits are the only ones that change Λ.
@@ -383,7 +371,8 @@ impl TreeWorkspace {
     pub fn set_drives_apart(&mut self, v: &[f64], v0: &[f64]) -> bool {
         let mut parted = false;
         for drive in self.drives.iter_mut().filter(|drive| !drive.apart) {
-            if drive.exceeds(drive.impulse_at(v[drive.dof] - v0[drive.dof])) {
+            let Drive { dof, force, .. } = *drive;
+            if force.exceeds(force.unlimited(v[dof] - v0[dof])) > 0.0 {
                 drive.apart = true;
                 parted = true;
             }
@@ -442,21 +431,6 @@ impl TreeWorkspace {
         }
         energy
     }
-}
-
-/// The coordinates and degrees of freedom of a tree's springs, if those are all of joints with one degree of freedom.
-fn plain_springs(tree: &Tree<f64>, stiffness: &[f64]) -> Option<Vec<(usize, usize)>> {
-    let mut springs = Vec::new();
-    for node in &tree.nodes {
-        let nv = node.joint.nv();
-        if stiffness[node.v..node.v + nv].iter().any(|k| *k != 0.0) {
-            if nv > 1 {
-                return None;
-            }
-            springs.push((node.q, node.v));
-        }
-    }
-    Some(springs)
 }
 
 /// Whether all of `x` are zero, without a branch for each of them.

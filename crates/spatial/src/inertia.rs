@@ -32,19 +32,59 @@ impl<T: Real> RigidInertia<T> {
         Self { mass: self.mass, com: rot * self.com, inertia: self.inertia.rotated(rot) }
     }
 
+    /// The inertia about the frame's origin.
+    #[inline(always)]
+    pub fn about_origin(&self) -> PointInertia<T> {
+        let moment = self.com * self.mass;
+        let d = moment.dot(self.com);
+        let rotational = self.inertia + Sym3::diagonal(Vec3::new(d, d, d)) - Sym3::outer(self.mass, self.com);
+        PointInertia { mass: self.mass, moment, rotational }
+    }
+
     /// The inertia as a 6×6 matrix about the frame's origin.
     #[inline(always)]
     pub fn articulated(&self) -> ArticulatedInertia<T> {
-        let mc = self.com * self.mass;
-        let d = mc.dot(self.com);
-        let a = self.inertia + Sym3::diagonal(Vec3::new(d, d, d)) - Sym3::outer(self.mass, self.com);
-        let m = self.mass;
-        ArticulatedInertia { a, b: Mat3::skew(mc), c: Sym3::diagonal(Vec3::new(m, m, m)) }
+        self.about_origin().articulated()
     }
 
     /// The body in another scalar.
     pub fn map<U>(self, f: impl Fn(T) -> U + Copy) -> RigidInertia<U> {
         RigidInertia { mass: f(self.mass), com: self.com.map(f), inertia: self.inertia.map(f) }
+    }
+}
+
+/// A rigid body, or several, about one point.
+#[derive(Clone, Copy, Debug)]
+pub struct PointInertia<T> {
+    /// Mass, kg.
+    pub mass: T,
+    /// Mass times centre of mass from the point, kg·m.
+    pub moment: Vec3<T>,
+    /// Rotational inertia about the point, kg·m².
+    pub rotational: Sym3<T>,
+}
+
+impl<T: Real> PointInertia<T> {
+    /// Nothing.
+    pub const ZERO: Self = Self { mass: T::ZERO, moment: Vec3::ZERO, rotational: Sym3::ZERO };
+
+    /// The momentum of the body that moves with `v`, both about the point.
+    #[inline(always)]
+    pub fn momentum(&self, v: Twist<T>) -> Wrench<T> {
+        Wrench { ang: self.rotational * v.ang + self.moment.cross(v.lin), lin: self.linear_momentum(v) }
+    }
+
+    /// The linear part of [`momentum`](Self::momentum).
+    #[inline(always)]
+    pub fn linear_momentum(&self, v: Twist<T>) -> Vec3<T> {
+        (v.lin * self.mass) + v.ang.cross(self.moment)
+    }
+
+    /// The inertia as a 6×6 matrix.
+    #[inline(always)]
+    pub fn articulated(&self) -> ArticulatedInertia<T> {
+        let m = self.mass;
+        ArticulatedInertia { a: self.rotational, b: Mat3::skew(self.moment), c: Sym3::diagonal(Vec3::new(m, m, m)) }
     }
 }
 

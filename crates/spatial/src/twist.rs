@@ -37,6 +37,18 @@ impl<T: Real> Twist<T> {
     pub fn dot(self, f: Wrench<T>) -> T {
         self.ang.dot(f.ang) + self.lin.dot(f.lin)
     }
+
+    /// v × u: how a motion `u` that is fixed in a body changes as the body moves with v.
+    #[inline(always)]
+    pub fn cross_motion(self, u: Self) -> Self {
+        Self { ang: self.ang.cross(u.ang), lin: self.ang.cross(u.lin) + self.lin.cross(u.ang) }
+    }
+
+    /// v ×* w: how a wrench that is fixed in a body changes as the body moves with v.
+    #[inline(always)]
+    pub fn cross_force(self, w: Wrench<T>) -> Wrench<T> {
+        Wrench { ang: self.ang.cross(w.ang) + self.lin.cross(w.lin), lin: self.ang.cross(w.lin) }
+    }
 }
 
 impl<T: Real> Wrench<T> {

@@ -234,7 +234,6 @@ impl Constraints {
     /// Those of `model`, whose nodes' axes are turned by `turns`.
     pub fn new(
         model: &Model,
-        weights: &InverseWeights,
         contacts: &Contacts,
         limits: &[Limit],
         drives: &[PlanDrive],
@@ -265,7 +264,7 @@ impl Constraints {
         these.first_other = these.all.len();
         these.push_ball_limits(model);
         these.push_equalities(model, turns);
-        these.push_tendons(model, weights);
+        these.push_tendons(model);
         these.push_joint_friction(model)?;
         for (drive, of) in drives.iter().enumerate() {
             let first = of.actuators.first();
@@ -440,7 +439,7 @@ impl Constraints {
         self.push_sum(&row, Source::Coupling { equality, coupling, compliance });
     }
 
-    fn push_tendons(&mut self, model: &Model, weights: &InverseWeights) {
+    fn push_tendons(&mut self, model: &Model) {
         for (k, tendon) in model.tendons.iter().enumerate() {
             let terms = terms_of(model, tendon.terms());
             if let Some((low, high)) = tendon.range {
@@ -461,7 +460,7 @@ impl Constraints {
                 self.name_next(ConstraintName::Tendon { index: k, part: 3 });
                 self.push_sum(&terms, Source::TendonArmature { armature: tendon.armature });
             }
-            let actuators = PlanActuator::of_tendon(model, weights, k);
+            let actuators = PlanActuator::of_tendon(model, k);
             let count = actuators.len();
             for (part, actuator) in (4..).zip(actuators) {
                 if actuator.has_impedance() {

@@ -1,6 +1,6 @@
 //! Actuators: those whose force opposes motion are implicit, and constraints of the step where they are at their limits.
 
-use multibody::{Actuator, InverseWeights, Joint, Model, SpringPoint, Transmission};
+use multibody::{Actuator, Joint, Model, Transmission};
 
 use super::NotInLanes;
 
@@ -10,8 +10,6 @@ pub(crate) struct PlanActuator {
     pub ctrl: usize,
     pub ctrl_range: (f64, f64),
     pub gear: f64,
-    /// How easily it is moved, see [`InverseWeights::of_actuator`].
-    pub mobility: f64,
     /// Force per length and per velocity.
     pub bias: [f64; 2],
     pub force_range: (f64, f64),
@@ -61,44 +59,25 @@ pub(crate) struct PlanDrive {
 pub(crate) const FREE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 impl PlanActuator {
-    pub fn new(model: &Model, weights: &InverseWeights, ctrl: usize, gear: f64) -> Self {
+    pub fn new(model: &Model, ctrl: usize, gear: f64) -> Self {
         let actuator = &model.actuators[ctrl];
         Self {
             ctrl,
             // An activation goes its own way, whatever the range of its control.
             ctrl_range: actuator.ctrl_range.filter(|_| actuator.activation.is_none()).unwrap_or(FREE),
             gear,
-            mobility: weights.of_actuator(model, ctrl),
             bias: [actuator.law.bias[1], actuator.law.bias[2]],
             force_range: actuator.force_range.unwrap_or(FREE),
         }
     }
 
     /// Those of a tendon.
-    pub fn of_tendon(model: &Model, weights: &InverseWeights, tendon: usize) -> Vec<Self> {
+    pub fn of_tendon(model: &Model, tendon: usize) -> Vec<Self> {
         let of = |(ctrl, actuator): (usize, &Actuator)| match actuator.transmission {
-            Transmission::Tendon { tendon: of, gear } if of == tendon => Some(Self::new(model, weights, ctrl, gear)),
+            Transmission::Tendon { tendon: of, gear } if of == tendon => Some(Self::new(model, ctrl, gear)),
             _ => None,
         };
         model.actuators.iter().enumerate().filter_map(of).collect()
-    }
-
-    /// Stiffness and damping along its length, as far as they oppose motion, and where a step takes the spring.
-    fn resistance(&self, dt: f64) -> (f64, f64, SpringPoint<f64>) {
-        let [stiffness, damping] = self.bias.map(|bias| (-bias).max(0.0));
-        (stiffness, damping, SpringPoint::of(dt * dt * stiffness * self.mobility))
-    }
-
-    /// Its impedance over a step, on what it acts on.
-    pub fn impedance(&self, dt: f64) -> f64 {
-        let (stiffness, damping, point) = self.resistance(dt);
-        self.gear * self.gear * point.impedance(dt, stiffness, damping)
-    }
-
-    /// The force of its spring per velocity at the beginning of a step, of its length.
-    pub fn ahead(&self, dt: f64) -> f64 {
-        let (stiffness, _, point) = self.resistance(dt);
-        point.ahead(dt, stiffness)
     }
 
     /// Whether its force opposes motion.
@@ -115,7 +94,7 @@ impl PlanActuator {
 
 impl PlanDrive {
     /// The drives of a model.
-    pub fn of_model(model: &Model, weights: &InverseWeights) -> Result<Vec<Self>, NotInLanes> {
+    pub fn of_model(model: &Model) -> Result<Vec<Self>, NotInLanes> {
         let mut drives: Vec<Self> = Vec::new();
         for (ctrl, actuator) in model.actuators.iter().enumerate() {
             let (joint, gear): (&Joint, f64) = match actuator.transmission {
@@ -128,7 +107,7 @@ impl PlanDrive {
                 }
                 _ => return Err(NotInLanes(format!("actuator {ctrl} acts on more than one degree of freedom"))),
             };
-            let own = PlanActuator::new(model, weights, ctrl, gear);
+            let own = PlanActuator::new(model, ctrl, gear);
             let effort_limit = joint.effort_limit.unwrap_or(FREE);
             match drives.iter_mut().find(|drive| drive.v == joint.v && effort_limit != FREE) {
                 Some(drive) => drive.actuators.push(own),
@@ -141,10 +120,5 @@ impl PlanDrive {
     /// Whether it has impedance.
     pub fn has_impedance(&self) -> bool {
         self.actuators.iter().any(PlanActuator::has_impedance)
-    }
-
-    /// Its impedance over a step.
-    pub fn impedance(&self, dt: f64) -> f64 {
-        self.actuators.iter().map(|actuator| actuator.impedance(dt)).sum()
     }
 }

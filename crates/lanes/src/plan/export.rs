@@ -3,7 +3,7 @@
 //! Nodes are numbered anew here, level by level, so that the nodes of a level and the children of a node are ranges; coordinates, degrees of
 //! freedom and constraints keep their numbers.
 
-use multibody::{Compliance, JointType};
+use multibody::{Compliance, Freedom, JointType};
 use sap::FrictionLaw;
 use spatial::{Mat3, Sym3, Vec3};
 
@@ -186,9 +186,9 @@ impl Plan {
             ("SOLVER_LATE_STEP", of_solver.late_step as f64),
             ("SOLVER_EVALUATION_EXCESS", of_solver.evaluation_excess),
             ("MIN_TURN", crate::constants::MIN_TURN),
-            ("LARGEST_ERROR", crate::constants::LARGEST_ERROR),
-            ("SCALING", crate::constants::SCALING),
-            ("LITTLE", crate::constants::LITTLE),
+            ("LARGEST_ERROR", multibody::LARGEST_ERROR),
+            ("SCALING", multibody::MAX_SCALING),
+            ("LITTLE", multibody::LITTLE),
             ("LEFT_IN_VELOCITIES", crate::constants::LEFT_IN_VELOCITIES),
             ("OVERLOAD", crate::constants::OVERLOAD),
             ("STIFFEST", crate::constants::STIFFEST),
@@ -255,8 +255,11 @@ impl Plan {
             Table::new("tree_root", self.trees.iter().map(|tree| [levels.new[tree.nodes.start]])),
             Table::new("tree_dofs", self.trees.iter().map(|tree| [tree.dofs.start as i32, tree.dofs.end as i32])),
             Table::new("tree_floats", self.trees.iter().map(|tree| [i32::from(tree.floats)])),
-            Table::new("tree_keeps_momentum", self.trees.iter().map(|t| [i32::from(t.keeps_momentum && t.has_mass)])),
-            Table::new("tree_has_mass", self.trees.iter().map(|tree| [i32::from(tree.has_mass)])),
+            Table::new(
+                "tree_keeps_momentum",
+                self.trees.iter().map(|tree| [i32::from(tree.freedom == Freedom::KeepsMomentum)]),
+            ),
+            Table::new("tree_has_mass", self.trees.iter().map(|tree| [i32::from(tree.freedom != Freedom::Bound)])),
             Table::new("joined_trees", self.joined_trees.iter().map(|trees| trees.map(|tree| tree as i32))),
             Table::new("dof_tree", self.node_of_dof.iter().map(|node| [self.nodes[*node].tree as i32])),
         ]);

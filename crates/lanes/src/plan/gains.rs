@@ -3,7 +3,7 @@
 use multibody::{EffectiveMass, InverseWeights, Model};
 use spatial::Mat3;
 
-use super::numbers::{Mobility, passive_impedance};
+use super::numbers::{Mobility, drive_impedance, passive_impedance};
 use super::{Numbers, PdGains, PdNumbers, Plan};
 
 /// Lets a world by itself have other gains from step to step, with the memory that there is. Its plan is one whose gains
@@ -22,7 +22,7 @@ impl ChangingGains {
     pub fn new(plan: &Plan, model: &Model) -> Self {
         let passive = passive_impedance(model, &InverseWeights::new(model), plan.dt);
         let mut driven = passive.clone();
-        plan.drives.iter().for_each(|drive| driven[drive.v] += drive.impedance(plan.dt));
+        plan.drives.iter().for_each(|drive| driven[drive.v] += drive_impedance(drive, &plan.numbers.actuators));
         let mut implicit = driven.clone();
         implicit.iter_mut().zip(&plan.pd).for_each(|(lambda, of)| *lambda += of.impedance);
         let mut mass = EffectiveMass::new(model, &plan.contacts.extents);

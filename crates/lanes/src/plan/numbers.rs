@@ -5,7 +5,7 @@ use multibody::{EffectiveMass, InverseWeights, Model, Node, SpringPoint, Transmi
 use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3};
 
 use super::contacts::surface;
-use super::{Constraints, Contacts, PdNumbers, PlanActuator, PlanDrive, trace, weights};
+use super::{Constraints, Contacts, PdNumbers, PlanDrive, trace, weights};
 
 /// Numbers of one world (`T` is f64), or of a world in each lane.
 #[derive(Clone, Debug)]
@@ -111,7 +111,8 @@ impl Numbers<f64> {
         let Setting { dt, contacts, constraints, turns, pd, weights: inverse, .. } = *setting;
         let resistance =
             |i: usize| -dt * (model.damping[i] + spring_point(model, inverse, dt, i).ahead(dt, model.stiffness[i]));
-        let [lambda, implicit] = impedances(model, setting);
+        let actuators: Vec<_> = (0..model.nu()).map(|k| ActuatorNumbers::new(model, inverse, k, dt)).collect();
+        let [lambda, implicit] = impedances(model, setting, &actuators);
         let mut mass = EffectiveMass::new(model, &contacts.extents);
         for (k, dofs) in model.tree.dofs.iter().enumerate() {
             mass.update(k, dofs.clone(), &implicit[dofs.clone()]);
@@ -152,12 +153,7 @@ impl Numbers<f64> {
             resistance: (0..model.nv()).map(resistance).collect(),
             dry_friction: model.friction_loss.iter().map(|force| dt * force).collect(),
             springs: super::springs(model).map(|(_, stiffness)| stiffness.map(|k| -dt * k)).collect(),
-            actuators: model
-                .actuators
-                .iter()
-                .enumerate()
-                .map(|(k, a)| ActuatorNumbers::new(model, inverse, (k, a), dt))
-                .collect(),
+            actuators,
             pd: pd.to_vec(),
             ranges: super::limits(model).map(|(_, (low, high))| [low, high]).collect(),
             ball_ranges: super::ball_limits(model).map(|(_, _, most)| most).collect(),
@@ -194,10 +190,11 @@ fn pair_weight(model: &Model, scene: &Scene, weights: &InverseWeights, pair: &Ge
 }
 
 /// Λ of every degree of freedom, (nv): with PD control that has no limits, and with all drives.
-fn impedances(model: &Model, &Setting { dt, pd, drives, weights, .. }: &Setting<'_>) -> [Vec<f64>; 2] {
+fn impedances(model: &Model, setting: &Setting<'_>, actuators: &[ActuatorNumbers<f64>]) -> [Vec<f64>; 2] {
+    let Setting { dt, pd, drives, weights, .. } = *setting;
     let mut lambda = passive_impedance(model, weights, dt);
     let mut implicit = lambda.clone();
-    drives.iter().for_each(|drive| implicit[drive.v] += drive.impedance(dt));
+    drives.iter().for_each(|drive| implicit[drive.v] += drive_impedance(drive, actuators));
     for (v, of) in pd.iter().enumerate() {
         implicit[v] += of.impedance;
         if of.is_limited == 0.0 {
@@ -205,6 +202,11 @@ fn impedances(model: &Model, &Setting { dt, pd, drives, weights, .. }: &Setting<
         }
     }
     [lambda, implicit]
+}
+
+/// The impedance of a drive over a step.
+pub(super) fn drive_impedance(drive: &PlanDrive, actuators: &[ActuatorNumbers<f64>]) -> f64 {
+    drive.actuators.iter().map(|actuator| actuators[actuator.ctrl].impedance).sum()
 }
 
 /// The friction coefficients of all contact points, and the lengths of those with rolling or torsional friction.
@@ -237,7 +239,8 @@ impl Mobility<f64> {
 }
 
 impl ActuatorNumbers<f64> {
-    fn new(model: &Model, weights: &InverseWeights, (ctrl, actuator): (usize, &multibody::Actuator), dt: f64) -> Self {
+    fn new(model: &Model, weights: &InverseWeights, ctrl: usize, dt: f64) -> Self {
+        let actuator = &model.actuators[ctrl];
         let gear = match actuator.transmission {
             Transmission::Joint { gear, .. } | Transmission::Tendon { gear, .. } => gear,
             Transmission::JointAxes { .. }
@@ -247,14 +250,16 @@ impl ActuatorNumbers<f64> {
         };
         let [b0, b1, b2] = actuator.law.bias;
         // What would feed energy in stays explicit.
-        let (of_plan, squared) = (PlanActuator::new(model, weights, ctrl, gear), gear * gear);
+        let (stiffness, damping) = ((-b1).max(0.0), (-b2).max(0.0));
+        let (mobility, squared) = (weights.of_actuator(model, ctrl), gear * gear);
+        let point = SpringPoint::of(dt * dt * stiffness * mobility);
         Self {
             per_ctrl: actuator.law.gain * gear,
             constant: b0 * gear,
             per_length: b1 * squared,
-            per_velocity: (b2 - of_plan.ahead(dt)) * squared,
-            impedance: of_plan.impedance(dt),
-            mobility: of_plan.mobility,
+            per_velocity: (b2 - point.ahead(dt, stiffness)) * squared,
+            impedance: squared * point.impedance(dt, stiffness, damping),
+            mobility,
         }
     }
 }
@@ -316,26 +321,19 @@ impl<T: Copy> Mobility<T> {
     }
 }
 
-impl<T: Copy> TreeNumbers<T> {
-    fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> TreeNumbers<U> {
-        let Self { as_one, half_mass, mass, per_mass } = *self;
-        TreeNumbers { as_one: f(as_one), half_mass: f(half_mass), mass: f(mass), per_mass: f(per_mass) }
-    }
-}
-
-impl<T: Copy> ActuatorNumbers<T> {
-    fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> ActuatorNumbers<U> {
-        let Self { per_ctrl, constant, per_length, per_velocity, impedance, mobility } = *self;
-        ActuatorNumbers {
-            per_ctrl: f(per_ctrl),
-            constant: f(constant),
-            per_length: f(per_length),
-            per_velocity: f(per_velocity),
-            impedance: f(impedance),
-            mobility: f(mobility),
+/// `map` of numbers that are all of one kind.
+macro_rules! map_fields {
+    ($name:ident: $($field:ident),*) => {
+        impl<T: Copy> $name<T> {
+            pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> $name<U> {
+                $name { $($field: f(self.$field)),* }
+            }
         }
-    }
+    };
 }
+map_fields!(TreeNumbers: as_one, half_mass, mass, per_mass);
+map_fields!(ActuatorNumbers: per_ctrl, constant, per_length, per_velocity, impedance, mobility);
+map_fields!(PdNumbers: kp, kd, target_velocity, impedance, most, is_limited);
 
 fn vec3<T: Copy, U>(v: Vec3<T>, f: &mut impl FnMut(T) -> U) -> Vec3<U> {
     Vec3 { x: f(v.x), y: f(v.y), z: f(v.z) }

@@ -23,7 +23,7 @@ impl Plan {
     ) -> Result<Numbers<f64>, NotInLanes> {
         let weights = InverseWeights::new(own);
         let (drives, servos): (Vec<_>, Vec<_>) =
-            PlanDrive::of_model(own, &weights)?.into_iter().partition(PlanDrive::has_impedance);
+            PlanDrive::of_model(own)?.into_iter().partition(PlanDrive::has_impedance);
         let places = |drives: &[PlanDrive]| -> Vec<_> { drives.iter().map(|drive| drive.v).collect() };
         // PD control adds drives at the end.
         let resisting = self.drives.iter().filter(|drive| !drive.actuators.is_empty());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use multibody::Model;
+use multibody::{Model, stable_pd_impedance};
 
 use super::drives::FREE;
 use super::{PdGains, PlanDrive};
@@ -14,7 +14,7 @@ pub(crate) struct PdNumbers<T> {
     pub kp: T,
     pub kd: T,
     pub target_velocity: T,
-    /// dt Z of the stable law: Z = K_d or dt K_p + ⅓ K_d if that is more.
+    /// See [`stable_pd_impedance`].
     pub impedance: T,
     /// The greatest impulse; infinite for none.
     pub most: T,
@@ -43,7 +43,7 @@ impl PdNumbers<f64> {
                     kp,
                     kd,
                     target_velocity: pd.target_velocity[v],
-                    impedance: dt * kd.max(dt * kp + kd / 3.0),
+                    impedance: stable_pd_impedance(kp, kd, dt),
                     most: dt * pd.effort_limit[v],
                     is_limited: f64::from(u8::from(is_limited)),
                 };
@@ -60,19 +60,5 @@ impl PdNumbers<f64> {
         let is_drive = move |v: usize| gains_change || all[v].is_limited * all[v].impedance > 0.0;
         let dofs = model.tree.nodes.iter().flat_map(of_node).filter(move |(_, v)| !all.is_empty() && is_drive(*v));
         dofs.map(|(q, v)| PlanDrive { q, v, actuators: Vec::new(), effort_limit: FREE })
-    }
-}
-
-impl<T: Copy> PdNumbers<T> {
-    pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> PdNumbers<U> {
-        let Self { kp, kd, target_velocity, impedance, most, is_limited } = *self;
-        PdNumbers {
-            kp: f(kp),
-            kd: f(kd),
-            target_velocity: f(target_velocity),
-            impedance: f(impedance),
-            most: f(most),
-            is_limited: f(is_limited),
-        }
     }
 }

@@ -2,10 +2,10 @@
 
 use spatial::{Quad, Real, Vec3};
 
-use super::{ImplicitFactor, Kind, Stage, Whole};
+use super::{ImplicitFactor, Kind, Stage};
 use crate::kinematics::{set3, vec3};
 use crate::placement::{Placed, Placement, Traits};
-use crate::wide::{Matrix, Screw, Wide, cross, dot, narrow, wide};
+use crate::wide::{Matrix, Screw, Wide, cross, dot, wide};
 use crate::{JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
 
 /// Velocity and acceleration of a body, about the fixed point.
@@ -102,57 +102,24 @@ impl Body {
     }
 }
 
-/// Where the nodes were at the end of a step, which is where the next one begins: the same bits as if they were placed anew.
-#[derive(Clone, Debug)]
-pub(super) struct Known {
-    placed: Vec<Body>,
-    /// Positions; no numbers where nothing is known.
-    q: Vec<f64>,
-    root: NodeFrame<f64>,
-}
-
-impl Known {
-    /// Nothing.
-    pub fn new(tree: &Tree<f64>) -> Self {
-        let placed = tree.nodes.iter().map(Body::of).collect();
-        Self { placed, q: vec![f64::NAN; tree.nq], root: NodeFrame::default() }
-    }
-
-    /// Whether it is of these positions, and about the root's origin.
-    #[inline(always)]
-    fn is_of(&self, q: &[f64]) -> bool {
-        self.q == q && self.placed.first().is_some_and(|root| root.arm == Wide::ZERO)
-    }
-}
-
-/// Places the nodes: the fixed point is the root's origin, unless it is given. What is placed is stored in `frames`, as many as there are.
+/// Places the nodes: the fixed point is the root's origin.
 ///
 /// This and what follows are loops by themselves: the next node's work fills the time that this one's waits for itself.
 #[inline(always)]
-fn place(
-    factor: &mut ImplicitFactor,
-    tree: &Tree<f64>,
-    q: &[f64],
-    origin: Option<Vec3<f64>>,
-    frames: &mut [NodeFrame<f64>],
-) {
-    let placed = &mut factor.placed[..tree.nodes.len()];
-    let (is_given, mut origin) = match origin {
-        Some(origin) => (true, wide(origin)),
-        None => (false, Wide::ZERO),
-    };
+fn place(factor: &mut ImplicitFactor, tree: &Tree<f64>, q: &[f64], frames: &mut [NodeFrame<f64>]) {
+    let n = tree.nodes.len();
+    let (placed, frames) = (&mut factor.placed[..n], &mut frames[..n]);
+    let mut origin = Wide::ZERO;
     for (i, node) in tree.nodes.iter().enumerate() {
         let (before, here) = placed.split_at_mut(i);
         let above = if node.parent == NO_PARENT { &Placed::WORLD } else { &before[node.parent].frame };
         let here = &mut here[0];
         let placement = Placement::new(node, above, here.traits, q);
-        if i == 0 && !is_given {
+        if i == 0 {
             origin = placement.frame.pos;
         }
         here.set(&placement, origin);
-        if i < frames.len() {
-            placement.store(node, &mut frames[i]);
-        }
+        placement.store(node, &mut frames[i]);
     }
 }
 
@@ -166,7 +133,7 @@ pub(super) fn inverse_dynamics(
     kin: &mut Kinematics<f64>,
     tau: &mut [f64],
 ) {
-    place(factor, tree, q, None, &mut kin.frames);
+    place(factor, tree, q, &mut kin.frames);
     // An accelerated world is a world with gravity.
     factor.world.acceleration.lin = wide(-gravity);
     let ImplicitFactor { stages, placed, world, moving, .. } = factor;
@@ -213,59 +180,6 @@ pub(super) fn inverse_dynamics(
             let sum = &mut before[parent].force;
             *sum = sum.plus(*force);
         }
-    }
-}
-
-/// [`ImplicitFactor::whole`]
-#[inline(always)]
-pub(super) fn whole(
-    factor: &mut ImplicitFactor,
-    tree: &Tree<f64>,
-    (q, v): (&[f64], &[f64]),
-    origin: Option<Vec3<f64>>,
-    whole: &mut Whole,
-) {
-    if origin.is_none() && factor.known.is_of(q) {
-        std::mem::swap(&mut factor.placed, &mut factor.known.placed);
-        factor.known.q.fill(f64::NAN);
-        whole.root = factor.known.root;
-    } else {
-        place(factor, tree, q, origin, std::slice::from_mut(&mut whole.root));
-    }
-    let ImplicitFactor { stages, placed, moving, known, .. } = factor;
-    let moving = &mut moving[..stages.len()];
-    for (k, stage) in stages.iter().enumerate() {
-        let (before, here) = moving.split_at_mut(k);
-        let velocity = match stage.parent {
-            Some(parent) => before[parent].motion.velocity,
-            None => Screw::ZERO,
-        };
-        let body = &placed[stage.node];
-        here[0].motion.velocity = if stage.kind == Kind::Single {
-            velocity.plus_scaled(v[stage.dof], single_axis(&tree.nodes[stage.node], body))
-        } else {
-            velocity.plus(along(&three_axes(stage, body), vec3(&v[stage.dof..])))
-        };
-    }
-    let (mut mass, mut moment, mut rotation) = (0.0, Wide::ZERO, Matrix::ZERO);
-    let (mut momentum, mut twice) = (Screw::ZERO, 0.0);
-    for (stage, here) in stages.iter().zip(moving.iter()) {
-        if stage.has_body {
-            let (body, velocity) = (&placed[stage.node], here.motion.velocity);
-            let h = body.momentum(velocity);
-            momentum = momentum.plus(h);
-            twice += velocity.dot(h);
-            mass += body.mass;
-            moment += body.moment();
-            rotation = rotation.plus(body.rotation());
-        }
-    }
-    (whole.mass, whole.moment, whole.rotation) = (mass, narrow(moment), rotation.to_sym3());
-    (whole.momentum, whole.kinetic) = (momentum.to_wrench(), 0.5 * twice);
-    if origin.is_some() {
-        std::mem::swap(placed, &mut known.placed);
-        known.q.copy_from_slice(q);
-        known.root = whole.root;
     }
 }
 

@@ -4,6 +4,7 @@ use multibody::Model;
 use sap::Law;
 
 use super::{ConstraintSet, Context};
+use crate::actuation::law;
 use crate::constraint_jacobian::ConstraintJacobian;
 use crate::warm_start::Key;
 
@@ -50,7 +51,7 @@ pub(crate) fn push_drives(cx: &Context<'_>, set: &mut ConstraintSet) {
     for (tree, workspace) in cx.cliques.trees.iter().enumerate() {
         for drive in workspace.drives.iter().filter(|drive| drive.apart) {
             let node = workspace.tree.nodes.partition_point(|node| node.v <= drive.dof) - 1;
-            let law = drive.law(cx.v[workspace.dofs.start + drive.dof]);
+            let law = law(&drive.force, cx.v[workspace.dofs.start + drive.dof]);
             set.push(law, workspace.factor.inverse_diagonal(node), row(tree, node, drive.dof), drive.key, cx);
         }
     }

@@ -1,13 +1,15 @@
 //! Tendons: their limits, springs, friction and inertia, and the actuators on them. Actuators on sites act along rows of the same kind.
 
 use lanes::RowWeight;
-use multibody::{Compliance, InverseWeights, Model, Tendon, TendonLook, TendonPath, TendonRow, Transmission};
+use multibody::{
+    Compliance, InverseWeights, Model, StepForce, Tendon, TendonLook, TendonPath, TendonRow, Transmission,
+};
 use sap::Law;
 
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
 use crate::Theta;
-use crate::actuation::{ForceOfStep, Inputs, PlacedActuator};
+use crate::actuation::{self, Inputs, PlacedActuator};
 use crate::scheme::{Discretization, Resistance};
 use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
@@ -116,7 +118,7 @@ impl TendonForces {
         inputs: Inputs<'_>,
         (length, rate): (f64, f64),
         step: &Discretization,
-    ) -> impl Iterator<Item = ForceOfStep> {
+    ) -> impl Iterator<Item = StepForce<f64>> {
         self.actuators.iter().map(move |TendonActuator { gear, actuator }| {
             actuator.force(inputs, gear * length, gear * rate, step).geared(*gear)
         })
@@ -128,19 +130,15 @@ impl TendonForces {
         inputs: Inputs<'_>,
         (length, rate): (f64, f64),
         step: &Discretization,
-    ) -> impl Iterator<Item = ForceOfStep> {
+    ) -> impl Iterator<Item = StepForce<f64>> {
         let (tendon, dt) = (&self.tendon, step.dt);
         let stretch = stretch(tendon, length);
         let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
         let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
         let Resistance { ahead, impedance } = step.resist(stiffness, tendon.damping, self.inverse_weight);
-        let spring = ForceOfStep {
-            impulse: -dt * (stiffness * stretch + (ahead + tendon.damping) * rate),
-            impedance,
-            low,
-            high,
-        };
-        let inertia = ForceOfStep { impulse: 0.0, impedance: tendon.armature, low, high };
+        let impulse = -dt * (stiffness * stretch + (ahead + tendon.damping) * rate);
+        let spring = StepForce { impulse, impedance, low, high };
+        let inertia = StepForce { impulse: 0.0, impedance: tendon.armature, low, high };
         [spring, inertia].into_iter().chain(self.drives(inputs, (length, rate), step))
     }
 
@@ -161,7 +159,7 @@ impl TendonForces {
         let step = &self.own_step(step);
         for (part, force) in self.forces(Inputs::resolved(&last.inputs), start, step).enumerate() {
             let is_constraint = force.impedance > 0.0 || self.is_all_constraints(step);
-            let impulse = (force.impulse - force.impedance * change).max(force.low).min(force.high);
+            let impulse = force.over(change);
             for term in &self.sum.terms {
                 let along = term.coefficient * impulse / last.dt;
                 match part {
@@ -206,7 +204,7 @@ impl TendonForces {
         }
         let forces = self.forces(inputs, (self.sum.value(q), self.sum.rate(v)), step);
         let explicit = forces.filter(|f| f.impedance == 0.0);
-        let total: f64 = explicit.map(|f| f.impulse.max(f.low).min(f.high) / step.dt).sum();
+        let total: f64 = explicit.map(|f| f.over(0.0) / step.dt).sum();
         for term in &self.sum.terms {
             force[term.v] += term.coefficient * total;
         }
@@ -229,11 +227,10 @@ impl TendonForces {
             }
             let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set) else { continue };
             let law = if is_constant {
-                let impulse = force.impulse.max(force.low).min(force.high);
-                Law::bounded(cx.rule.of_step.sigma * w, rate, impulse, impulse)
+                let StepForce { low, high, .. } = force.as_constant();
+                Law::bounded(cx.rule.of_step.sigma * w, rate, low, high)
             } else {
-                let v_hat = rate + force.impulse / force.impedance;
-                Law::bounded(1.0 / force.impedance, v_hat, force.low, force.high)
+                actuation::law(&force, rate)
             };
             set.push(law, w, jacobian, Key::tendon(index, part), cx);
         }

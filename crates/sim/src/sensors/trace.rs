@@ -1,11 +1,11 @@
 //! What sensors need of a step that was not made by a [`Simulation`](crate::Simulation): of worlds in lanes.
 
 use lanes::{LaneContact, LaneLoad, LaneTie};
-use multibody::{Kinematics, Model, Sensor, SensorKind, Transmission, forward_kinematics};
+use multibody::{Kinematics, Model, Sensor, SensorKind, StepForce, Transmission, forward_kinematics};
 use spatial::Vec3;
 
 use super::EndLoad;
-use crate::actuation::{ForceOfStep, force_law, force_of_step};
+use crate::actuation::{force_law, force_of_step};
 use crate::constraint_jacobian::{ConstraintEnd, Motion};
 use crate::scheme::Discretization;
 use crate::step_forces::StepForces;
@@ -25,7 +25,7 @@ pub struct StepTrace {
     pub(crate) loads: Vec<EndLoad>,
     pub(crate) limits: WarmStart,
     /// Scratch: drives of joints with limited effort, (nv); of a step in lanes, and where nodes were at its beginning.
-    drives: Vec<Option<ForceOfStep>>,
+    drives: Vec<Option<StepForce<f64>>>,
     pub(crate) lane: LaneScratch,
     frames: Option<Kinematics<f64>>,
 }
@@ -175,7 +175,6 @@ impl StepTrace {
 
     /// As in a step of one world whose actuators act on joints with one degree of freedom and on tendons.
     fn find_forces(&mut self, model: &Model, ends: &StepEnds<'_>, step: &Discretization) {
-        let none = ForceOfStep { impulse: 0.0, impedance: 0.0, low: 0.0, high: 0.0 };
         let Self { forces: StepForces { actuators, actuation, .. }, drives, .. } = self;
         drives.clear();
         drives.resize(model.nv(), None);
@@ -212,9 +211,8 @@ impl StepTrace {
         }
         for joint in model.joints.iter().filter(|joint| joint.kind.nv() == 1) {
             let Some((least, most)) = joint.effort_limit else { continue };
-            let ForceOfStep { impulse, impedance, low, high } = drives[joint.v].unwrap_or(none);
-            let change = ends.v_solved[joint.v] - ends.v[joint.v];
-            let force = (impulse - impedance * change).max(low).min(high) / step.dt;
+            let drive = drives[joint.v].unwrap_or(StepForce::ZERO);
+            let force = drive.over(ends.v_solved[joint.v] - ends.v[joint.v]) / step.dt;
             actuation[joint.v] += force.max(least).min(most);
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::Simulation;
 use super::ends::take_state_and;
 use crate::scheme::Discretization;
-use crate::tree_workspace::{FreeMotion, Stall, TreeWorkspace};
+use crate::tree_workspace::{EndVelocities, FreeMotion, Stall, TreeWorkspace};
 use crate::{Scheme, SimulationError, State};
 
 impl Simulation {
@@ -67,7 +67,7 @@ impl Simulation {
             }
             let v = &v_next[workspace.dofs.clone()];
             let v_of_q = islands.recovery_velocities_of(tree_of[workspace.nodes.start]).unwrap_or(v);
-            if !workspace.conserve(state, (v, v_of_q), gravity, retraction) {
+            if !workspace.conserve(state, EndVelocities { v, v_of_q }, gravity, retraction) {
                 is_resolved.store(false, Ordering::Relaxed);
             }
         });

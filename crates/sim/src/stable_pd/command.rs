@@ -96,17 +96,8 @@ pub fn pd_force(tree: &Tree<f64>, q: &[f64], v: &[f64], command: &Command<'_>, d
     let n = tree.nv;
     let (v, kp, kd, force) = (&v[..n], &command.kp[..n], &command.kd[..n], &mut force[..n]);
     difference_ahead(tree, command.target, q, v, dt, force);
-    match command.target_velocity {
-        Some(target) => {
-            let target = &target[..n];
-            for i in 0..n {
-                force[i] = -kp[i] * force[i] - kd[i] * (v[i] - target[i]);
-            }
-        }
-        None => {
-            for i in 0..n {
-                force[i] = -kp[i] * force[i] - kd[i] * v[i];
-            }
-        }
+    for i in 0..n {
+        let lag = v[i] - command.target_velocity.map_or(0.0, |target| target[i]);
+        force[i] = -kp[i] * force[i] - kd[i] * lag;
     }
 }

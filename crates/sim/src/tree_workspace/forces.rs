@@ -81,8 +81,7 @@ impl TreeWorkspace {
         }
         for drive in &self.drives {
             let dof = first + drive.dof;
-            let impulse = drive.impulse_at(last.v[dof] - last.v0[dof]);
-            let force = impulse.max(drive.low).min(drive.high) * per_second;
+            let force = drive.force.over(last.v[dof] - last.v0[dof]) * per_second;
             if drive.key.is_pd() {
                 out.pd[dof] += force;
             } else {

@@ -356,7 +356,7 @@ impl TreeWorkspace {
         }
         self.relinearize(newton, motion);
         for drive in self.drives.iter().filter(|drive| !drive.apart) {
-            newton.impulses[drive.dof] += drive.impulse_at(step.dt * newton.acceleration[drive.dof]);
+            newton.impulses[drive.dof] += drive.force.unlimited(step.dt * newton.acceleration[drive.dof]);
         }
         if !newton.is_loaded {
             return;
@@ -383,7 +383,7 @@ impl TreeWorkspace {
                 newton.gains[drive.dof] = if drive.apart { 0.0 } else { pd.kp[dof] };
                 let rate = newton.v_theta[drive.dof] - pd.target_velocity[dof];
                 let force = -pd.kp[dof] * newton.error[drive.dof] - pd.kd[dof] * rate;
-                drive.impulse = dt * (force + drive.impedance * newton.acceleration[drive.dof]);
+                drive.force.impulse = dt * (force + drive.force.impedance * newton.acceleration[drive.dof]);
             }
         }
     }
@@ -396,7 +396,7 @@ impl TreeWorkspace {
             *d = lambda / dt;
         }
         for drive in self.drives.iter().filter(|drive| !drive.apart) {
-            newton.diagonal[drive.dof] += drive.impedance / dt;
+            newton.diagonal[drive.dof] += drive.force.impedance / dt;
         }
         if self.turns {
             self.differentiate_turns(newton, motion, position);
@@ -438,7 +438,7 @@ impl TreeWorkspace {
         self.v_linearised.copy_from_slice(&self.v_star);
         self.impedance.diagonal.copy_from_slice(&self.impedance_bare);
         for drive in self.drives.iter().filter(|drive| !drive.apart) {
-            self.impedance.diagonal[drive.dof] += drive.impedance;
+            self.impedance.diagonal[drive.dof] += drive.force.impedance;
         }
         let all = self.tree.all();
         velocities(&self.tree, all.clone(), v0, &mut self.kin);

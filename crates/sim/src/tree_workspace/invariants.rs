@@ -17,8 +17,7 @@
 //! This is a projection onto invariants (Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.4), which forces may
 //! change.
 
-use lanes::constants::LITTLE;
-use multibody::{JointType, Node, NodeFrame, Whole, difference, vec3};
+use multibody::{JointType, LITTLE, Node, NodeFrame, Whole, difference, vec3};
 use spatial::{Vec3, Wrench};
 
 use super::TreeWorkspace;
@@ -110,12 +109,12 @@ impl TreeWorkspace {
     fn budget(&self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>) -> Budget {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
-        let ImplicitNewton { factor, ends: Ends { whole: first, bend, .. }, q: half, impulses, v_theta, .. } = newton;
-        factor.whole(&self.tree, (q0, v0), None, first);
-        let origin = first.root.pos;
+        let ImplicitNewton { ends: Ends { placed, bend, .. }, q: half, impulses, v_theta, .. } = newton;
+        let first = placed.whole(&self.tree, q0, v0, None);
+        let origin = placed.kin.frames[0].pos;
 
         let moving = first.kinetic + self.armature_energy(v0) + self.elastic_energy(q0, bend);
-        let own = moving - self.carried(first);
+        let own = moving - self.carried(&first);
         let mut energy = moving - gravity.dot(first.moment);
         for (i, (v0, v)) in v0.iter().zip(&self.v_star).enumerate() {
             impulses[i] +=
@@ -148,16 +147,17 @@ impl TreeWorkspace {
     fn spend(&self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>, budget: &Budget) -> f64 {
         let FreeMotion { state, gravity, step, .. } = *motion;
         let (q0, v0) = (&state.q[self.qs.clone()], &motion.v0[self.dofs.clone()]);
-        let ImplicitNewton { factor, ends: Ends { whole: last, q, v, bend, lack, is_lacking }, .. } = newton;
+        let Ends { placed, q, v, bend, lack, is_lacking } = &mut newton.ends;
         for (half, (v0, v)) in v.iter_mut().zip(v0.iter().zip(&self.v_star)) {
             // To the bit as the state moves.
             *half = v0 + step.theta.vq * (v - v0);
         }
         q.copy_from_slice(q0);
         step.retraction.advance(&self.tree, q, v, step.dt, 1.0);
-        factor.whole(&self.tree, (q, &self.v_star), Some(budget.origin), last);
+        let last = placed.whole(&self.tree, q, &self.v_star, Some(budget.origin));
         let elastic = self.elastic_energy(q, bend);
-        let root = Root::new(&self.tree.nodes[0], budget.apart, (last, budget.origin), &self.armature);
+        let (node, frame) = (&self.tree.nodes[0], &placed.kin.frames[0]);
+        let root = Root::new(node, frame, budget.apart, &last, budget.origin, &self.armature);
 
         let arm = if self.floats() { last.center() } else { Vec3::ZERO };
         let (mut p, mut due) = (root.along(last.momentum), root.along(budget.momentum.shifted_back(arm)));
@@ -179,7 +179,7 @@ impl TreeWorkspace {
         let scale =
             if budget.keeps_energy && is_told { ((energy_due - rigid_energy_due) / within).sqrt() } else { 1.0 };
         // Half before and half after, so that the motion can be reversed.
-        let own = 0.5 * (budget.own + kinetic - self.carried(last) + elastic);
+        let own = 0.5 * (budget.own + kinetic - self.carried(&last) + elastic);
         *is_lacking = (1.0 / MAX_SCALING..=MAX_SCALING).contains(&scale) && change.is_finite();
         for (lack, v) in lack.iter_mut().zip(&self.v_star) {
             *lack = (scale - 1.0) * v;
@@ -192,7 +192,7 @@ impl TreeWorkspace {
     }
 
     /// Kinetic energy of the centre of mass of a tree that hangs on nothing.
-    fn carried(&self, whole: &Whole) -> f64 {
+    fn carried(&self, whole: &Whole<f64>) -> f64 {
         let is_carried = self.floats() && whole.mass > 0.0;
         if is_carried { 0.5 * whole.momentum.lin.norm_squared() / whole.mass } else { 0.0 }
     }
@@ -201,7 +201,7 @@ impl TreeWorkspace {
     fn kept_momenta(&self, gravity: Vec3<f64>) -> usize {
         let (root, frame) = (&self.tree.nodes[0], &self.kin.frames[0]);
         let dofs = 0..root.joint.nv();
-        let is_held = self.drives.iter().any(|drive| dofs.contains(&drive.dof) && drive.impedance != 0.0);
+        let is_held = self.drives.iter().any(|drive| dofs.contains(&drive.dof) && drive.force.impedance != 0.0);
         let (damping, stiffness) = (&self.damping[dofs.clone()], &self.stiffness[dofs.clone()]);
         if is_held || damping.iter().chain(stiffness).any(|k| *k != 0.0) {
             return 0;
@@ -227,7 +227,8 @@ impl TreeWorkspace {
 
     /// Whether dampers or control take energy.
     fn takes_energy(&self) -> bool {
-        let is_controlled = !self.axis_drives.is_empty() || self.drives.iter().any(|drive| drive.impedance != 0.0);
+        let is_controlled =
+            !self.axis_drives.is_empty() || self.drives.iter().any(|drive| drive.force.impedance != 0.0);
         is_controlled || self.damping.iter().any(|damping| *damping != 0.0)
     }
 

@@ -1,12 +1,36 @@
-//! How the root of a tree, seen as one body, moves with a given momentum.
+//! A tree as one body, and how its root moves with a given momentum.
 
-use multibody::{Kinematics, Node, Tree, Whole, joint_axis};
+use multibody::{Kinematics, Node, NodeFrame, Tree, Whole, forward_kinematics, joint_axis, velocities};
 use spatial::{Twist, Vec3, Wrench};
+
+/// Where the nodes of a tree were placed last.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    q: Vec<f64>,
+    pub kin: Kinematics<f64>,
+}
+
+impl Placed {
+    pub fn new(tree: &Tree<f64>) -> Self {
+        Self { q: vec![f64::NAN; tree.nq], kin: Kinematics::new(tree) }
+    }
+
+    /// The tree as one body at positions `q` with velocities `v`, about `origin`, or the root's if there is none. What was placed last is not
+    /// placed again: where a step ends, the next begins.
+    pub fn whole(&mut self, tree: &Tree<f64>, q: &[f64], v: &[f64], origin: Option<Vec3<f64>>) -> Whole<f64> {
+        if self.q != q {
+            forward_kinematics(tree, tree.all(), q, &mut self.kin);
+            self.q.copy_from_slice(q);
+        }
+        velocities(tree, tree.all(), v, &mut self.kin);
+        Whole::of(&self.kin, origin.unwrap_or(self.kin.frames[0].pos))
+    }
+}
 
 /// Scratch: the ends of the step.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
-    pub whole: Whole,
+    pub placed: Placed,
     pub q: Vec<f64>,
     /// Velocities half way.
     pub v: Vec<f64>,
@@ -21,7 +45,7 @@ impl Ends {
     pub fn new(tree: &Tree<f64>) -> Self {
         let zeros = vec![0.0; tree.nv];
         Self {
-            whole: Whole::default(),
+            placed: Placed::new(tree),
             q: vec![0.0; tree.nq],
             v: zeros.clone(),
             bend: zeros.clone(),
@@ -41,8 +65,15 @@ pub(super) struct Root {
 }
 
 impl Root {
-    pub fn new(node: &Node<f64>, dofs: usize, (whole, origin): (&Whole, Vec3<f64>), armature: &[f64]) -> Self {
-        let frame = &whole.root;
+    /// Of `whole` about `origin`, whose root is this.
+    pub fn new(
+        node: &Node<f64>,
+        frame: &NodeFrame<f64>,
+        dofs: usize,
+        whole: &Whole<f64>,
+        origin: Vec3<f64>,
+        armature: &[f64],
+    ) -> Self {
         let mut root = Self { dofs, axes: [Twist::ZERO; 6], factor: [[0.0; 6]; 6] };
         let inertia = whole.inertia();
         for k in 0..dofs {
