@@ -148,14 +148,7 @@ impl<T: Bundle> Lanes<T> {
                 let tree = plan.nodes[node].tree;
                 recovers[tree] = recovers[tree].max(here);
             };
-            match &plan.constraints.all[k].jacobian {
-                PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
-                    nodes.iter().flatten().for_each(|node| add(*node));
-                }
-                PlanJacobian::Sum(terms) => {
-                    plan.constraints.terms[terms.clone()].iter().for_each(|term| add(plan.node_of_dof[term.dof]));
-                }
-            }
+            plan.constraints.each_node(k, &plan.node_of_dof, &mut add);
         }
         if plan.trees.len() > 1 {
             self.combine_islands(plan, lanes, &mut recovers, f64::max);

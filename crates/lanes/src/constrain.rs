@@ -4,7 +4,7 @@ use crate::constants::MEAN;
 use multibody::{Compliance, SpringPoint};
 use spatial::{Mat3, Quat, Real, Vec3};
 
-use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, quaternion, select, wide, wide_mat, wide3};
+use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, put3, quaternion, select, vec3, wide, wide_mat, wide3};
 use crate::plan::{Coupling, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
 use crate::{OneSided, RowWeight};
 use spatial::masks::positive;
@@ -59,13 +59,9 @@ impl<T: Bundle> Lanes<T> {
         match &constraint.source {
             Source::Contact | Source::Spin { .. } | Source::Limit => T::ZERO,
             Source::BallLimit { limit, q, v, compliance, .. } => {
-                let turn = quaternion(&self.q[*q..]).unit().rotation_vector();
-                let angle = turn.norm();
-                let gap = self.numbers.ball_ranges[*limit] - angle;
-                let [v_start, v_star] = [&self.v_start, &self.v_star].map(|of| super::vec3(&of[*v..]));
+                let (gap, axis) = ball_limit(quaternion(&self.q[*q..]), self.numbers.ball_ranges[*limit]);
+                let [v_start, v_star] = [&self.v_start, &self.v_star].map(|of| vec3(&of[*v..]));
                 let reach = (v_start.norm() + v_star.norm()) * wide(2.0 * dt);
-                let towards = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
-                let axis = turn * towards;
                 for (term, axis) in terms.zip(axis.to_array()) {
                     self.coefficients[term] = axis;
                 }
@@ -201,7 +197,7 @@ impl<T: Bundle> Lanes<T> {
         let violation = y - p;
         let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
         let law = plan.rule.law(compliance, weight, violation.abs());
-        let v_hat = law.v_hat(violation, rate).max(-law.fastest).min(law.fastest);
+        let v_hat = law.bias(violation, rate);
         let slot = &mut self.slots[k];
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, v_hat, v_hat);
         (slot.low, slot.high) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY));
@@ -245,7 +241,7 @@ impl<T: Bundle> Lanes<T> {
         let size = turned.mul_add(turned, apart.norm_squared()).sqrt();
         let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
         let law = plan.rule.law(compliance, weight, size);
-        let bias = bounded(violation * law.per_violation + rate * law.per_rate, law.fastest);
+        let bias = law.bias3(violation, rate);
         let slot = &mut self.slots[k];
         (slot.position, slot.normal, slot.bias) = (point, normal, bias);
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, T::ZERO, T::ZERO);
@@ -327,11 +323,13 @@ impl<T: Bundle> Lanes<T> {
     }
 }
 
-/// A velocity, no greater than `fastest`.
+/// How much farther a ball joint may turn, and the axis, in its own frame, about which it gets farther from its limit.
 #[inline(always)]
-fn bounded<T: Bundle>(bias: Vec3<T>, fastest: T) -> Vec3<T> {
-    let speed = bias.norm();
-    bias * select(fastest.if_less(speed, T::ONE, T::ZERO), fastest / speed, T::ONE)
+pub fn ball_limit<T: Real>(q: Quat<T>, most: T) -> (T, Vec3<T>) {
+    let turn = q.unit().rotation_vector();
+    let angle = turn.norm();
+    let towards = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
+    (most - angle, turn * towards)
 }
 
 /// The rate of a sum of joint coordinates.
@@ -351,10 +349,7 @@ fn turn_between<T: Bundle>(first: &Mat3<T>, second: &Mat3<T>, compliance: &Compl
     for lane in 0..T::LANES {
         let [a, b] = [first, second].map(|rot| rot.map(|x| get(&x, lane)));
         let of_lane = Quat::from_mat3(&(a.transpose() * b));
-        let violation = a * compliance.violation_of_turn(of_lane);
-        put(&mut turn.x, lane, violation.x);
-        put(&mut turn.y, lane, violation.y);
-        put(&mut turn.z, lane, violation.z);
+        put3(&mut turn, lane, a * compliance.violation_of_turn(of_lane));
         put(&mut half_sine, lane, of_lane.vector().norm());
     }
     (turn, half_sine)

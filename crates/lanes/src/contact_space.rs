@@ -92,15 +92,7 @@ fn set_passing<T>(plan: &Plan, block: &Block<T>, passing: &mut [u64]) {
         passing.iter_mut().zip(path).for_each(|(passing, path)| *passing |= path);
     };
     for entry in &block.entries {
-        match &plan.constraints.all[entry.constraint].jacobian {
-            PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
-                nodes.iter().flatten().for_each(|node| pass(*node));
-            }
-            PlanJacobian::Sum(terms) => {
-                let terms = &plan.constraints.terms[terms.clone()];
-                terms.iter().for_each(|term| pass(plan.node_of_dof[term.dof]));
-            }
-        }
+        plan.constraints.each_node(entry.constraint, &plan.node_of_dof, &mut pass);
     }
 }
 

@@ -40,6 +40,7 @@ mod dynamics;
 mod kinematics;
 mod laws;
 mod lone;
+mod name;
 mod one_by_one;
 mod plan;
 mod reports;
@@ -49,21 +50,25 @@ mod step;
 
 use std::sync::Arc;
 
-use spatial::masks::{lanes_of, select, wide};
+use multibody::vec3;
+use spatial::masks::{lanes_of, select, select3, wide};
 use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, Quat, Real, Sym3, Twist, Vec3, Wrench};
 
 use balance::Due;
 use collision::NarrowPhase;
+pub use constrain::ball_limit;
 pub use contact::LaneContact;
 use contact_space::ContactSpace;
 use drives::Drive;
-pub use lone::{Summary, WarmStartEntry};
+pub use lone::Summary;
+pub use name::{ConstraintName, WarmStartEntry};
 use one_by_one::Solver;
 pub use plan::{
-    ChangingGains, ConstraintName, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table, keeps_momentum,
+    ChangingGains, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table, keeps_momentum, pair_surface,
+    spring_depth,
 };
-pub use reports::{LaneLoad, LaneTie};
-pub use rule::{OneSided, RowLaw, RowWeight, Rule};
+pub use reports::LaneLoad;
+pub use rule::{OneSided, RowLaw, RowWeight, Rule, stiff_mobility};
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
 #[derive(Clone, Debug)]
@@ -584,6 +589,20 @@ pub fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
     T::scalars_mut(std::slice::from_mut(x))[lane] = T::Scalar::from_f64(value);
 }
 
+/// The vector in one lane.
+#[inline(always)]
+fn get3<T: Bundle>(v: &Vec3<T>, lane: usize) -> Vec3<f64> {
+    Vec3::new(get(&v.x, lane), get(&v.y, lane), get(&v.z, lane))
+}
+
+/// Replaces the vector in one lane.
+#[inline(always)]
+fn put3<T: Bundle>(v: &mut Vec3<T>, lane: usize, value: Vec3<f64>) {
+    put(&mut v.x, lane, value.x);
+    put(&mut v.y, lane, value.y);
+    put(&mut v.z, lane, value.z);
+}
+
 /// One of two constants, as numbers have 64 or 32 bits.
 #[inline(always)]
 fn by_precision<T: Bundle>(double: f64, single: f64) -> f64 {
@@ -601,18 +620,8 @@ fn wide_mat<T: Real>(m: &Mat3<f64>) -> Mat3<T> {
 }
 
 #[inline(always)]
-fn vec3<T: Real>(x: &[T]) -> Vec3<T> {
-    Vec3::new(x[0], x[1], x[2])
-}
-
-#[inline(always)]
 fn quaternion<T: Real>(x: &[T]) -> Quat<T> {
     Quat::new(x[0], x[1], x[2], x[3])
-}
-
-#[inline(always)]
-fn select3<T: Real>(mask: T, yes: Vec3<T>, no: Vec3<T>) -> Vec3<T> {
-    Vec3::new(select(mask, yes.x, no.x), select(mask, yes.y, no.y), select(mask, yes.z, no.z))
 }
 
 /// Where the dofs of a node start, and how many they are.

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use lanes::ConstraintName;
 use multibody::{
     Actuator, GearFrame, InverseWeights, JointKind, Model, Node, Transmission, gear_of_axes, length_of_axes,
 };
 
 use crate::scheme::{Discretization, Resistance};
-use crate::warm_start::Key;
 
 /// A force on one degree of freedom that opposes its motion, within limits: over the step
 /// `p(v) = impulse − impedance (v − v₀)`, cut to `[low, high]`.
@@ -16,7 +16,7 @@ use crate::warm_start::Key;
 /// contact problem (`sap::Law::bounded`): the convex problem is the same, whichever drives are apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drive {
-    pub key: Key,
+    pub key: ConstraintName,
     /// Degree of freedom within the tree.
     pub dof: usize,
     pub impulse: f64,
@@ -176,7 +176,15 @@ impl Servo {
         }
         let ForceOfStep { impulse, impedance, low, high } = force;
         let (low, high) = self.within_effort((low, high), step.dt);
-        Drive { key: Key::servo(self.actuators[0].1.ctrl), dof: self.dof, impulse, impedance, low, high, apart: false }
+        Drive {
+            key: ConstraintName::servo(self.actuators[0].1.ctrl),
+            dof: self.dof,
+            impulse,
+            impedance,
+            low,
+            high,
+            apart: false,
+        }
     }
 
     /// Limits of forces, or of impulses over `dt`, cut to those of the joint.

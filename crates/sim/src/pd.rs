@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use lanes::PdGains;
+use lanes::{ConstraintName, PdGains};
 use multibody::Tree;
 
 use crate::actuation::Drive;
 use crate::scheme::Discretization;
 use crate::stable_pd::{self, Command};
-use crate::warm_start::Key;
 
 /// Gains and targets of a PD controller over all degrees of freedom, kept from step to step until changed. Degrees of
 /// freedom with zero gains have no controller. Clique of the state; empty vectors: no controller.
@@ -138,7 +137,7 @@ impl PdDrive {
         let limits = &pd.effort_limit[dofs.clone()];
         gains.zip(limits).enumerate().filter(|(_, ((kp, kd), _))| **kp != 0.0 || **kd != 0.0).map(
             move |(dof, (_, limit))| Drive {
-                key: Key::pd(dofs.start + dof),
+                key: ConstraintName::pd(dofs.start + dof),
                 dof,
                 impulse: impulse[dof],
                 impedance: impedance[dof],

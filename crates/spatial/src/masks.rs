@@ -1,6 +1,6 @@
 //! Choices by lane: masks, which are 1 in some lanes and 0 in the others, and bits, one for each lane, the first lane's the lowest.
 
-use crate::Real;
+use crate::{Real, Vec3};
 
 /// A constant in every lane.
 #[inline(always)]
@@ -12,6 +12,12 @@ pub fn wide<T: Real>(x: f64) -> T {
 #[inline(always)]
 pub fn select<T: Real>(mask: T, yes: T, no: T) -> T {
     T::from_f64(0.5).if_less(mask, yes, no)
+}
+
+/// The same of a vector.
+#[inline(always)]
+pub fn select3<T: Real>(mask: T, yes: Vec3<T>, no: Vec3<T>) -> Vec3<T> {
+    Vec3::new(select(mask, yes.x, no.x), select(mask, yes.y, no.y), select(mask, yes.z, no.z))
 }
 
 /// The bits of all lanes.

@@ -7,68 +7,7 @@ use spatial::{Mat3, Pose, Vec3};
 
 use super::drives::{PlanActuator, PlanDrive};
 use super::{Contacts, Limit, NotInLanes};
-
-/// The same constraint in every step, however it is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ConstraintName {
-    /// A contact point.
-    Contact {
-        /// Its geoms, the lower index first.
-        geoms: [usize; 2],
-        /// Which of their points in reach.
-        ordinal: usize,
-    },
-    /// Rolling and torsional friction of a contact point.
-    Spin {
-        /// Its geoms, the lower index first.
-        geoms: [usize; 2],
-        /// Which of their points in reach.
-        ordinal: usize,
-    },
-    /// A side of a joint's limit.
-    Limit {
-        /// Among the joints with limits.
-        place: usize,
-        /// 0 for the lower side, 1 for the upper one.
-        side: usize,
-    },
-    /// A part of an equality of the model: the point or the row, then the turn.
-    Equality {
-        /// The equality.
-        index: usize,
-        /// 0 or 1.
-        part: usize,
-    },
-    /// Dry friction of a joint.
-    JointFriction {
-        /// The degree of freedom.
-        dof: usize,
-    },
-    /// A part of a tendon: both sides of its limit, spring and damper, armature, actuators, dry friction.
-    Tendon {
-        /// The tendon.
-        index: usize,
-        /// The part, in this order.
-        part: usize,
-    },
-    /// A drive at its limits, by the first of its actuators.
-    Servo {
-        /// The control.
-        ctrl: usize,
-    },
-    /// PD control of a degree of freedom at its limits.
-    Pd {
-        /// The degree of freedom.
-        dof: usize,
-    },
-}
-
-impl ConstraintName {
-    /// Whether it is a contact point or its friction.
-    pub(crate) fn is_contact(self) -> bool {
-        matches!(self, Self::Contact { .. } | Self::Spin { .. })
-    }
-}
+use crate::ConstraintName;
 
 /// A constraint.
 #[derive(Clone, Debug)]
@@ -258,7 +197,7 @@ impl Constraints {
         these.first_limit = these.all.len();
         for limit in limits {
             for (side, coefficient) in [1.0, -1.0].into_iter().enumerate() {
-                these.name_next(ConstraintName::Limit { place: limit.place, side });
+                these.name_next(ConstraintName::limit(limit.place, side));
                 these.push_sum(&[Term { q: limit.q, dof: limit.v, coefficient }], Source::Limit);
             }
         }
@@ -269,9 +208,7 @@ impl Constraints {
         these.push_joint_friction(model)?;
         for (drive, of) in drives.iter().enumerate() {
             let first = of.actuators.first();
-            these.name_next(
-                first.map_or(ConstraintName::Pd { dof: of.v }, |first| ConstraintName::Servo { ctrl: first.ctrl }),
-            );
+            these.name_next(first.map_or(ConstraintName::pd(of.v), |first| ConstraintName::servo(first.ctrl)));
             these.push_sum(&[Term { q: of.q, dof: of.v, coefficient: 1.0 }], Source::Drive { drive });
         }
         these.name_of = vec![None; these.all.len()];
@@ -295,13 +232,17 @@ impl Constraints {
     /// The inverse weights of the constraints after the contacts.
     pub fn inverse_weights(&self, model: &Model, weights: &InverseWeights) -> Vec<f64> {
         let limited: Vec<_> = super::limited(model).map(|(joint, _)| joint.v).collect();
-        let of = |name: &Option<ConstraintName>| match *name {
-            Some(ConstraintName::Limit { place, .. }) => weights.dofs[limited[place]],
-            Some(ConstraintName::Equality { index, part }) => weights.of_equality(model, index, part),
-            Some(ConstraintName::Tendon { index, .. }) => weights.tendons[index],
-            Some(ConstraintName::JointFriction { dof } | ConstraintName::Pd { dof }) => weights.dofs[dof],
-            Some(ConstraintName::Servo { ctrl }) => weights.of_actuator(model, ctrl),
-            Some(ConstraintName::Contact { .. } | ConstraintName::Spin { .. }) | None => 0.0,
+        let of = |name: &Option<ConstraintName>| {
+            let Some([kind, index, part]) = name.map(|name| name.0) else { return 0.0 };
+            let index = index as usize;
+            match kind {
+                ConstraintName::LIMIT => weights.dofs[limited[index]],
+                ConstraintName::EQUALITY => weights.of_equality(model, index, part as usize),
+                ConstraintName::TENDON => weights.tendons[index],
+                ConstraintName::FRICTION | ConstraintName::PD => weights.dofs[index],
+                ConstraintName::SERVO => weights.of_actuator(model, index),
+                _ => 0.0,
+            }
         };
         self.name_of[self.first_limit..].iter().map(of).collect()
     }
@@ -312,21 +253,26 @@ impl Constraints {
         Some(self.names[place].1)
     }
 
+    /// Calls `f` with the nodes that a constraint acts on.
+    #[inline(always)]
+    pub fn each_node(&self, k: usize, node_of_dof: &[usize], mut f: impl FnMut(usize)) {
+        match &self.all[k].jacobian {
+            PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
+                nodes.iter().flatten().for_each(|node| f(*node));
+            }
+            PlanJacobian::Sum(terms) => self.terms[terms.clone()].iter().for_each(|term| f(node_of_dof[term.dof])),
+        }
+    }
+
     /// The pairs of trees that constraints other than contacts join.
     pub fn joined_trees(&self, tree_of: &impl Fn(usize) -> usize, node_of_dof: &[usize]) -> Vec<[usize; 2]> {
         let mut joined = Vec::new();
-        for constraint in &self.all[self.first_limit..] {
-            match &constraint.jacobian {
-                PlanJacobian::Point([Some(a), Some(b)]) | PlanJacobian::Turn([Some(a), Some(b)]) => {
-                    joined.push([*a, *b].map(tree_of))
-                }
-                PlanJacobian::Point(_) | PlanJacobian::Turn(_) | PlanJacobian::Twist(_) => {}
-                PlanJacobian::Sum(terms) => {
-                    let trees = self.terms[terms.clone()].iter().map(|term| tree_of(node_of_dof[term.dof]));
-                    let trees: Vec<usize> = trees.collect();
-                    joined.extend(trees.windows(2).map(|pair| [pair[0], pair[1]]));
-                }
-            }
+        for k in self.first_limit..self.all.len() {
+            let mut last = None;
+            self.each_node(k, node_of_dof, |node| {
+                let tree = tree_of(node);
+                joined.extend(last.replace(tree).map(|last| [last, tree]));
+            });
         }
         joined.retain(|[a, b]| a != b);
         joined
@@ -351,7 +297,7 @@ impl Constraints {
         for (limit, (joint, place, _)) in super::ball_limits(model).enumerate() {
             let source = Source::BallLimit { limit, q: joint.q, v: joint.v, compliance: joint.limit_compliance };
             let term = |k: usize| Term { q: joint.q, dof: joint.v + k, coefficient: 0.0 };
-            self.name_next(ConstraintName::Limit { place, side: 1 });
+            self.name_next(ConstraintName::limit(place, 1));
             self.push_sum(&[term(0), term(1), term(2)], source);
         }
     }
@@ -364,7 +310,7 @@ impl Constraints {
                     return Err(NotInLanes("a free joint has dry friction".into()));
                 }
                 if force > 0.0 {
-                    self.name_next(ConstraintName::JointFriction { dof });
+                    self.name_next(ConstraintName::friction(dof));
                     self.push_sum(&[Term { q: node.q, dof, coefficient: 1.0 }], Source::JointFriction);
                 }
             }
@@ -385,7 +331,7 @@ impl Constraints {
             let mut weld = None;
             let (frames, kinds) = match &equality.kind {
                 EqualityKind::Coupling { y, x, polynomial } => {
-                    self.name_next(ConstraintName::Equality { index, part: 0 });
+                    self.name_next(ConstraintName::equality(index, 0));
                     self.push_coupling(model, (index, *polynomial), *y, *x, compliance);
                     continue;
                 }
@@ -405,7 +351,7 @@ impl Constraints {
                 continue;
             }
             for (part, kind) in kinds.into_iter().enumerate() {
-                self.name_next(ConstraintName::Equality { index, part });
+                self.name_next(ConstraintName::equality(index, part));
                 let jacobian =
                     if matches!(kind, TieKind::Turn) { PlanJacobian::Turn(nodes) } else { PlanJacobian::Point(nodes) };
                 let source = Source::Tie { equality: index, tie: Box::new(Tie { kind, frames, weld }), compliance };
@@ -445,7 +391,7 @@ impl Constraints {
             let terms = terms_of(model, tendon.terms());
             if let Some((low, high)) = tendon.range {
                 for (side, (bound, sign)) in [(low, 1.0), (high, -1.0)].into_iter().enumerate() {
-                    self.name_next(ConstraintName::Tendon { index: k, part: side });
+                    self.name_next(ConstraintName::tendon(k, side));
                     let terms: Vec<_> =
                         terms.iter().map(|term| Term { coefficient: sign * term.coefficient, ..*term }).collect();
                     let compliance = tendon.limit_compliance;
@@ -454,18 +400,18 @@ impl Constraints {
             }
             if tendon.stiffness != 0.0 || tendon.damping != 0.0 {
                 let (stiffness, damping, rest) = (tendon.stiffness, tendon.damping, tendon.rest);
-                self.name_next(ConstraintName::Tendon { index: k, part: 2 });
+                self.name_next(ConstraintName::tendon(k, 2));
                 self.push_sum(&terms, Source::TendonSpring { stiffness, damping, rest });
             }
             if tendon.armature > 0.0 {
-                self.name_next(ConstraintName::Tendon { index: k, part: 3 });
+                self.name_next(ConstraintName::tendon(k, 3));
                 self.push_sum(&terms, Source::TendonArmature { armature: tendon.armature });
             }
             let actuators = PlanActuator::of_tendon(model, weights, k);
             let count = actuators.len();
             for (part, actuator) in (4..).zip(actuators) {
                 if actuator.has_impedance() {
-                    self.name_next(ConstraintName::Tendon { index: k, part });
+                    self.name_next(ConstraintName::tendon(k, part));
                     self.push_sum(&terms, Source::TendonActuator(Box::new(actuator)));
                 } else {
                     let start = self.terms.len();
@@ -474,7 +420,7 @@ impl Constraints {
                 }
             }
             if tendon.friction_loss > 0.0 {
-                self.name_next(ConstraintName::Tendon { index: k, part: 4 + count });
+                self.name_next(ConstraintName::tendon(k, 4 + count));
                 self.push_sum(&terms, Source::TendonFriction { force: tendon.friction_loss });
             }
         }

@@ -1,7 +1,7 @@
 //! Equality constraints between bodies: points that meet, frames that are one, distances that stay.
 
-use lanes::RowWeight;
 use lanes::constants::MEAN;
+use lanes::{ConstraintName, RowWeight};
 use multibody::{EqualityKind, Model};
 use sap::Law;
 use spatial::{Mat3, Pose, Vec3};
@@ -9,7 +9,6 @@ use spatial::{Mat3, Pose, Vec3};
 use super::sums::Coupling;
 use super::{ConstraintSet, Context};
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
-use crate::warm_start::Key;
 
 /// A frame of a body.
 #[derive(Clone, Copy, Debug)]
@@ -178,7 +177,7 @@ impl Tie {
                 }
             };
             let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear };
-            set.push(law, w, jacobian, Key::equality(self.index, 0), cx);
+            set.push(law, w, jacobian, ConstraintName::equality(self.index, 0), cx);
             set.set_rigid(rule.is_rigid());
         }
         let w = MEAN * ends.iter().flatten().map(|e| cx.angular_mobility(e)).sum::<f64>();
@@ -187,7 +186,7 @@ impl Tie {
             let start = cx.rule.start(compliance, turn, || cx.velocities(&ends, Motion::Angular));
             let law = Law::equalities(rule.of.r, (rule.bias(start) - jacobian_drift[1] * rule.turned()).to_array());
             let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
-            set.push(law, w, jacobian, Key::equality(self.index, 1), cx);
+            set.push(law, w, jacobian, ConstraintName::equality(self.index, 1), cx);
             set.set_rigid(rule.is_rigid());
         }
     }

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use lanes::RowWeight;
+use lanes::{ConstraintName, RowWeight};
 use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow};
 use sap::Law;
 
 use super::{ConstraintSet, Context, Start};
 use crate::constraint_jacobian::{ConstraintJacobian, Term};
-use crate::warm_start::Key;
 
 /// One joint's part in a sum.
 #[derive(Clone, Copy, Debug)]
@@ -230,7 +229,7 @@ impl Coupling {
             [y - slope * x, y_led - slope * x_led]
         };
         let law = Law::equality(rule.of.r, rule.scalar_bias(cx.rule.start(compliance, violation, rates)));
-        set.push(law, w, jacobian, Key::equality(index, 0), cx);
+        set.push(law, w, jacobian, ConstraintName::equality(index, 0), cx);
         set.set_rigid(rule.is_rigid());
     }
 }

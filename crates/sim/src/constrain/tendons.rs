@@ -1,6 +1,6 @@
 //! Tendons: their limits, springs, friction and inertia, and the actuators on them. Actuators on sites act along rows of the same kind.
 
-use lanes::RowWeight;
+use lanes::{ConstraintName, RowWeight};
 use multibody::{Compliance, InverseWeights, Model, Tendon, TendonLook, TendonPath, TendonRow, Transmission};
 use sap::Law;
 
@@ -11,7 +11,6 @@ use crate::actuation::{ForceOfStep, Inputs, PlacedActuator};
 use crate::scheme::{Discretization, Resistance};
 use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
-use crate::warm_start::Key;
 use crate::{Energy, State};
 
 /// An actuator on a tendon.
@@ -235,14 +234,14 @@ impl TendonForces {
                 let v_hat = rate + force.impulse / force.impedance;
                 Law::bounded(1.0 / force.impedance, v_hat, force.low, force.high)
             };
-            set.push(law, w, jacobian, Key::tendon(index, part), cx);
+            set.push(law, w, jacobian, ConstraintName::tendon(index, part), cx);
         }
         let friction = dt * tendon.friction_loss;
         if friction > 0.0
             && let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
         {
             let law = Law::bounded(cx.rule.of_step.sigma * w, 0.0, -friction, friction);
-            set.push(law, w, jacobian, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
+            set.push(law, w, jacobian, ConstraintName::tendon(index, 2 + 2 + self.actuators.len()), cx);
         }
     }
 
@@ -262,7 +261,7 @@ impl TendonForces {
                 if self.sum.is_spatial() && !law.is_midway {
                     law.v_hat -= sign * cx.jacobian_drift.of_tendon(index, rate);
                 }
-                set.push_limit(law, w, jacobian, Key::tendon(index, side), cx);
+                set.push_limit(law, w, jacobian, ConstraintName::tendon(index, side), cx);
             }
         }
     }

@@ -5,7 +5,6 @@ use lanes::{Bundle, LaneContact, Lanes, Plan};
 use multibody::Model;
 
 use super::trace::{LaneScratch, StepEnds, StepTrace, TraceNeeds};
-use crate::warm_start::Key;
 use crate::{ContactPoint, Options};
 
 /// The trace of the last step of a lane, which did not fall back.
@@ -37,7 +36,7 @@ pub fn trace_lane<T: Bundle>(
     }
     trace.lane = scratch;
     if needs.limits {
-        lanes.report_limits(plan, lane, |limit, impulse| trace.push_limit(Key::of_lane(limit), impulse));
+        lanes.report_limits(plan, lane, |limit, impulse| trace.push_limit(limit, impulse));
     }
     trace.finish();
 }
