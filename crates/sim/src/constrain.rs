@@ -365,11 +365,6 @@ impl Sources {
         }
     }
 
-    /// Takes what is fixed in the world from where the model has it now.
-    pub fn take_fixed_frames(&mut self, model: &Model) {
-        self.ties.iter_mut().for_each(|tie| tie.take_fixed_frames(model));
-    }
-
     /// Finds lengths and rows of spatial tendons at `q`: the next step, up to the next call, takes them from there.
     pub fn place_tendons(&mut self, model: &Model, tree_of: &[usize], q: &[f64]) {
         if !self.tendons.iter().any(tendons::TendonForces::is_spatial) {

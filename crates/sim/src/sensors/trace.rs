@@ -1,6 +1,6 @@
 //! What sensors need of a step that was not made by a [`Simulation`](crate::Simulation): of worlds in lanes.
 
-use lanes::{ConstraintName, LaneContact, LaneLoad, WarmStartEntry};
+use lanes::{ConstraintName, LaneLoad, WarmStartEntry};
 use multibody::{Kinematics, Model, Sensor, SensorKind, Transmission, forward_kinematics};
 use spatial::Vec3;
 
@@ -38,7 +38,6 @@ pub(crate) struct LaneScratch {
     pub mobility: Vec<f64>,
     pub v_solved: Vec<f64>,
     pub v_end: Vec<f64>,
-    pub contacts: Vec<LaneContact>,
 }
 
 /// What of a step the sensors of a model look at.

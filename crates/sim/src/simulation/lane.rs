@@ -9,11 +9,10 @@ use std::sync::Arc;
 use geometry::Scene;
 use lanes::{Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry};
 use multibody::Model;
-use spatial::Vec3;
 
 use super::Simulation;
 use super::planning::{attachments, plan_with};
-use crate::report::{ContactOutcome, Reports};
+use crate::report::{self, Reports};
 use crate::sensors::trace::StepTrace;
 use crate::step_forces::LastStep;
 use crate::{ContactLaw, Options, Pd, SimulationError, State, Stats};
@@ -174,11 +173,9 @@ impl Lane {
         let plan = &self.lengths[length].plan;
         reports.clear();
         self.lanes.each_contact(plan, 0, |contact, impulse, velocity| {
-            let lanes::LaneContact { geoms, position, normal, gap, .. } = contact;
-            let (t1, t2) = normal.tangents();
-            let along = |v: Vec3<f64>| [t1.dot(v), t2.dot(v), normal.dot(v)];
-            reports.detected.push(geometry::Contact { geoms, position, normal, gap, pair: None });
-            reports.contact_outcomes.push(ContactOutcome { gap, impulse: along(impulse), velocity: along(velocity) });
+            let (detected, outcome) = report::of_lane(contact, impulse, velocity);
+            reports.detected.push(detected);
+            reports.contact_outcomes.push(outcome);
         });
         let Summary { contacts, active_contacts, limits, constraints, islands, iterations, residual, penetration } =
             self.lanes.summary(plan);
