@@ -5,8 +5,8 @@ use multibody::{Compliance, SpringPoint};
 use spatial::{Mat3, Quat, Real, Vec3};
 
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, put3, quaternion, select, vec3, wide, wide_mat, wide3};
+use crate::RowWeight;
 use crate::plan::{Coupling, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
-use crate::{OneSided, RowWeight};
 use spatial::masks::positive;
 
 impl<T: Bundle> Lanes<T> {
@@ -100,7 +100,7 @@ impl<T: Bundle> Lanes<T> {
             }
             Source::TendonSpring { stiffness, damping, rest: (low, high) } => {
                 let length = self.length(of_plan);
-                let stretch = (length - wide(*high)).max(T::ZERO) + (length - wide(*low)).min(T::ZERO);
+                let stretch = multibody::stretch((*low, *high), length);
                 let is_slack = T::ZERO.if_less(stretch.abs(), T::ZERO, T::ONE);
                 let stiffness = select(is_slack, T::ZERO, wide(*stiffness));
                 let rate = rate(of_plan, &self.v_start);
@@ -175,11 +175,7 @@ impl<T: Bundle> Lanes<T> {
                 *sum = self.q[t.q].mul_add(wide(t.coefficient), *sum);
             }
         }
-        let (mut p, mut slope) = (T::ZERO, T::ZERO);
-        for c in coupling.polynomial.iter().rev() {
-            slope = slope.mul_add(x, p);
-            p = p.mul_add(x, wide(*c));
-        }
+        let (p, slope) = multibody::polynomial(&coupling.polynomial, x);
         self.coefficients[terms.clone()].fill(T::ZERO);
         for (place, term) in &coupling.y {
             self.coefficients[terms.start + place] += wide(term.coefficient);
@@ -312,14 +308,6 @@ impl<T: Bundle> Lanes<T> {
         let last = ac - ab * bc;
         let sum = a.d_inv + b.d_inv + ab * ab * a.d_inv + c.d_inv + bc * bc * b.d_inv + last * last * a.d_inv;
         sum * wide(1.0 / 3.0)
-    }
-
-    /// Sets the law of a limit.
-    #[inline(always)]
-    pub(super) fn set_limit(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
-        self.set_law(plan, k, law, w);
-        let slot = &mut self.slots[k];
-        (slot.low, slot.high) = (T::ZERO, wide(f64::INFINITY));
     }
 }
 

@@ -159,7 +159,7 @@ impl<T: Bundle> Lanes<T> {
 
     /// Sets the law of a slot.
     #[inline(always)]
-    pub(super) fn set_law(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
+    fn set_law(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
         let (slot, memory) = (&mut self.slots[k], &self.memory[k]);
         slot.v_hat = plan.rule.given_back(law, memory.normal * memory.is_remembered);
         (slot.v_hat_recovery, slot.r_n, slot.w) = (law.v_hat, law.r, w);
@@ -170,7 +170,8 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn regularise_limit(&mut self, plan: &Plan, compliance: &Compliance, k: usize, w: T, gap: T, rate: T) {
         let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
         let law = plan.rule.one_sided(compliance, weight, gap, || rate);
-        self.set_limit(plan, k, &law, w);
+        self.set_law(plan, k, &law, w);
+        (self.slots[k].low, self.slots[k].high) = (T::ZERO, wide(f64::INFINITY));
     }
 
     /// See [`multibody::InverseWeights`]; of a constraint that is no contact.

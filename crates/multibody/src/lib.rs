@@ -65,7 +65,7 @@ pub use camera::{Camera, CameraMode, DefaultView, Lens};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
 pub use effective_mass::{EffectiveMass, NodeMobility};
-pub use equality::{Coordinate, Equality, EqualityKind};
+pub use equality::{Coordinate, Equality, EqualityKind, polynomial};
 pub use forward_dynamics::{DynamicsInput, ForwardDynamics};
 pub use free_step::{FreeStep, StepBalance};
 pub use implicit::{ImplicitFactor, JointDerivative, Rates, Whole};
@@ -93,7 +93,7 @@ pub use site::{Site, SiteShape};
 pub use spring::SpringPoint;
 pub use tendon::{
     Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,
-    TendonTerm,
+    TendonTerm, stretch,
 };
 pub use transmission::{gear_of_axes, length_of_axes};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

@@ -214,11 +214,7 @@ impl Coupling {
         }
         let of = |(sum, reference): &(Sum, f64)| sum.value(cx.q) - reference;
         let x = of(&self.x);
-        let (mut p, mut slope) = (0.0, 0.0);
-        for &c in self.polynomial.iter().rev() {
-            slope = slope * x + p;
-            p = p * x + c;
-        }
+        let (p, slope) = multibody::polynomial(&self.polynomial, x);
         let violation = of(&self.y) - p;
         let Some((jacobian, w)) = push_terms(&[(&self.y.0, 1.0), (&self.x.0, -slope)], cx, set) else { return };
         let weight = RowWeight { w, inverse: cx.inverse_weights.of_equality(cx.model, index, 0) };

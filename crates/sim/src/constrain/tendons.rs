@@ -1,7 +1,7 @@
 //! Tendons: their limits, springs, friction and inertia, and the actuators on them. Actuators on sites act along rows of the same kind.
 
 use lanes::{ConstraintName, RowWeight};
-use multibody::{Compliance, InverseWeights, Model, Tendon, TendonLook, TendonPath, TendonRow, Transmission};
+use multibody::{InverseWeights, Model, Tendon, TendonRow, Transmission, stretch};
 use sap::Law;
 
 use super::sums::{Sum, push_terms};
@@ -54,7 +54,7 @@ impl TendonForces {
             let is_on_sites = actuator.transmission.sites().next().is_some();
             is_on_sites.then(|| Self {
                 sum: Sum::of_site(ctrl),
-                tendon: nothing(),
+                tendon: Tendon::default(),
                 // The row has the gear in it.
                 actuators: vec![TendonActuator { gear: 1.0, actuator: PlacedActuator::new(model, weights, ctrl) }],
                 inverse_weight: f64::INFINITY,
@@ -129,7 +129,7 @@ impl TendonForces {
         step: &Discretization,
     ) -> impl Iterator<Item = ForceOfStep> {
         let (tendon, dt) = (&self.tendon, step.dt);
-        let stretch = stretch(tendon, length);
+        let stretch = stretch(tendon.rest, length);
         let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
         let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
         let Resistance { ahead, impedance } = step.resist(stiffness, tendon.damping, self.inverse_weight);
@@ -267,30 +267,8 @@ impl TendonForces {
     }
 }
 
-/// A tendon along which nothing acts.
-fn nothing() -> Tendon {
-    Tendon {
-        name: String::new(),
-        path: TendonPath::Joints(Vec::new()),
-        range: None,
-        limit_compliance: Compliance::default(),
-        stiffness: 0.0,
-        damping: 0.0,
-        rest: (0.0, 0.0),
-        friction_loss: 0.0,
-        armature: 0.0,
-        look: TendonLook::default(),
-    }
-}
-
-/// Stretch of a tendon's spring, 0 while it is slack.
-fn stretch(tendon: &Tendon, length: f64) -> f64 {
-    let (low, high) = tendon.rest;
-    (length - high).max(0.0) + (length - low).min(0.0)
-}
-
 /// Adds the energy of a tendon's spring and of its inertia; `row` is that of the state.
 pub(super) fn add_energy(tendon: &Tendon, row: &TendonRow, state: &State, energy: &mut Energy) {
     energy.kinetic += 0.5 * tendon.armature * row.rate(&state.v).powi(2);
-    energy.potential += 0.5 * tendon.stiffness * stretch(tendon, row.length).powi(2);
+    energy.potential += 0.5 * tendon.stiffness * stretch(tendon.rest, row.length).powi(2);
 }
