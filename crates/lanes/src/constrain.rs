@@ -4,6 +4,7 @@ use crate::constants::MEAN;
 use multibody::{Compliance, SpringPoint};
 use spatial::{Mat3, Quat, Real, Vec3};
 
+use super::contact_space::Velocities;
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, put3, quaternion, select, vec3, wide, wide_mat, wide3};
 use crate::RowWeight;
 use crate::plan::{Coupling, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
@@ -207,7 +208,8 @@ impl<T: Bundle> Lanes<T> {
         // Rows are about one point of space, the second body's if it moves, else the first's.
         let point = if tie.frames[1].node.is_some() { second } else { first };
         let mut w = T::ZERO;
-        for node in tie.frames.iter().filter_map(|frame| frame.node) {
+        let nodes = tie.frames.map(|frame| frame.node);
+        for node in nodes.into_iter().flatten() {
             w += match tie.kind {
                 TieKind::Turn => self.numbers.nodes[node].mobility.turn,
                 TieKind::Point | TieKind::Distance(_) => {
@@ -223,13 +225,17 @@ impl<T: Bundle> Lanes<T> {
             if needs_turn { turn_between(&first_rot, &second_rot, compliance) } else { (Vec3::ZERO, T::ZERO) };
         let up = Vec3::new(T::ZERO, T::ZERO, T::ONE);
         let (normal, violation, rate) = match tie.kind {
-            TieKind::Point => (up, span, self.tie_rate(plan, tie, point)),
-            TieKind::Turn => (up, turn, self.tie_spin(tie)),
+            TieKind::Point => (up, span, self.relative(plan, &nodes, point, Velocities::Start)),
+            TieKind::Turn => (up, turn, self.relative_turn(&nodes, Velocities::Start)),
             TieKind::Distance(distance) => {
                 let length = span.norm();
                 let is_apart = T::ZERO.if_less(length, T::ONE, T::ZERO);
                 let normal = super::select3(is_apart, span * length.recip(), up);
-                (normal, up * (length - wide(distance)), up * normal.dot(self.tie_rate(plan, tie, point)))
+                (
+                    normal,
+                    up * (length - wide(distance)),
+                    up * normal.dot(self.relative(plan, &nodes, point, Velocities::Start)),
+                )
             }
         };
         let apart = if matches!(tie.kind, TieKind::Distance(_)) { violation } else { span };
@@ -242,26 +248,6 @@ impl<T: Bundle> Lanes<T> {
         (slot.position, slot.normal, slot.bias) = (point, normal, bias);
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, T::ZERO, T::ZERO);
         T::ZERO.if_less(w, T::ONE, T::ZERO)
-    }
-
-    /// The velocity of the second frame's node at a point relative to the first's, at the beginning of the step.
-    #[inline(always)]
-    fn tie_rate(&self, plan: &Plan, tie: &Tie, point: Vec3<T>) -> Vec3<T> {
-        let [first, second] = tie.frames.map(|frame| match frame.node {
-            None => Vec3::ZERO,
-            Some(node) => {
-                let twist = self.nodes[node].twist;
-                twist.lin + twist.ang.cross(point - self.origins[plan.nodes[node].tree])
-            }
-        });
-        second - first
-    }
-
-    /// The angular velocity of the second frame's node relative to the first's, at the beginning of the step.
-    #[inline(always)]
-    fn tie_spin(&self, tie: &Tie) -> Vec3<T> {
-        let [first, second] = tie.frames.map(|frame| frame.node.map_or(Vec3::ZERO, |node| self.nodes[node].twist.ang));
-        second - first
     }
 
     /// Position and axes of a frame in the world.

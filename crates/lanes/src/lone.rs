@@ -115,7 +115,7 @@ impl<T: Bundle> Lanes<T> {
         let (slot, is_spin) = match plan.constraints.all[k].source {
             Source::Contact => (k, false),
             Source::Spin { contact } => (contact, true),
-            _ => return Some((plan.constraints.name(k)?, false)),
+            _ => return Some((plan.constraints.all[k].name?, false)),
         };
         let pair = &plan.contacts.pairs[plan.contacts.ends[slot].pair];
         let ordinal = self.slots[pair.first..slot].iter().filter(|slot| self.is_there(slot, lane)).count();

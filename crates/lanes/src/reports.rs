@@ -98,7 +98,7 @@ impl<T: Bundle> Lanes<T> {
     /// Calls `f` with the limits that pushed, of joints and of tendons, and their impulses.
     pub fn report_limits(&self, plan: &Plan, lane: usize, mut f: impl FnMut(ConstraintName, f64)) {
         for &k in self.space.remembered.iter().filter(|k| self.acts(**k, lane)) {
-            if let Some(name) = plan.constraints.name(k).filter(|_| plan.constraints.all[k].source.is_limit()) {
+            if let Some(name) = plan.constraints.all[k].name.filter(|_| plan.constraints.all[k].source.is_limit()) {
                 f(name, get(&self.memory[k].normal, lane));
             }
         }
