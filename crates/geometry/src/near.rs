@@ -243,7 +243,7 @@ pub(crate) struct WideBall {
     radius: f64,
     spare: f64,
     /// A capsule's, without length of all else.
-    axis: Axis,
+    axis: Axis<f64>,
 }
 
 impl WideBall {
@@ -281,7 +281,7 @@ impl WideBall {
         if !balls_meet || self.axis.half_length == 0.0 && other.axis.half_length == 0.0 {
             return balls_meet;
         }
-        let gap = nearest_of_axes(self.axis, other.axis, apart).2;
+        let gap = nearest_of_axes(self.axis, other.axis, apart).gap;
         let reach = self.thickness() + other.thickness();
         gap.norm_squared() <= reach * reach
     }

@@ -3,6 +3,7 @@
 use sap::FrictionLaw;
 use spatial::{Real, Vec3};
 
+use super::contact_space::Velocities;
 use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
 use crate::constants::LEFT_IN_VELOCITIES;
 use crate::plan::{Plan, PlanJacobian};
@@ -114,7 +115,7 @@ impl<T: Bundle> Lanes<T> {
     fn make_law_of_newcomer(&mut self, plan: &Plan, k: usize) {
         let slot = &self.slots[k];
         let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { return };
-        let velocity = self.relative(plan, nodes, slot.position, false).dot(slot.normal);
+        let velocity = self.relative(plan, nodes, slot.position, Velocities::Free).dot(slot.normal);
         self.make_law_at(plan, k, velocity);
     }
 
@@ -148,14 +149,7 @@ impl<T: Bundle> Lanes<T> {
                 let tree = plan.nodes[node].tree;
                 recovers[tree] = recovers[tree].max(here);
             };
-            match &plan.constraints.all[k].jacobian {
-                PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
-                    nodes.iter().flatten().for_each(|node| add(*node));
-                }
-                PlanJacobian::Sum(terms) => {
-                    plan.constraints.terms[terms.clone()].iter().for_each(|term| add(plan.node_of_dof[term.dof]));
-                }
-            }
+            plan.constraints.each_node(k, &plan.node_of_dof, &mut add);
         }
         if plan.trees.len() > 1 {
             self.combine_islands(plan, lanes, &mut recovers, f64::max);
@@ -180,7 +174,7 @@ impl<T: Bundle> Lanes<T> {
             let k = self.near[n];
             let slot = &self.slots[k];
             let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
-            let velocity = self.relative(plan, nodes, slot.position, false);
+            let velocity = self.relative(plan, nodes, slot.position, Velocities::Free);
             let rate = self.closing_rate(plan, k, velocity);
             let is_remembered = self.memory[k].is_remembered;
             let free_rate = self.closing_rate(plan, k, self.memory[k].free_velocity);
@@ -210,7 +204,7 @@ impl<T: Bundle> Lanes<T> {
                 news |= self.choose(plan, k, T::mask(!bounded & all_lanes::<T>())) | bounded;
                 continue;
             }
-            let (velocity, slot) = (self.row_velocity(plan, k, false), &self.slots[k]);
+            let (velocity, slot) = (self.row_velocity(plan, k, Velocities::Free), &self.slots[k]);
             let expected = pushes(self.memory[k].free_velocity.x, slot.v_hat_recovery) * self.memory[k].is_remembered;
             news |= self.choose(plan, k, pushes(velocity, slot.v_hat_recovery).max(expected));
         }
@@ -258,7 +252,7 @@ impl<T: Bundle> Lanes<T> {
         if bounded == 0 {
             return 0;
         }
-        let velocity = self.row_velocity(plan, k, true);
+        let velocity = self.row_velocity(plan, k, Velocities::Found);
         let (slot, memory) = (&self.slots[k], &mut self.memory[k]);
         let impulse = ((slot.v_hat - velocity) / slot.r_n).max(slot.low).min(slot.high);
         let elsewhere = positive((impulse - slot.at_bound).abs()) & bounded;
@@ -278,7 +272,7 @@ impl<T: Bundle> Lanes<T> {
             let k = self.near[n];
             let slot = &self.slots[k];
             let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
-            let found = self.relative(plan, nodes, slot.position, true);
+            let found = self.relative(plan, nodes, slot.position, Velocities::Found);
             let (velocity, rate) = (found.dot(slot.normal), self.closing_rate(plan, k, found));
             let chosen = self.space.chosen[k] & self.space.open;
             if chosen != 0 {
@@ -300,7 +294,7 @@ impl<T: Bundle> Lanes<T> {
             let k = self.space.reached[n];
             news |= self.check_bound(plan, k);
             if self.space.open & !self.space.chosen[k] & !self.space.bounded[k] != 0 {
-                let velocity = self.row_velocity(plan, k, true);
+                let velocity = self.row_velocity(plan, k, Velocities::Found);
                 let is_unbounded = T::mask(!self.space.bounded[k] & all_lanes::<T>());
                 news |= self.choose(plan, k, pushes(velocity, self.slots[k].v_hat_recovery) * is_unbounded);
             }
@@ -323,14 +317,18 @@ impl<T: Bundle> Lanes<T> {
         sum
     }
 
-    /// The rate of a row of joints, in free motion or at the velocities found so far.
+    /// The rate of a row of joints.
     #[inline(always)]
-    fn row_velocity(&self, plan: &Plan, k: usize, is_found: bool) -> T {
+    pub(super) fn row_velocity(&self, plan: &Plan, k: usize, at: Velocities) -> T {
         let PlanJacobian::Sum(terms) = &plan.constraints.all[k].jacobian else { return T::ZERO };
         let mut sum = T::ZERO;
         for term in terms.clone() {
             let dof = plan.constraints.terms[term].dof;
-            let v = if is_found { self.v_star[dof] + self.dofs[dof].x } else { self.v_star[dof] };
+            let v = match at {
+                Velocities::Start => self.v_start[dof],
+                Velocities::Free => self.v_star[dof],
+                Velocities::Found => self.v_star[dof] + self.dofs[dof].x,
+            };
             sum = v.mul_add(self.coefficients[term], sum);
         }
         sum

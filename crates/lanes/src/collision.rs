@@ -6,16 +6,14 @@
 
 mod narrow;
 
-use spatial::{Real, Vec3};
+use geometry::{Axis, NEARLY_PARALLEL, lowest_corners, nearest_of_axes};
+use spatial::Vec3;
 
 pub(super) use narrow::NarrowPhase;
 
-use super::{Bundle, Geom, Lanes, Sweep, lanes_of, select, select3, wide, wide_mat, wide3};
+use super::{Bundle, Geom, Lanes, Sweep, lanes_of, wide, wide_mat, wide3};
 use crate::plan::{Bounds, PairKind, Plan, PlanPair, Shape};
 use spatial::masks::all_lanes;
-
-/// Axes with a smaller sine squared between them may touch along a line.
-const NEARLY_PARALLEL: f64 = 0.05 * 0.05;
 
 /// Round bodies that approach by more than this share of the smaller one's radius in a step are looked at along their way.
 const FAR: f64 = 0.5;
@@ -135,7 +133,7 @@ impl<T: Bundle> Lanes<T> {
                 }
             }
             Shape::Box { half } => {
-                for (k, corner) in lowest_corners(pos, [rot.x, rot.y, rot.z], half, n).into_iter().enumerate() {
+                for (k, corner) in lowest_corners(pos, &rot, half, n).into_iter().enumerate() {
                     self.touch(pair, k, plane, corner, limit);
                 }
             }
@@ -168,25 +166,11 @@ impl<T: Bundle> Lanes<T> {
         let (at, bt) = (self.geoms[a], self.geoms[b]);
         let (u, v) = (at.rot.z, bt.rot.z);
         let ((r, h), (s, k)) = (thickness(plan_a.shape), thickness(plan_b.shape));
-        // The nearest points of two axes; that of a sphere has no length.
-        let (a_is_long, b_is_long) = (h > 0.0, k > 0.0);
-        let (h, k) = (wide::<T>(h), wide::<T>(k));
-        let (d, zero) = (apart, T::ZERO);
-        let du = if a_is_long { d.dot(u) } else { zero };
-        let dv = if b_is_long { d.dot(v) } else { zero };
-        let uv = if a_is_long && b_is_long { u.dot(v) } else { zero };
-        let sine2 = if a_is_long && b_is_long { u.cross(v).norm_squared() } else { T::ONE };
-        let clamp = |x: T, most: T| x.max(-most).min(most);
-        let along_a = wide::<T>(1e-12).if_less(sine2, (du - uv * dv) / sine2, du);
-        let along_b = clamp(uv * clamp(along_a, h) - dv, k);
-        let along_a = clamp(uv * along_b + du, h);
-        let (mut p, mut q) = (at.pos, bt.pos);
-        if a_is_long {
-            p = p.add_scaled(along_a, u);
-        }
-        if b_is_long {
-            q = q.add_scaled(along_b, v);
-        }
+        let axes = [Axis { direction: u, half_length: wide(h) }, Axis { direction: v, half_length: wide(k) }];
+        let nearest = nearest_of_axes(axes[0], axes[1], apart);
+        // The axis of a sphere has no length.
+        let sine2 = if h > 0.0 && k > 0.0 { nearest.sine2 } else { T::ONE };
+        let (p, q) = (at.pos.add_scaled(nearest.along[0], u), bt.pos.add_scaled(nearest.along[1], v));
         let gap = q - p;
         let most = limit + wide(r + s);
         let gap2 = gap.norm_squared();
@@ -250,29 +234,4 @@ fn thickness(shape: Shape) -> (f64, f64) {
         Shape::Capsule { radius, half_length } => (radius, half_length),
         Shape::Box { .. } | Shape::Other => (0.0, 0.0),
     }
-}
-
-/// The four lowest corners of a box above a plane with normal `n`.
-#[inline(always)]
-fn lowest_corners<T: Real>(pos: Vec3<T>, axes: [Vec3<T>; 3], half: Vec3<f64>, n: Vec3<T>) -> [Vec3<T>; 4] {
-    let half = half.to_array();
-    // Half edges, each pointing down, the steepest first.
-    let mut edges = [(Vec3::ZERO, T::ZERO); 3];
-    for (edge, (axis, half)) in edges.iter_mut().zip(axes.into_iter().zip(half)) {
-        let along = axis * wide(half);
-        let rise = axis.dot(n) * wide(half);
-        let rises = T::ZERO.if_less(rise, T::ONE, T::ZERO);
-        *edge = (select3(rises, -along, along), select(rises, -rise, rise));
-    }
-    for (i, j) in [(0, 1), (1, 2), (0, 1)] {
-        let ((x, fall_x), (y, fall_y)) = (edges[i], edges[j]);
-        let swaps = fall_y.if_less(fall_x, T::ONE, T::ZERO);
-        edges[i] = (select3(swaps, y, x), select(swaps, fall_y, fall_x));
-        edges[j] = (select3(swaps, x, y), select(swaps, fall_x, fall_y));
-    }
-    let [(a, fall_a), (b, fall_b), (c, fall_c)] = edges;
-    let low = pos + a;
-    let steep = fall_a.if_less(fall_b + fall_c, T::ONE, T::ZERO);
-    let fourth = select3(steep, low - b - c, pos - a + b + c);
-    [low + b + c, low + b - c, low - b + c, fourth]
 }

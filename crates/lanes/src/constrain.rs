@@ -4,9 +4,10 @@ use crate::constants::MEAN;
 use multibody::{Compliance, SpringPoint, StepForce};
 use spatial::{Mat3, Quat, Real, Vec3};
 
-use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, quaternion, select, wide, wide_mat, wide3};
+use super::contact_space::Velocities;
+use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, put3, quaternion, select, vec3, wide, wide_mat, wide3};
+use crate::RowWeight;
 use crate::plan::{Coupling, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
-use crate::{OneSided, RowWeight};
 use spatial::masks::positive;
 
 impl<T: Bundle> Lanes<T> {
@@ -59,13 +60,9 @@ impl<T: Bundle> Lanes<T> {
         match &constraint.source {
             Source::Contact | Source::Spin { .. } | Source::Limit => T::ZERO,
             Source::BallLimit { limit, q, v, compliance, .. } => {
-                let turn = quaternion(&self.q[*q..]).unit().rotation_vector();
-                let angle = turn.norm();
-                let gap = self.numbers.ball_ranges[*limit] - angle;
-                let [v_start, v_star] = [&self.v_start, &self.v_star].map(|of| super::vec3(&of[*v..]));
+                let (gap, axis) = ball_limit(quaternion(&self.q[*q..]), self.numbers.ball_ranges[*limit]);
+                let [v_start, v_star] = [&self.v_start, &self.v_star].map(|of| vec3(&of[*v..]));
                 let reach = (v_start.norm() + v_star.norm()) * wide(2.0 * dt);
-                let towards = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
-                let axis = turn * towards;
                 for (term, axis) in terms.zip(axis.to_array()) {
                     self.coefficients[term] = axis;
                 }
@@ -104,7 +101,7 @@ impl<T: Bundle> Lanes<T> {
             }
             Source::TendonSpring { stiffness, damping, rest: (low, high) } => {
                 let length = self.length(of_plan);
-                let stretch = (length - wide(*high)).max(T::ZERO) + (length - wide(*low)).min(T::ZERO);
+                let stretch = multibody::stretch((*low, *high), length);
                 let is_slack = T::ZERO.if_less(stretch.abs(), T::ZERO, T::ONE);
                 let stiffness = select(is_slack, T::ZERO, wide(*stiffness));
                 let rate = rate(of_plan, &self.v_start);
@@ -180,11 +177,7 @@ impl<T: Bundle> Lanes<T> {
                 *sum = self.q[t.q].mul_add(wide(t.coefficient), *sum);
             }
         }
-        let (mut p, mut slope) = (T::ZERO, T::ZERO);
-        for c in coupling.polynomial.iter().rev() {
-            slope = slope.mul_add(x, p);
-            p = p.mul_add(x, wide(*c));
-        }
+        let (p, slope) = multibody::polynomial(&coupling.polynomial, x);
         self.coefficients[terms.clone()].fill(T::ZERO);
         for (place, term) in &coupling.y {
             self.coefficients[terms.start + place] += wide(term.coefficient);
@@ -202,7 +195,7 @@ impl<T: Bundle> Lanes<T> {
         let violation = y - p;
         let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
         let law = plan.rule.law(compliance, weight, violation.abs());
-        let v_hat = law.v_hat(violation, rate).max(-law.fastest).min(law.fastest);
+        let v_hat = law.bias(violation, rate);
         let slot = &mut self.slots[k];
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, v_hat, v_hat);
         (slot.low, slot.high) = (wide(f64::NEG_INFINITY), wide(f64::INFINITY));
@@ -216,7 +209,8 @@ impl<T: Bundle> Lanes<T> {
         // Rows are about one point of space, the second body's if it moves, else the first's.
         let point = if tie.frames[1].node.is_some() { second } else { first };
         let mut w = T::ZERO;
-        for node in tie.frames.iter().filter_map(|frame| frame.node) {
+        let nodes = tie.frames.map(|frame| frame.node);
+        for node in nodes.into_iter().flatten() {
             w += match tie.kind {
                 TieKind::Turn => self.numbers.nodes[node].mobility.turn,
                 TieKind::Point | TieKind::Distance(_) => {
@@ -232,13 +226,17 @@ impl<T: Bundle> Lanes<T> {
             if needs_turn { turn_between(&first_rot, &second_rot, compliance) } else { (Vec3::ZERO, T::ZERO) };
         let up = Vec3::new(T::ZERO, T::ZERO, T::ONE);
         let (normal, violation, rate) = match tie.kind {
-            TieKind::Point => (up, span, self.tie_rate(plan, tie, point)),
-            TieKind::Turn => (up, turn, self.tie_spin(tie)),
+            TieKind::Point => (up, span, self.relative(plan, &nodes, point, Velocities::Start)),
+            TieKind::Turn => (up, turn, self.relative_turn(&nodes, Velocities::Start)),
             TieKind::Distance(distance) => {
                 let length = span.norm();
                 let is_apart = T::ZERO.if_less(length, T::ONE, T::ZERO);
                 let normal = super::select3(is_apart, span * length.recip(), up);
-                (normal, up * (length - wide(distance)), up * normal.dot(self.tie_rate(plan, tie, point)))
+                (
+                    normal,
+                    up * (length - wide(distance)),
+                    up * normal.dot(self.relative(plan, &nodes, point, Velocities::Start)),
+                )
             }
         };
         let apart = if matches!(tie.kind, TieKind::Distance(_)) { violation } else { span };
@@ -246,31 +244,11 @@ impl<T: Bundle> Lanes<T> {
         let size = turned.mul_add(turned, apart.norm_squared()).sqrt();
         let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
         let law = plan.rule.law(compliance, weight, size);
-        let bias = bounded(violation * law.per_violation + rate * law.per_rate, law.fastest);
+        let bias = law.bias3(violation, rate);
         let slot = &mut self.slots[k];
         (slot.position, slot.normal, slot.bias) = (point, normal, bias);
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, T::ZERO, T::ZERO);
         T::ZERO.if_less(w, T::ONE, T::ZERO)
-    }
-
-    /// The velocity of the second frame's node at a point relative to the first's, at the beginning of the step.
-    #[inline(always)]
-    fn tie_rate(&self, plan: &Plan, tie: &Tie, point: Vec3<T>) -> Vec3<T> {
-        let [first, second] = tie.frames.map(|frame| match frame.node {
-            None => Vec3::ZERO,
-            Some(node) => {
-                let twist = self.nodes[node].twist;
-                twist.lin + twist.ang.cross(point - self.origins[plan.nodes[node].tree])
-            }
-        });
-        second - first
-    }
-
-    /// The angular velocity of the second frame's node relative to the first's, at the beginning of the step.
-    #[inline(always)]
-    fn tie_spin(&self, tie: &Tie) -> Vec3<T> {
-        let [first, second] = tie.frames.map(|frame| frame.node.map_or(Vec3::ZERO, |node| self.nodes[node].twist.ang));
-        second - first
     }
 
     /// Position and axes of a frame in the world.
@@ -318,21 +296,15 @@ impl<T: Bundle> Lanes<T> {
         let sum = a.d_inv + b.d_inv + ab * ab * a.d_inv + c.d_inv + bc * bc * b.d_inv + last * last * a.d_inv;
         sum * wide(1.0 / 3.0)
     }
-
-    /// Sets the law of a limit.
-    #[inline(always)]
-    pub(super) fn set_limit(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
-        self.set_law(plan, k, law, w);
-        let slot = &mut self.slots[k];
-        (slot.low, slot.high) = (T::ZERO, wide(f64::INFINITY));
-    }
 }
 
-/// A velocity, no greater than `fastest`.
+/// How much farther a ball joint may turn, and the axis, in its own frame, about which it gets farther from its limit.
 #[inline(always)]
-fn bounded<T: Bundle>(bias: Vec3<T>, fastest: T) -> Vec3<T> {
-    let speed = bias.norm();
-    bias * select(fastest.if_less(speed, T::ONE, T::ZERO), fastest / speed, T::ONE)
+pub fn ball_limit<T: Real>(q: Quat<T>, most: T) -> (T, Vec3<T>) {
+    let turn = q.unit().rotation_vector();
+    let angle = turn.norm();
+    let towards = -select(T::ZERO.if_less(angle, T::ONE, T::ZERO), angle, T::ONE).recip();
+    (most - angle, turn * towards)
 }
 
 /// The rate of a sum of joint coordinates.
@@ -352,10 +324,7 @@ fn turn_between<T: Bundle>(first: &Mat3<T>, second: &Mat3<T>, compliance: &Compl
     for lane in 0..T::LANES {
         let [a, b] = [first, second].map(|rot| rot.map(|x| get(&x, lane)));
         let of_lane = Quat::from_mat3(&(a.transpose() * b));
-        let violation = a * compliance.violation_of_turn(of_lane);
-        put(&mut turn.x, lane, violation.x);
-        put(&mut turn.y, lane, violation.y);
-        put(&mut turn.z, lane, violation.z);
+        put3(&mut turn, lane, a * compliance.violation_of_turn(of_lane));
         put(&mut half_sine, lane, of_lane.vector().norm());
     }
     (turn, half_sine)

@@ -43,6 +43,14 @@ pub(super) struct Block<T> {
     pub frame: Mat3<T>,
 }
 
+/// Velocities of a step: at its beginning, of free motion, and those found so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Velocities {
+    Start,
+    Free,
+    Found,
+}
+
 /// Scratch of the contact problem.
 #[derive(Clone, Debug)]
 pub(super) struct ContactSpace<T: Real> {
@@ -92,15 +100,7 @@ fn set_passing<T>(plan: &Plan, block: &Block<T>, passing: &mut [u64]) {
         passing.iter_mut().zip(path).for_each(|(passing, path)| *passing |= path);
     };
     for entry in &block.entries {
-        match &plan.constraints.all[entry.constraint].jacobian {
-            PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
-                nodes.iter().flatten().for_each(|node| pass(*node));
-            }
-            PlanJacobian::Sum(terms) => {
-                let terms = &plan.constraints.terms[terms.clone()];
-                terms.iter().for_each(|term| pass(plan.node_of_dof[term.dof]));
-            }
-        }
+        plan.constraints.each_node(entry.constraint, &plan.node_of_dof, &mut pass);
     }
 }
 
@@ -275,7 +275,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn set_free_velocities(&mut self, plan: &Plan) {
         self.push_bounded(plan);
-        let is_found = self.space.has_bounded;
+        let at = if self.space.has_bounded { Velocities::Found } else { Velocities::Free };
         for b in 0..self.space.count {
             let block = &self.space.blocks[b];
             let (mut velocity, mut sums) = (Vec3::ZERO, [T::ZERO; 3]);
@@ -283,22 +283,15 @@ impl<T: Bundle> Lanes<T> {
                 let lanes = T::mask(entry.lanes);
                 match &plan.constraints.all[entry.constraint].jacobian {
                     PlanJacobian::Point(nodes) => {
-                        velocity = select3(lanes, self.relative(plan, nodes, block.position, is_found), velocity);
+                        velocity = select3(lanes, self.relative(plan, nodes, block.position, at), velocity);
                     }
-                    PlanJacobian::Turn(nodes) => {
-                        velocity = select3(lanes, self.relative_turn(nodes, is_found), velocity)
-                    }
+                    PlanJacobian::Turn(nodes) => velocity = select3(lanes, self.relative_turn(nodes, at), velocity),
                     PlanJacobian::Twist(nodes) => {
-                        let twist = self.relative_turn(nodes, is_found).dot(self.slots[entry.constraint].normal);
+                        let twist = self.relative_turn(nodes, at).dot(self.slots[entry.constraint].normal);
                         sums[entry.row] = lanes.mul_add(twist, sums[entry.row]);
                     }
-                    PlanJacobian::Sum(terms) => {
-                        let mut sum = T::ZERO;
-                        for term in terms.clone() {
-                            let dof = plan.constraints.terms[term].dof;
-                            let v = if is_found { self.v_star[dof] + self.dofs[dof].x } else { self.v_star[dof] };
-                            sum = v.mul_add(self.coefficients[term], sum);
-                        }
+                    PlanJacobian::Sum(_) => {
+                        let sum = self.row_velocity(plan, entry.constraint, at);
                         sums[entry.row] = lanes.mul_add(sum, sums[entry.row]);
                     }
                 }
@@ -308,46 +301,44 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// The velocity of the second node's point at `position` relative to the first's, in free motion or at the velocities found so far.
+    /// The velocity of the second node's point at `position` relative to the first's.
     #[inline(always)]
     pub(super) fn relative(
         &self,
         plan: &Plan,
         nodes: &[Option<usize>; 2],
         position: Vec3<T>,
-        is_found: bool,
+        at: Velocities,
     ) -> Vec3<T> {
-        let second = match nodes[1] {
-            Some(node) => self.velocity_of(plan, node, position, is_found),
-            None => Vec3::ZERO,
-        };
-        match nodes[0] {
-            Some(node) => second - self.velocity_of(plan, node, position, is_found),
-            None => second,
-        }
-    }
-
-    /// The velocity of a node's point, as [`relative`](Self::relative) takes it.
-    #[inline(always)]
-    fn velocity_of(&self, plan: &Plan, node: usize, position: Vec3<T>, is_found: bool) -> Vec3<T> {
-        let here = &self.nodes[node];
-        let free_motion = here.twist + here.change;
-        let twist = if is_found { free_motion + motion_of(here.load) } else { free_motion };
-        Self::velocity_at(twist, position - self.origins[plan.nodes[node].tree])
-    }
-
-    /// The angular velocity of the second node relative to the first, as [`relative`](Self::relative) takes it.
-    #[inline(always)]
-    fn relative_turn(&self, nodes: &[Option<usize>; 2], is_found: bool) -> Vec3<T> {
-        let mut turn = Vec3::ZERO;
-        for (node, sign) in nodes.iter().zip([-T::ONE, T::ONE]) {
-            if let Some(node) = node {
-                let here = &self.nodes[*node];
-                let free_motion = here.twist.ang + here.change.ang;
-                turn += if is_found { free_motion + here.load.ang } else { free_motion } * sign;
+        let mut ends = [Vec3::ZERO; 2];
+        for (end, node) in ends.iter_mut().zip(nodes) {
+            if let Some(node) = *node {
+                *end = Self::velocity_at(self.twist(node, at), position - self.origins[plan.nodes[node].tree]);
             }
         }
-        turn
+        ends[1] - ends[0]
+    }
+
+    /// The angular velocity of the second node relative to the first.
+    #[inline(always)]
+    pub(super) fn relative_turn(&self, nodes: &[Option<usize>; 2], at: Velocities) -> Vec3<T> {
+        let mut ends = [Vec3::ZERO; 2];
+        for (end, node) in ends.iter_mut().zip(nodes) {
+            if let Some(node) = *node {
+                *end = self.twist(node, at).ang;
+            }
+        }
+        ends[1] - ends[0]
+    }
+
+    #[inline(always)]
+    fn twist(&self, node: usize, at: Velocities) -> Twist<T> {
+        let here = &self.nodes[node];
+        match at {
+            Velocities::Start => here.twist,
+            Velocities::Free => here.twist + here.change,
+            Velocities::Found => here.twist + here.change + motion_of(here.load),
+        }
     }
 
     /// Sends a unit load along every row to the roots, all blocks together from node to node: what one waits for, others do meanwhile.

@@ -1,12 +1,12 @@
 //! Regularisation of contacts and limits.
 
-use crate::constants::{FASTEST, LEFT_IN_VELOCITIES, LONGEST_LEVER, OVERLOAD, STIFFEST};
+use crate::constants::{FASTEST, LEFT_IN_VELOCITIES};
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
 use super::{Bundle, ConstraintSlot, Lanes, get, put, select, wide};
 use crate::plan::{PairKind, Plan, PlanPair};
-use crate::{OneSided, RowWeight, Rule};
+use crate::{OneSided, RowWeight, Rule, stiff_mobility};
 use spatial::masks::all_lanes;
 
 impl Rule {
@@ -128,12 +128,16 @@ impl<T: Bundle> Lanes<T> {
                 rate += (twist.lin + twist.ang.cross(at)).dot(slot.normal) * wide(sign);
             }
             tree = plan.nodes[node].tree;
-            leverage = leverage.max(self.leverage(plan, node, arm, slot.normal));
+            // Every point of a node without a fulcrum can be moved in every direction.
+            let has_fulcrum = plan.nodes[node].has_fulcrum;
+            let of = &self.numbers.nodes[node].mobility;
+            let own = if has_fulcrum { of.leverage(&self.nodes[node].rot, arm, slot.normal) } else { T::ONE };
+            leverage = leverage.max(own);
         }
         let mut stiff = w;
         if self.numbers.is_uneven {
             // A contact between bodies of very different mass is regularised by the heavier one, so that it does not sink in.
-            stiff = w.min(self.heaviest[tree] * wide(OVERLOAD)).max(w * wide(STIFFEST));
+            stiff = stiff_mobility(w, self.heaviest[tree]);
         }
         let weight = RowWeight { w: stiff, inverse: self.numbers.pair_weights[plan.contacts.ends[k].pair] };
         let mut law = plan.rule.one_sided(&pair.surface.compliance, weight, slot.gap, || rate);
@@ -148,15 +152,14 @@ impl<T: Bundle> Lanes<T> {
                 is_rigid: select(is_deep, stop.is_rigid, law.is_rigid),
             };
         }
-        // Where a contact has a short lever, no point of a body may become much faster than the recovery itself.
-        let fastest = (leverage.sqrt() * wide(LONGEST_LEVER)).min(T::ONE) * wide(plan.rule.recovery_speed);
+        let fastest = plan.rule.recovery_speed_of(leverage);
         law.v_hat = select(law.is_rigid, law.v_hat.min(fastest), law.v_hat);
         (law, (w, stiff))
     }
 
     /// Sets the law of a slot.
     #[inline(always)]
-    pub(super) fn set_law(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
+    fn set_law(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
         let (slot, memory) = (&mut self.slots[k], &self.memory[k]);
         slot.v_hat = plan.rule.given_back(law, memory.normal * memory.is_remembered);
         (slot.v_hat_recovery, slot.r_n, slot.w) = (law.v_hat, law.r, w);
@@ -167,7 +170,8 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn regularise_limit(&mut self, plan: &Plan, compliance: &Compliance, k: usize, w: T, gap: T, rate: T) {
         let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
         let law = plan.rule.one_sided(compliance, weight, gap, || rate);
-        self.set_limit(plan, k, &law, w);
+        self.set_law(plan, k, &law, w);
+        (self.slots[k].low, self.slots[k].high) = (T::ZERO, wide(f64::INFINITY));
     }
 
     /// See [`multibody::InverseWeights`]; of a constraint that is no contact.
@@ -176,31 +180,10 @@ impl<T: Bundle> Lanes<T> {
         self.numbers.inverse_weights[k - plan.constraints.first_limit]
     }
 
-    /// How easily the point at `arm` from a node's origin is moved, see [`multibody::EffectiveMass::inverse`].
+    /// How easily the point at `arm` from a node's origin is moved.
     #[inline(always)]
     pub(super) fn mobility(&self, node: usize, arm: Vec3<T>) -> T {
-        let of = &self.numbers.nodes[node].mobility;
-        let r = self.nodes[node].rot.transpose_mul(arm);
-        let trace = (of.mixed + of.ang * r).dot(r) + of.lin;
-        trace.max(of.least) * wide(multibody::EffectiveMass::PER_TRACE)
-    }
-
-    /// See [`multibody::EffectiveMass::leverage`]; 1 where every point of the node can be moved in every direction.
-    #[inline(always)]
-    fn leverage(&self, plan: &Plan, node: usize, arm: Vec3<T>, n: Vec3<T>) -> T {
-        if !plan.nodes[node].has_fulcrum {
-            return T::ONE;
-        }
-        (self.bare_mobility(node, arm, n) * self.numbers.nodes[node].mobility.per_farthest).max(T::ZERO)
-    }
-
-    /// See [`multibody::EffectiveMass::bare_inverse`].
-    #[inline(always)]
-    fn bare_mobility(&self, node: usize, arm: Vec3<T>, n: Vec3<T>) -> T {
-        let (of, rot) = (&self.numbers.nodes[node].mobility.bare, self.nodes[node].rot);
-        let (ang, lin) = (rot.transpose_mul(arm.cross(n)), rot.transpose_mul(n));
-        let coupling = (of.b * lin).dot(ang);
-        (of.a * ang).dot(ang) + coupling + coupling + (of.c * lin).dot(lin)
+        self.numbers.nodes[node].mobility.inverse(&self.nodes[node].rot, arm)
     }
 }
 
@@ -212,7 +195,7 @@ fn find(islands: &[usize], mut tree: usize) -> usize {
     tree
 }
 
-fn join(islands: &mut [usize], a: usize, b: usize) {
+pub(super) fn join(islands: &mut [usize], a: usize, b: usize) {
     let (a, b) = (find(islands, a), find(islands, b));
     islands[a.max(b)] = a.min(b);
 }

@@ -40,6 +40,7 @@ mod dynamics;
 mod kinematics;
 mod laws;
 mod lone;
+mod name;
 mod one_by_one;
 mod plan;
 mod reports;
@@ -49,19 +50,23 @@ mod step;
 
 use std::sync::Arc;
 
-use multibody::StepBalance;
+use multibody::{StepBalance, vec3};
 use spatial::masks::{lanes_of, select, select3, wide};
 use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, PointInertia, Quat, Real, Twist, Vec3, Wrench};
 
 use collision::NarrowPhase;
+pub use constrain::ball_limit;
 pub use contact::LaneContact;
 use contact_space::ContactSpace;
 use drives::Drive;
-pub use lone::{Summary, WarmStartEntry};
+pub use lone::Summary;
+pub use name::{ConstraintName, WarmStartEntry};
 use one_by_one::Solver;
-pub use plan::{ChangingGains, ConstraintName, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table};
-pub use reports::{LaneLoad, LaneTie};
-pub use rule::{OneSided, RowLaw, RowWeight, Rule};
+pub use plan::{
+    ChangingGains, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table, pair_surface, spring_depth,
+};
+pub use reports::LaneLoad;
+pub use rule::{OneSided, RowLaw, RowWeight, Rule, stiff_mobility};
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
 #[derive(Clone, Debug)]
@@ -562,6 +567,20 @@ pub fn put<T: Bundle>(x: &mut T, lane: usize, value: f64) {
     T::scalars_mut(std::slice::from_mut(x))[lane] = T::Scalar::from_f64(value);
 }
 
+/// The vector in one lane.
+#[inline(always)]
+fn get3<T: Bundle>(v: &Vec3<T>, lane: usize) -> Vec3<f64> {
+    Vec3::new(get(&v.x, lane), get(&v.y, lane), get(&v.z, lane))
+}
+
+/// Replaces the vector in one lane.
+#[inline(always)]
+fn put3<T: Bundle>(v: &mut Vec3<T>, lane: usize, value: Vec3<f64>) {
+    put(&mut v.x, lane, value.x);
+    put(&mut v.y, lane, value.y);
+    put(&mut v.z, lane, value.z);
+}
+
 /// One of two constants, as numbers have 64 or 32 bits.
 #[inline(always)]
 fn by_precision<T: Bundle>(double: f64, single: f64) -> f64 {
@@ -576,11 +595,6 @@ fn wide3<T: Real>(v: Vec3<f64>) -> Vec3<T> {
 #[inline(always)]
 fn wide_mat<T: Real>(m: &Mat3<f64>) -> Mat3<T> {
     Mat3::from_columns(wide3(m.x), wide3(m.y), wide3(m.z))
-}
-
-#[inline(always)]
-fn vec3<T: Real>(x: &[T]) -> Vec3<T> {
-    Vec3::new(x[0], x[1], x[2])
 }
 
 #[inline(always)]

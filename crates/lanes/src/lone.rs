@@ -3,19 +3,9 @@
 use crate::constants::CALM;
 use spatial::Vec3;
 
-use super::{Bundle, Lanes, Memory, get, put, wide};
-use crate::plan::{ConstraintName, Plan, PlanJacobian, Source};
-
-/// What a constraint met in a step: all that the next one needs to know of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WarmStartEntry {
-    /// The constraint.
-    pub name: ConstraintName,
-    /// The velocity that it would have without impulse (world axes; of one row the first entry), m/s or rad/s.
-    pub free_velocity: Vec3<f64>,
-    /// Its normal impulse, N·s or N·m·s.
-    pub normal: f64,
-}
+use super::{Bundle, ConstraintName, Lanes, Memory, WarmStartEntry, get3, put, put3, wide};
+use crate::laws::join;
+use crate::plan::{Plan, PlanJacobian, Source};
 
 /// What a step did, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -96,14 +86,12 @@ impl<T: Bundle> Lanes<T> {
             let free_velocity = if is_flipped { -free_velocity } else { free_velocity };
             let free_velocity = match (&plan.constraints.all[k].jacobian, &plan.constraints.all[k].source) {
                 (PlanJacobian::Twist(_), Source::Spin { contact }) => {
-                    Vec3::new(free_velocity.dot(self.slots[*contact].normal.map(|x| get(&x, 0))), 0.0, 0.0)
+                    Vec3::new(free_velocity.dot(get3(&self.slots[*contact].normal, 0)), 0.0, 0.0)
                 }
                 _ => free_velocity,
             };
             let memory = &mut self.memory[k];
-            put(&mut memory.free_velocity.x, 0, free_velocity.x);
-            put(&mut memory.free_velocity.y, 0, free_velocity.y);
-            put(&mut memory.free_velocity.z, 0, free_velocity.z);
+            put3(&mut memory.free_velocity, 0, free_velocity);
             put(&mut memory.normal, 0, normal);
             put(&mut memory.is_remembered, 0, 1.0);
             self.space.remembered.push(k);
@@ -112,30 +100,27 @@ impl<T: Bundle> Lanes<T> {
 
     /// The constraint of a name in this step, and whether its ends have changed places.
     fn constraint_of(&self, plan: &Plan, name: ConstraintName) -> Option<(usize, bool)> {
-        let (geoms, ordinal, is_spin) = match name {
-            ConstraintName::Contact { geoms, ordinal } => (geoms, ordinal, false),
-            ConstraintName::Spin { geoms, ordinal } => (geoms, ordinal, true),
-            _ => return Some((plan.constraints.of_name(name)?, false)),
-        };
+        if !name.is_contact() {
+            return Some((plan.constraints.of_name(name)?, false));
+        }
+        let (geoms, ordinal) = name.point();
         let pair = plan.contacts.pair_of(geoms)?;
         let mut slots = (pair.first..pair.first + pair.count).filter(|&k| self.is_there(&self.slots[k], 0));
         let slot = slots.nth(ordinal)?;
-        Some((if is_spin { plan.constraints.spin_of[slot]? } else { slot }, pair.is_flipped))
+        Some((if name.is_spin() { plan.constraints.spin_of[slot]? } else { slot }, pair.is_flipped))
     }
 
-    /// The name of a constraint of the last step, and whether its ends have changed places.
-    fn name_of(&self, plan: &Plan, k: usize) -> Option<(ConstraintName, bool)> {
+    /// The name of a constraint of a lane's last step, and whether its ends have changed places.
+    pub(super) fn name_of(&self, plan: &Plan, k: usize, lane: usize) -> Option<(ConstraintName, bool)> {
         let (slot, is_spin) = match plan.constraints.all[k].source {
             Source::Contact => (k, false),
             Source::Spin { contact } => (contact, true),
-            _ => return Some((plan.constraints.name(k)?, false)),
+            _ => return Some((plan.constraints.all[k].name?, false)),
         };
         let pair = &plan.contacts.pairs[plan.contacts.ends[slot].pair];
-        let ordinal = self.slots[pair.first..slot].iter().filter(|slot| self.is_there(slot, 0)).count();
-        let geoms = pair.pair.geoms;
-        let name =
-            if is_spin { ConstraintName::Spin { geoms, ordinal } } else { ConstraintName::Contact { geoms, ordinal } };
-        Some((name, pair.is_flipped))
+        let ordinal = self.slots[pair.first..slot].iter().filter(|slot| self.is_there(slot, lane)).count();
+        let name = if is_spin { ConstraintName::spin } else { ConstraintName::contact };
+        Some((name(pair.pair.geoms, ordinal), pair.is_flipped))
     }
 }
 
@@ -152,7 +137,7 @@ impl Lanes<f64> {
         });
         let apart = apart.map(|k| (k, self.slots[k].velocity, 0.0));
         remembered.chain(apart).filter_map(|(k, free_velocity, normal)| {
-            let (name, is_flipped) = self.name_of(plan, k)?;
+            let (name, is_flipped) = self.name_of(plan, k, 0)?;
             let is_twist = matches!(plan.constraints.all[k].jacobian, PlanJacobian::Twist(_));
             let free_velocity = if is_twist { self.slots[k].normal * free_velocity.x } else { free_velocity };
             Some(WarmStartEntry {
@@ -164,9 +149,9 @@ impl Lanes<f64> {
     }
 
     /// Says what constraints met in the step before, for the next step: those that are not named met nothing.
-    pub fn set_warm_start(&mut self, entries: impl Iterator<Item = WarmStartEntry>) {
+    pub fn set_warm_start(&mut self, entries: &[WarmStartEntry]) {
         self.warm_start.clear();
-        self.warm_start.extend(entries);
+        self.warm_start.extend_from_slice(entries);
     }
 
     /// Writes the activations at the beginning of the last step, (na).
@@ -179,59 +164,30 @@ impl Lanes<f64> {
         let mut all =
             Summary { iterations: self.stats.iterations as usize, residual: self.residual, ..Summary::default() };
         let present = self.near.iter().filter(|k| self.is_there(&self.slots[**k], 0));
-        let mut islands = Islands { sets: [0; 64], count: 0 };
+        // Roots of sets of trees, and the trees that have constraints, a bit each; of more than 64, the last stands for the rest.
+        let (mut roots, mut joined): ([usize; 64], u64) = (std::array::from_fn(|tree| tree), 0);
+        let mut join_trees = |k: usize| {
+            let mut first = None;
+            plan.constraints.each_node(k, &plan.node_of_dof, |node| {
+                let tree = plan.nodes[node].tree.min(63);
+                joined |= 1 << tree;
+                join(&mut roots, *first.get_or_insert(tree), tree);
+            });
+        };
         for &k in present {
             let slot = &self.slots[k];
             all.contacts += 1;
             all.active_contacts += usize::from(slot.impulse != Vec3::ZERO);
             all.penetration = all.penetration.max(-slot.gap);
-            islands.join(trees_of(plan, k));
+            join_trees(k);
         }
         all.constraints = all.contacts;
         for &k in self.space.reached.iter().filter(|k| self.slots[**k].is_present != 0.0) {
             all.limits += usize::from(plan.constraints.all[k].source.is_limit());
             all.constraints += 1;
-            islands.join(trees_of(plan, k));
+            join_trees(k);
         }
-        all.islands = islands.count;
+        all.islands = (0..64).filter(|tree| joined >> tree & 1 != 0 && roots[*tree] == *tree).count();
         all
-    }
-}
-
-/// The trees that a constraint joins, a bit each; of more than 64, the last bit stands for the rest.
-fn trees_of(plan: &Plan, constraint: usize) -> u64 {
-    let bit = |node: usize| 1 << plan.nodes[node].tree.min(63);
-    match &plan.constraints.all[constraint].jacobian {
-        PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
-            nodes.iter().flatten().fold(0, |all, node| all | bit(*node))
-        }
-        PlanJacobian::Sum(terms) => {
-            let terms = &plan.constraints.terms[terms.clone()];
-            terms.iter().fold(0, |all, term| all | bit(plan.node_of_dof[term.dof]))
-        }
-    }
-}
-
-/// Disjoint sets of trees, a bit each.
-struct Islands {
-    sets: [u64; 64],
-    count: usize,
-}
-
-impl Islands {
-    /// Adds trees that are joined.
-    fn join(&mut self, mut trees: u64) {
-        let mut count = 0;
-        for k in 0..self.count {
-            let set = self.sets[k];
-            if set & trees == 0 {
-                self.sets[count] = set;
-                count += 1;
-            } else {
-                trees |= set;
-            }
-        }
-        self.sets[count] = trees;
-        self.count = count + 1;
     }
 }

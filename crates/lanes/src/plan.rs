@@ -21,9 +21,9 @@ use spatial::{Mat3, Quat, Sym3, Vec3};
 
 use crate::Rule;
 
-pub use constraints::ConstraintName;
 pub(crate) use constraints::{Constraints, Coupling, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
+pub use contacts::{pair_surface, spring_depth};
 pub(crate) use drives::{PlanActivation, PlanActuator, PlanDrive};
 pub use export::{Description, Table};
 pub use gains::ChangingGains;
@@ -100,7 +100,7 @@ pub(crate) struct PlanNode {
     pub is_massless: bool,
     /// How far the farthest geom reaches from the origin, m.
     pub extent: f64,
-    /// Whether some points of the node cannot be moved in every direction, see [`multibody::EffectiveMass::leverage`].
+    /// Whether some points of the node cannot be moved in every direction, see [`multibody::NodeMobility::leverage`].
     pub has_fulcrum: bool,
 }
 
@@ -270,10 +270,6 @@ fn own_axes(node: &Node<f64>) -> Mat3<f64> {
         }
         JointType::Ball | JointType::Free => Mat3::IDENTITY,
     }
-}
-
-fn trace(m: Sym3<f64>) -> f64 {
-    m.xx + m.yy + m.zz
 }
 
 /// What lanes cannot do.

@@ -2,32 +2,17 @@
 
 use spatial::Vec3;
 
-use super::{Bundle, ConstraintSlot, Lanes, get};
+use super::{Bundle, ConstraintName, ConstraintSlot, Lanes, get, get3};
 use crate::contact::LaneContact;
-use crate::plan::{ConstraintName, PairKind, Plan, Source, TieKind};
-
-/// What an impulse between two bodies acts on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaneTie {
-    /// What ties two bodies, a force or a torque.
-    Equality {
-        /// Whether it is a torque.
-        is_torque: bool,
-    },
-    /// The torque of rolling and torsional friction at point `ordinal` of two geoms, of which the first is the first end.
-    Spin {
-        /// The geoms, indices into the scene.
-        geoms: [usize; 2],
-        /// Which of their points.
-        ordinal: usize,
-    },
-}
+use crate::plan::{PairKind, Plan, PlanJacobian, Source};
 
 /// An impulse between two bodies beside those at contact points.
 #[derive(Clone, Copy, Debug)]
 pub struct LaneLoad {
-    /// What makes it.
-    pub tie: LaneTie,
+    /// What ties two bodies, or the friction of a contact's rotation.
+    pub name: ConstraintName,
+    /// Whether it is a torque.
+    pub is_torque: bool,
     /// The nodes, none for the world.
     pub nodes: [Option<usize>; 2],
     /// Where a force acts, world, m.
@@ -46,19 +31,20 @@ impl<T: Bundle> Lanes<T> {
     /// Calls `f` with the contact points of a lane in the last step, in that order: the point, the impulse on the second body, N·s, and of
     /// a [lone](Self::is_lone) world the velocity of that body relative to the first, m/s, in world axes.
     pub fn each_contact(&self, plan: &Plan, lane: usize, mut f: impl FnMut(LaneContact, Vec3<f64>, Vec3<f64>)) {
-        let vec3 = |v: &Vec3<T>| Vec3::new(get(&v.x, lane), get(&v.y, lane), get(&v.z, lane));
         for slot in self.near.iter().copied().filter(|&k| self.is_there(&self.slots[k], lane)) {
             let (pair, slot) = (&plan.contacts.pairs[plan.contacts.ends[slot].pair], &self.slots[slot]);
             let sign = if pair.is_flipped { -1.0 } else { 1.0 };
-            let (normal, gap) = (vec3(&slot.normal), get(&slot.gap, lane));
+            let (normal, gap) = (get3(&slot.normal, lane), get(&slot.gap, lane));
             let position = match pair.kind {
-                PairKind::Moving { .. } => vec3(&slot.position),
+                PairKind::Moving { .. } => get3(&slot.position, lane),
                 // The slot has the body's own surface.
-                PairKind::Plane { .. } | PairKind::Fixed { .. } => vec3(&slot.position).add_scaled(-0.5 * gap, normal),
+                PairKind::Plane { .. } | PairKind::Fixed { .. } => {
+                    get3(&slot.position, lane).add_scaled(-0.5 * gap, normal)
+                }
             };
-            let impulse = vec3(&slot.impulse) * sign;
+            let impulse = get3(&slot.impulse, lane) * sign;
             let (geoms, normal, force) = (pair.pair.geoms, normal * sign, impulse * (1.0 / plan.dt));
-            f(LaneContact { geoms, position, normal, gap, force }, impulse, vec3(&slot.velocity) * sign);
+            f(LaneContact { geoms, position, normal, gap, force }, impulse, get3(&slot.velocity, lane) * sign);
         }
     }
 
@@ -89,31 +75,18 @@ impl<T: Bundle> Lanes<T> {
 
     /// Calls `f` with the impulses of what ties bodies, and with the torques of rolling and torsional friction.
     pub fn report_loads(&self, plan: &Plan, lane: usize, mut f: impl FnMut(LaneLoad)) {
-        let vec3 = |v: &Vec3<T>| Vec3::new(get(&v.x, lane), get(&v.y, lane), get(&v.z, lane));
-        for &k in self.space.remembered.iter().filter(|k| self.acts(**k, lane)) {
-            let slot = &self.slots[k];
-            let (impulse, point) = (vec3(&slot.impulse), vec3(&slot.position));
-            f(match &plan.constraints.all[k].source {
-                Source::Tie { tie, .. } => {
-                    let is_torque = matches!(tie.kind, TieKind::Turn);
-                    let nodes = tie.frames.map(|frame| frame.node);
-                    LaneLoad { tie: LaneTie::Equality { is_torque }, nodes, point, impulse }
-                }
-                Source::Spin { contact } => {
-                    let ends = &plan.contacts.ends[*contact];
-                    let pair = &plan.contacts.pairs[ends.pair];
-                    let before = &self.slots[pair.first..*contact];
-                    let ordinal = before.iter().filter(|slot| self.is_there(slot, lane)).count();
-                    let tie = LaneTie::Spin { geoms: pair.pair.geoms, ordinal };
-                    let [first, second] = ends.nodes;
-                    if pair.is_flipped {
-                        LaneLoad { tie, nodes: [second, first], point, impulse: -impulse }
-                    } else {
-                        LaneLoad { tie, nodes: [first, second], point, impulse }
-                    }
-                }
-                _ => continue,
-            });
+        let others = |k: &&usize| !matches!(plan.constraints.all[**k].source, Source::Contact);
+        for &k in self.space.remembered.iter().filter(others).filter(|k| self.acts(**k, lane)) {
+            let (nodes, is_torque) = match &plan.constraints.all[k].jacobian {
+                PlanJacobian::Point(nodes) => (*nodes, false),
+                PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => (*nodes, true),
+                PlanJacobian::Sum(_) => continue,
+            };
+            let Some((name, is_flipped)) = self.name_of(plan, k, lane) else { continue };
+            let (impulse, point) = (get3(&self.slots[k].impulse, lane), get3(&self.slots[k].position, lane));
+            let [first, second] = nodes;
+            let (nodes, impulse) = if is_flipped { ([second, first], -impulse) } else { (nodes, impulse) };
+            f(LaneLoad { name, is_torque, nodes, point, impulse });
         }
     }
 
@@ -125,7 +98,7 @@ impl<T: Bundle> Lanes<T> {
     /// Calls `f` with the limits that pushed, of joints and of tendons, and their impulses.
     pub fn report_limits(&self, plan: &Plan, lane: usize, mut f: impl FnMut(ConstraintName, f64)) {
         for &k in self.space.remembered.iter().filter(|k| self.acts(**k, lane)) {
-            if let Some(name) = plan.constraints.name(k).filter(|_| plan.constraints.all[k].source.is_limit()) {
+            if let Some(name) = plan.constraints.all[k].name.filter(|_| plan.constraints.all[k].source.is_limit()) {
                 f(name, get(&self.memory[k].normal, lane));
             }
         }

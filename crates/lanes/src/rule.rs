@@ -2,7 +2,9 @@
 
 use multibody::{Compliance, SpringPoint};
 use spatial::masks::{select, wide};
+use spatial::{Real, Vec3};
 
+use crate::constants::{LONGEST_LEVER, OVERLOAD, STIFFEST};
 use crate::{Bundle, get, put};
 
 /// R of a reference, of the row's share of the Delassus operator, is this at least: below it factors would lose their digits.
@@ -104,6 +106,13 @@ impl Rule {
         }
     }
 
+    /// How fast a near-rigid contact that starts violated is righted at most, m/s: no point of a body is to become much faster for it than
+    /// `recovery_speed`, as it would where the contact has a short lever, see [`NodeMobility::leverage`](multibody::NodeMobility::leverage).
+    #[inline(always)]
+    pub fn recovery_speed_of<T: Real>(&self, leverage: T) -> T {
+        (leverage.sqrt() * wide(LONGEST_LEVER)).min(T::ONE) * wide(self.recovery_speed)
+    }
+
     /// The law of a one-sided row with this gap and its rate at the beginning. Where the gap is open a reference brakes no more than to where
     /// it just closes.
     #[inline(always)]
@@ -127,11 +136,35 @@ impl Rule {
     }
 }
 
+/// What the regularisation of a contact is taken from: its mobility `w`, but where something heavy may lie upon it less; `heaviest` is
+/// [`EffectiveMass::of_heaviest`](multibody::EffectiveMass::of_heaviest) of its island.
+///
+/// A near-rigid contact under its own weight sinks in by R g dt² m. Under a load of a million times that it would by a million times
+/// as much, and what it resists with at the speed of recovery would not bear the load at all.
+#[inline(always)]
+pub fn stiff_mobility<T: Real>(w: T, heaviest: T) -> T {
+    w.min(heaviest * wide(OVERLOAD)).max(w * wide(STIFFEST))
+}
+
 impl<T: Bundle> RowLaw<T> {
     /// v̂ of one row, without its bound.
     #[inline(always)]
     pub fn v_hat(&self, violation: T, rate: T) -> T {
         rate.mul_add(self.per_rate, violation * self.per_violation)
+    }
+
+    /// v̂ of one row of an equality.
+    #[inline(always)]
+    pub fn bias(&self, violation: T, rate: T) -> T {
+        self.v_hat(violation, rate).max(-self.fastest).min(self.fastest)
+    }
+
+    /// v̂ of three rows of an equality.
+    #[inline(always)]
+    pub fn bias3(&self, violation: Vec3<T>, rate: Vec3<T>) -> Vec3<T> {
+        let bias = violation * self.per_violation + rate * self.per_rate;
+        let speed = bias.norm();
+        bias * select(self.fastest.if_less(speed, T::ONE, T::ZERO), self.fastest / speed, T::ONE)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{Factor, JointImpedance, Kinematics, Model, Tree, forward_kinematics};
-use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3, Wrench};
+use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Vec3, Wrench};
 
 /// How easily the points of every node are moved, the rest of its tree included: what of the 6×6 block
 /// J_i (M + Λ)⁻¹ J_iᵀ at the default configuration bears on the trace of a point's block. Λ is the step's: armature, and what is
@@ -12,18 +12,16 @@ use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3, Wrench};
 /// Taken once for every Λ, not in every step: it sets a regularisation, which bears a factor of two.
 #[derive(Clone, Debug)]
 pub struct EffectiveMass {
-    nodes: Vec<NodeMobility>,
+    nodes: Vec<NodeMobility<f64>>,
     trees: Vec<TreeAtRest>,
     /// Λ of the mobilities that are known, (nv).
     lambda: Vec<f64>,
-    /// Ω_i with Λ the armature alone, in the nodes' own axes.
-    bare: Vec<ArticulatedInertia<f64>>,
     /// How far each node's farthest geom reaches from its origin, m, and whether there are points of it that cannot be moved in every
     /// direction: at a hinge's axis, say.
     extents: Vec<f64>,
     has_fulcrum: Vec<bool>,
     has_fulcrums: bool,
-    /// What [`inverse`](Self::inverse) is of each tree as one rigid body, 1/kg; none where no tree is much heavier than another.
+    /// What [`NodeMobility::inverse`] is of each tree as one rigid body, 1/kg; none where no tree is much heavier than another.
     per_tree: Vec<f64>,
 }
 
@@ -40,19 +38,23 @@ struct TreeAtRest {
     blocks: Vec<ArticulatedInertia<f64>>,
 }
 
-/// tr W(r) = `lin` + `mixed`·r + rᵀ `ang` r, with r the point in the node's own axes.
+/// How easily the points of a node are moved: tr W(r) = `lin` + `mixed`·r + rᵀ `ang` r, with r the point in the node's own axes.
 #[derive(Clone, Copy, Debug)]
-pub struct NodeMobility {
+pub struct NodeMobility<T> {
     /// 1/kg
-    pub lin: f64,
+    pub lin: T,
     /// 1/(kg·m)
-    pub mixed: Vec3<f64>,
+    pub mixed: Vec3<T>,
     /// 1/(kg·m²)
-    pub ang: Sym3<f64>,
+    pub ang: Sym3<T>,
     /// What tr W is taken to be at least: that of the shortest arm that counts.
-    pub least: f64,
-    /// Ω_i
-    block: ArticulatedInertia<f64>,
+    pub least: T,
+    /// How easily the node is turned, estimated as [`inverse`](Self::inverse) is, 1/(kg·m²); 0 where it cannot turn.
+    pub turn: T,
+    /// Ω_i with Λ the armature alone.
+    pub bare: ArticulatedInertia<T>,
+    /// 1 over what that makes of all directions at the farthest point of the node, 0 where nothing moves.
+    pub per_farthest: T,
 }
 
 const PER_TRACE: f64 = EffectiveMass::PER_TRACE;
@@ -70,18 +72,15 @@ const ANYWHERE: f64 = 1e-3;
 const UNEVEN: f64 = 100.0;
 
 impl EffectiveMass {
-    /// 1/(3√3), see [`inverse`](Self::inverse).
+    /// 1/(3√3), see [`NodeMobility::inverse`].
     pub const PER_TRACE: f64 = 0.192_450_089_729_875_26;
 
-    /// What the mobility of every point of node `i` is made of.
-    pub fn node(&self, i: usize) -> &NodeMobility {
+    /// How easily the points of node `i` are moved.
+    #[inline(always)]
+    pub fn node(&self, i: usize) -> &NodeMobility<f64> {
         &self.nodes[i]
     }
 
-    /// J_i (M + Λ)⁻¹ J_iᵀ of node `i` in its own axes, Λ the armature alone.
-    pub fn bare_block(&self, i: usize) -> &ArticulatedInertia<f64> {
-        &self.bare[i]
-    }
     /// `extents` says how far the farthest geom of each node is from its origin, m.
     pub fn new(model: &Model, extents: &[f64]) -> Self {
         let at_rest = |(k, nodes): (usize, &Range<usize>)| {
@@ -93,29 +92,27 @@ impl EffectiveMass {
             TreeAtRest { tree, nodes: nodes.clone(), kin, impedance, factor, blocks }
         };
         let trees: Vec<TreeAtRest> = model.tree.trees.iter().enumerate().map(at_rest).collect();
-        let none = NodeMobility::of(&ArticulatedInertia::ZERO, 0.0);
+        let none = NodeMobility::NONE;
         let lambda = model.armature.clone();
         let mut mass = Self {
             nodes: vec![none; model.tree.len()],
             per_tree: mobilities_as_one(&trees),
             trees,
             lambda,
-            bare: Vec::new(),
             extents: extents.to_vec(),
             has_fulcrum: Vec::new(),
             has_fulcrums: false,
         };
         for k in 0..mass.trees.len() {
             mass.trees[k].impedance.diagonal.copy_from_slice(&model.armature[model.tree.dofs[k].clone()]);
-            mass.trees[k].refresh(&mut mass.nodes, &mass.extents);
+            mass.trees[k].refresh(&mut mass.nodes, &mass.extents, NodeMobility::begin);
         }
-        mass.bare.extend(mass.nodes.iter().map(|node| node.block));
         mass.has_fulcrum.extend(mass.nodes.iter().zip(extents).map(|(node, extent)| node.has_fulcrum(*extent)));
         mass.has_fulcrums = mass.has_fulcrum.contains(&true);
         mass
     }
 
-    /// The least that [`inverse`](Self::inverse) is of a tree as one rigid body among some, 1/kg: of the heaviest of them; infinite
+    /// The least that [`NodeMobility::inverse`] is of a tree as one rigid body among some, 1/kg: of the heaviest of them; infinite
     /// where no tree of the model is much heavier than another.
     pub fn of_heaviest(&self, trees: impl Iterator<Item = usize>) -> f64 {
         if self.per_tree.is_empty() {
@@ -141,17 +138,8 @@ impl EffectiveMass {
             self.lambda[dofs].copy_from_slice(diagonal);
             let tree = &mut self.trees[k];
             tree.impedance.diagonal.copy_from_slice(diagonal);
-            tree.refresh(&mut self.nodes, &self.extents);
+            tree.refresh(&mut self.nodes, &self.extents, NodeMobility::set);
         }
-    }
-
-    /// The same estimate for the rotation of node `i`, 1/(kg·m²); 0 where it cannot turn.
-    pub fn angular_inverse(&self, i: usize) -> f64 {
-        let NodeMobility { lin, ang, .. } = self.nodes[i];
-        let turn = 0.5 * (ang.xx + ang.yy + ang.zz);
-        let extent = self.extents[i];
-        let is_round_off = extent > 0.0 && turn * extent * extent <= ROUND_OFF * lin;
-        if is_round_off { 0.0 } else { PER_TRACE * turn }
     }
 
     /// Whether there are nodes that have a fulcrum.
@@ -163,50 +151,99 @@ impl EffectiveMass {
     pub fn has_fulcrum(&self, i: usize) -> bool {
         self.has_fulcrum[i]
     }
+}
 
-    /// The inverse of the mass that a force along `n` at the point of [`bare_inverse`](Self::bare_inverse) meets, relative to that which
-    /// forces in all directions meet at the farthest point of the node.
-    pub fn leverage(&self, i: usize, rot: &Mat3<f64>, arm: Vec3<f64>, n: Vec3<f64>) -> f64 {
-        let ArticulatedInertia { a, c, .. } = self.bare[i];
-        let farthest = trace(c) + trace(a) * self.extents[i] * self.extents[i];
-        if farthest > 0.0 { (self.bare_inverse(i, rot, arm, n) / farthest).max(0.0) } else { 0.0 }
-    }
-
-    /// An estimate of ‖W‖_F / 3 for the point at `arm` from the origin of node `i`, whose axes are `rot`; W is the 3×3
+impl<T: Real> NodeMobility<T> {
+    /// An estimate of ‖W‖_F / 3 for the point at `arm` from the origin of the node, whose axes are `rot`; W is the 3×3
     /// block of the Delassus operator. 1/kg.
     ///
     /// It is tr W / (3√3): equal where W is isotropic, and below by no more than a factor √3.
-    #[inline]
-    pub fn inverse(&self, i: usize, rot: &Mat3<f64>, arm: Vec3<f64>) -> f64 {
-        let NodeMobility { lin, mixed, ang, least, .. } = self.nodes[i];
+    #[inline(always)]
+    pub fn inverse(&self, rot: &Mat3<T>, arm: Vec3<T>) -> T {
         let r = rot.transpose_mul(arm);
-        PER_TRACE * (lin + (mixed + ang * r).dot(r)).max(least)
+        ((self.mixed + self.ang * r).dot(r) + self.lin).max(self.least) * T::from_f64(PER_TRACE)
     }
 
     /// The inverse of the mass that a force along the unit vector `n` meets at the same point, armature included and nothing else
     /// that is implicit. 1/kg.
-    pub fn bare_inverse(&self, i: usize, rot: &Mat3<f64>, arm: Vec3<f64>, n: Vec3<f64>) -> f64 {
+    #[inline(always)]
+    pub fn bare_inverse(&self, rot: &Mat3<T>, arm: Vec3<T>, n: Vec3<T>) -> T {
         let (ang, lin) = (rot.transpose_mul(arm.cross(n)), rot.transpose_mul(n));
-        let ArticulatedInertia { a, b, c } = self.bare[i];
-        (a * ang).dot(ang) + 2.0 * (b * lin).dot(ang) + (c * lin).dot(lin)
+        let ArticulatedInertia { a, b, c } = &self.bare;
+        let mixed = (*b * lin).dot(ang);
+        (*a * ang).dot(ang) + mixed + mixed + (*c * lin).dot(lin)
+    }
+
+    /// The same relative to what forces in all directions meet at the farthest point of the node.
+    #[inline(always)]
+    pub fn leverage(&self, rot: &Mat3<T>, arm: Vec3<T>, n: Vec3<T>) -> T {
+        (self.bare_inverse(rot, arm, n) * self.per_farthest).max(T::ZERO)
+    }
+
+    /// The same of each number.
+    pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> NodeMobility<U> {
+        let ArticulatedInertia { a, b, c } = self.bare;
+        NodeMobility {
+            lin: f(self.lin),
+            mixed: self.mixed.map(&mut *f),
+            ang: self.ang.map(&mut *f),
+            least: f(self.least),
+            turn: f(self.turn),
+            bare: ArticulatedInertia { a: a.map(&mut *f), b: b.map(&mut *f), c: c.map(&mut *f) },
+            per_farthest: f(self.per_farthest),
+        }
     }
 }
 
-impl NodeMobility {
-    /// The point's velocity is lin − r̂ ang, so W = c − r̂ b − (r̂ b)ᵀ + r̂ a r̂ᵀ; tr(r̂ b) = −r·(b's skew part) and
-    /// tr(r̂ a r̂ᵀ) = tr(a) r·r − rᵀ a r.
-    fn of(block: &ArticulatedInertia<f64>, extent: f64) -> Self {
+impl NodeMobility<f64> {
+    const NONE: Self = Self {
+        lin: 0.0,
+        mixed: Vec3::ZERO,
+        ang: Sym3::ZERO,
+        least: 0.0,
+        turn: 0.0,
+        bare: ArticulatedInertia::ZERO,
+        per_farthest: 0.0,
+    };
+
+    /// Takes Ω_i, in the node's axes. The point's velocity is lin − r̂ ang, so W = c − r̂ b − (r̂ b)ᵀ + r̂ a r̂ᵀ; tr(r̂ b) = −r·(b's skew
+    /// part) and tr(r̂ a r̂ᵀ) = tr(a) r·r − rᵀ a r.
+    fn set(&mut self, block: &ArticulatedInertia<f64>, extent: f64) {
         let ArticulatedInertia { a, b, c } = *block;
-        let skew = Vec3::new(b.y.z - b.z.y, b.z.x - b.x.z, b.x.y - b.y.x);
         let t = trace(a);
-        let least = t * (SHORTEST_ARM * extent) * (SHORTEST_ARM * extent);
-        Self { lin: trace(c), mixed: skew * 2.0, ang: Sym3::diagonal(Vec3::new(t, t, t)) - a, least, block: *block }
+        self.lin = trace(c);
+        self.mixed = Vec3::new(b.y.z - b.z.y, b.z.x - b.x.z, b.x.y - b.y.x) * 2.0;
+        self.ang = Sym3::diagonal(Vec3::new(t, t, t)) - a;
+        self.least = t * (SHORTEST_ARM * extent) * (SHORTEST_ARM * extent);
+        let turn = 0.5 * trace(self.ang);
+        let is_round_off = extent > 0.0 && turn * extent * extent <= ROUND_OFF * self.lin;
+        self.turn = if is_round_off { 0.0 } else { PER_TRACE * turn };
+    }
+
+    /// The same of Ω_i with Λ the armature alone.
+    fn begin(&mut self, block: &ArticulatedInertia<f64>, extent: f64) {
+        self.set(block, extent);
+        let farthest = trace(block.c) + trace(block.a) * extent * extent;
+        self.bare = *block;
+        self.per_farthest = if farthest > 0.0 { 1.0 / farthest } else { 0.0 };
+    }
+
+    /// The same in axes that are turned by `turn`.
+    pub fn turned(&self, turn: &Mat3<f64>) -> Self {
+        let back = turn.transpose();
+        let ArticulatedInertia { a, b, c } = self.bare;
+        Self {
+            mixed: turn.transpose_mul(self.mixed),
+            ang: self.ang.rotated(back),
+            bare: ArticulatedInertia { a: a.rotated(back), b: back * (b * *turn), c: c.rotated(back) },
+            ..*self
+        }
     }
 
     /// Whether some points cannot be moved in every direction: Ω_i has an eigenvalue near zero, arms measured by the extent. Its pivots,
     /// the greatest first, are as small then.
     fn has_fulcrum(&self, extent: f64) -> bool {
-        let ArticulatedInertia { a, b, c } = self.block;
+        let ArticulatedInertia { a, b, c } = self.bare;
         let Mat3 { x, y, z } = Mat3::IDENTITY;
         let axes = [x, y, z];
         let mut m: [[f64; 6]; 6] = std::array::from_fn(|i| {
@@ -243,7 +280,7 @@ fn trace(m: Sym3<f64>) -> f64 {
     m.xx + m.yy + m.zz
 }
 
-/// What [`EffectiveMass::inverse`] is of every tree as one rigid body; nothing where they are about equally heavy.
+/// What [`NodeMobility::inverse`] is of every tree as one rigid body; nothing where they are about equally heavy.
 fn mobilities_as_one(trees: &[TreeAtRest]) -> Vec<f64> {
     let masses = || trees.iter().map(|at_rest| at_rest.tree.nodes.iter().map(|node| node.inertia.mass).sum::<f64>());
     let (least, most) = masses().fold((f64::INFINITY, 0.0_f64), |(least, most), m| (least.min(m), most.max(m)));
@@ -251,8 +288,13 @@ fn mobilities_as_one(trees: &[TreeAtRest]) -> Vec<f64> {
 }
 
 impl TreeAtRest {
-    /// Ω_i = J_i (M + Λ)⁻¹ J_iᵀ of every node, parents first, each from that of its parent: O(n).
-    fn refresh(&mut self, nodes: &mut [NodeMobility], extents: &[f64]) {
+    /// Sets Ω_i = J_i (M + Λ)⁻¹ J_iᵀ of every node, parents first, each from that of its parent: O(n).
+    fn refresh(
+        &mut self,
+        nodes: &mut [NodeMobility<f64>],
+        extents: &[f64],
+        set: fn(&mut NodeMobility<f64>, &ArticulatedInertia<f64>, f64),
+    ) {
         let Self { tree, kin, impedance, factor, blocks, .. } = self;
         factor.factor(tree, tree.all(), kin, impedance, None);
         let extents = &extents[self.nodes.clone()];
@@ -275,7 +317,7 @@ impl TreeAtRest {
                 b: to_node * (block.b * rot),
                 c: block.c.rotated(to_node),
             };
-            *node = NodeMobility::of(&block, extents[i]);
+            set(node, &block, extents[i]);
         }
     }
 }

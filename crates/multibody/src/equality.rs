@@ -1,6 +1,6 @@
 //! Equality constraints: what ties bodies and joints to each other beside the tree.
 
-use spatial::{Pose, Vec3};
+use spatial::{Pose, Real, Vec3};
 
 use crate::Compliance;
 
@@ -63,4 +63,15 @@ pub struct Equality {
     pub compliance: Compliance,
     /// Whether it is in force.
     pub active: bool,
+}
+
+/// A polynomial of these coefficients, constant first, and its derivative.
+#[inline(always)]
+pub fn polynomial<T: Real>(coefficients: &[f64], x: T) -> (T, T) {
+    let (mut p, mut slope) = (T::ZERO, T::ZERO);
+    for c in coefficients.iter().rev() {
+        slope = slope.mul_add(x, p);
+        p = p.mul_add(x, T::from_f64(*c));
+    }
+    (p, slope)
 }

@@ -70,7 +70,7 @@ pub use coriolis::PolarMotion;
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
 pub use effective_mass::{EffectiveMass, NodeMobility};
-pub use equality::{Coordinate, Equality, EqualityKind};
+pub use equality::{Coordinate, Equality, EqualityKind, polynomial};
 pub use forward_dynamics::{DynamicsInput, ForwardDynamics};
 pub use free_step::FreeStep;
 pub use implicit::{ImplicitFactor, JointDerivative, Rates};
@@ -99,7 +99,7 @@ pub use spring::SpringPoint;
 pub use step_force::{StepForce, stable_pd_impedance};
 pub use tendon::{
     Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,
-    TendonTerm,
+    TendonTerm, stretch,
 };
 pub use transmission::{gear_of_axes, length_of_axes};
 pub use tree::{JointType, NO_PARENT, Node, Tree};

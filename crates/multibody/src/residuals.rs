@@ -54,7 +54,7 @@ pub fn equality_residuals(model: &Model, kinematics: &Kinematics<f64>, q: &[f64]
             }
             EqualityKind::Coupling { y: (y, y0), x, polynomial } => {
                 let x = x.map_or(0.0, |(x, x0)| x.value(model, q) - x0);
-                let p = polynomial.iter().rev().fold(0.0, |sum, coefficient| sum * x + coefficient);
+                let (p, _) = crate::polynomial(polynomial, x);
                 residuals.push(y.value(model, q) - y0 - p);
             }
         }

@@ -3,7 +3,7 @@
 mod path;
 mod wrap;
 
-use spatial::{Pose, Vec3};
+use spatial::{Pose, Real, Vec3};
 
 use crate::{Compliance, Kinematics, Model, NO_PARENT, forward_kinematics, joint_axis};
 pub use path::{DrawnPoint, TendonLook};
@@ -11,7 +11,7 @@ use path::{Span, each_span};
 pub use wrap::ObstacleShape;
 
 /// A tendon: a length, what acts along it, and what limits it.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Tendon {
     /// Name; empty when the file gives none.
     pub name: String,
@@ -43,6 +43,13 @@ pub enum TendonPath {
     Joints(Vec<(usize, f64)>),
     /// The length of a string through points of bodies, m (MJCF `tendon/spatial`): of all its branches, each over its divisor.
     Spatial(Vec<Branch>),
+}
+
+impl Default for TendonPath {
+    /// No length.
+    fn default() -> Self {
+        Self::Joints(Vec::new())
+    }
 }
 
 /// A part of a spatial tendon, from one pulley to the next.
@@ -99,6 +106,12 @@ pub struct TendonRow {
     pub length: f64,
     /// The entries of the row, ascending in the degrees of freedom, each once.
     pub terms: Vec<TendonTerm>,
+}
+
+/// Stretch of a spring that is slack between the two lengths `rest`, 0 while it is.
+#[inline(always)]
+pub fn stretch<T: Real>(rest: (f64, f64), length: T) -> T {
+    (length - T::from_f64(rest.1)).max(T::ZERO) + (length - T::from_f64(rest.0)).min(T::ZERO)
 }
 
 impl TendonRow {

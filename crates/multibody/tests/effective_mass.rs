@@ -16,12 +16,12 @@ fn mobility_of_a_free_body_is_its_closed_form() {
     let [ix, iy, iz] = [0.3, 0.4, 0.5];
     let spin = (r.y * r.y + r.z * r.z) / ix + (r.x * r.x + r.z * r.z) / iy + (r.x * r.x + r.y * r.y) / iz;
     let expected = (1.5 + spin) / 27.0_f64.sqrt();
-    let w = mass.inverse(0, &rot, rot * local);
+    let w = mass.node(0).inverse(&rot, rot * local);
     assert!((w - expected).abs() < 1e-14 * expected, "{w} {expected}");
     // Along n: 1/m + (r × n)ᵀ I⁻¹ (r × n).
     let n = Vec3::new(0.6, 0.0, 0.8);
     let s = r.cross(n);
     let expected = 0.5 + s.x * s.x / ix + s.y * s.y / iy + s.z * s.z / iz;
-    let along = mass.bare_inverse(0, &rot, rot * local, rot * n);
+    let along = mass.node(0).bare_inverse(&rot, rot * local, rot * n);
     assert!((along - expected).abs() < 1e-14 * expected, "{along} {expected}");
 }

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use lanes::ConstraintName;
 use multibody::{
     Actuator, GearFrame, InverseWeights, JointKind, Model, Node, StepForce, Transmission, gear_of_axes, length_of_axes,
 };
 
 use crate::scheme::{Discretization, Resistance};
-use crate::warm_start::Key;
 
 /// A force on one degree of freedom that opposes its motion, within limits.
 ///
@@ -15,7 +15,7 @@ use crate::warm_start::Key;
 /// contact problem (`sap::Law::bounded`): the convex problem is the same, whichever drives are apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drive {
-    pub key: Key,
+    pub key: ConstraintName,
     /// Degree of freedom within the tree.
     pub dof: usize,
     pub force: StepForce<f64>,
@@ -148,7 +148,7 @@ impl Servo {
             force = force.and(of(other));
         }
         let force = self.within_effort(force, step.dt);
-        Drive { key: Key::servo(self.actuators[0].1.ctrl), dof: self.dof, force, apart: false }
+        Drive { key: ConstraintName::servo(self.actuators[0].1.ctrl), dof: self.dof, force, apart: false }
     }
 
     /// The force within the limits of the joint over `dt`.

@@ -12,7 +12,7 @@ mod sums;
 mod tendons;
 
 use geometry::Scene;
-use lanes::constants::{LONGEST_LEVER, OVERLOAD, STIFFEST};
+use lanes::{ConstraintName, WarmStartEntry};
 use multibody::{Kinematics, Model, TendonRow};
 use sap::{Constraint, Law};
 use spatial::{Pose, Vec3};
@@ -22,7 +22,7 @@ use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion, Term
 use crate::scheme::Discretization;
 use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
-use crate::warm_start::{Key, Memory, WarmStart};
+use crate::warm_start::WarmStart;
 use crate::{ContactLaw, Energy, State};
 use multibody::{EffectiveMass, InverseWeights};
 
@@ -52,7 +52,7 @@ pub(crate) struct ConstraintSet {
     /// What each constraint reports to.
     pub reports: Vec<Report>,
     /// What each is known by from step to step.
-    pub keys: Vec<Key>,
+    pub keys: Vec<ConstraintName>,
     /// Which are near-rigid, so that what hits them is stopped in no time.
     rigid: Vec<bool>,
     /// The constraints that start violated and right positions without giving velocities, ascending, each with v̂ for the
@@ -107,12 +107,12 @@ impl ConstraintSet {
     }
 
     /// What is remembered of a constraint from the last step.
-    fn recall(&mut self, key: Key, cx: &Context<'_>) -> Option<Memory> {
+    fn recall(&mut self, key: ConstraintName, cx: &Context<'_>) -> Option<WarmStartEntry> {
         cx.warm_start.of(key, &mut self.next)
     }
 
     /// Adds a constraint; `w` is its share of the Delassus operator.
-    fn push(&mut self, law: Law<f64>, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
+    fn push(&mut self, law: Law<f64>, w: f64, jacobian: ConstraintJacobian, key: ConstraintName, cx: &Context<'_>) {
         let memory = self.recall(key, cx);
         self.push_recalled(law, w, jacobian, key, memory, Report::None);
     }
@@ -124,8 +124,8 @@ impl ConstraintSet {
         law: Law<f64>,
         w: f64,
         jacobian: ConstraintJacobian,
-        key: Key,
-        memory: Option<Memory>,
+        key: ConstraintName,
+        memory: Option<WarmStartEntry>,
         report: Report,
     ) {
         let mut constraint = Constraint::from(law).with_delassus(w);
@@ -140,7 +140,14 @@ impl ConstraintSet {
     }
 
     /// Adds a limit.
-    fn push_limit(&mut self, law: OneSided, w: f64, jacobian: ConstraintJacobian, key: Key, cx: &Context<'_>) {
+    fn push_limit(
+        &mut self,
+        law: OneSided,
+        w: f64,
+        jacobian: ConstraintJacobian,
+        key: ConstraintName,
+        cx: &Context<'_>,
+    ) {
         let memory = self.recall(key, cx);
         let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.of_step.recovery_speed);
         self.push_recalled(Law::limit(law.r, v_hat), w, jacobian, key, memory, Report::None);
@@ -243,42 +250,41 @@ impl Context<'_> {
     #[inline(always)]
     fn mobility(&self, end: &ConstraintEnd) -> f64 {
         match self.cliques.get(end.tree) {
-            Clique::Tree(workspace) => self.effective_mass.inverse(
-                workspace.nodes.start + end.node,
-                &workspace.kin.frames[end.node].rot,
-                end.arm,
-            ),
+            Clique::Tree(workspace) => {
+                let node = self.effective_mass.node(workspace.nodes.start + end.node);
+                node.inverse(&workspace.kin.frames[end.node].rot, end.arm)
+            }
             Clique::Soft(soft) => soft.mobility(end.node),
         }
     }
 
-    /// What the regularisation of a contact is taken from: its mobility `w`, but where something heavy may lie upon it less.
-    ///
-    /// A near-rigid contact under its own weight sinks in by R g dt² m. Under a load of a million times that it would by a million times
-    /// as much, and what it resists with at the speed of recovery would not bear the load at all.
+    /// What the regularisation of a contact is taken from, see [`lanes::stiff_mobility`].
     #[inline(always)]
     fn stiff_mobility(&self, ends: &[Option<ConstraintEnd>; 2], w: f64) -> f64 {
         let Some(end) = ends[0].or(ends[1]) else { return w };
         let Some(heaviest) = self.heaviest.get(end.tree) else { return w };
-        w.min(heaviest * OVERLOAD).max(w * STIFFEST)
+        lanes::stiff_mobility(w, *heaviest)
     }
 
-    /// Up to which speed a near-rigid contact that starts violated is righted, m/s: no point of a body is to become much faster for it
-    /// than `recovery_speed`, as it would where the contact has a short lever.
+    /// Up to which speed a near-rigid contact that starts violated is righted, m/s.
     fn recovery_speed(&self, ends: &[Option<ConstraintEnd>; 2], normal: Vec3<f64>) -> f64 {
         let leverage = |end: &ConstraintEnd| {
             let Clique::Tree(workspace) = self.cliques.get(end.tree) else { return 1.0 };
             let (i, rot) = (workspace.nodes.start + end.node, &workspace.kin.frames[end.node].rot);
-            if self.effective_mass.has_fulcrum(i) { self.effective_mass.leverage(i, rot, end.arm, normal) } else { 1.0 }
+            if self.effective_mass.has_fulcrum(i) {
+                self.effective_mass.node(i).leverage(rot, end.arm, normal)
+            } else {
+                1.0
+            }
         };
         let most = ends.iter().flatten().map(leverage).fold(0.0, f64::max);
-        self.rule.of_step.recovery_speed * (LONGEST_LEVER * most.sqrt()).min(1.0)
+        self.rule.of_step.recovery_speed_of(most)
     }
 
     /// How easily the body of an end is turned, 1/(kg·m²).
     fn angular_mobility(&self, end: &ConstraintEnd) -> f64 {
         match self.cliques.get(end.tree) {
-            Clique::Tree(workspace) => self.effective_mass.angular_inverse(workspace.nodes.start + end.node),
+            Clique::Tree(workspace) => self.effective_mass.node(workspace.nodes.start + end.node).turn,
             // A point does not turn.
             Clique::Soft(_) => 0.0,
         }
@@ -359,11 +365,6 @@ impl Sources {
         }
     }
 
-    /// Takes what is fixed in the world from where the model has it now.
-    pub fn take_fixed_frames(&mut self, model: &Model) {
-        self.ties.iter_mut().for_each(|tie| tie.take_fixed_frames(model));
-    }
-
     /// Finds lengths and rows of spatial tendons at `q`: the next step, up to the next call, takes them from there.
     pub fn place_tendons(&mut self, model: &Model, tree_of: &[usize], q: &[f64]) {
         if !self.tendons.iter().any(tendons::TendonForces::is_spatial) {
@@ -388,7 +389,7 @@ impl Sources {
                 let of_end = |(body, point): (&usize, &Vec3<f64>)| {
                     let Some(node) = model.bodies[*body].node else { return 0.0 };
                     let frame = &self.kinematics.frames[node];
-                    mass.bare_inverse(node, &frame.rot, *point - frame.pos, along)
+                    mass.node(node).bare_inverse(&frame.rot, *point - frame.pos, along)
                 };
                 if !strand.is_arc && strand.bodies[0] != strand.bodies[1] {
                     let mobility: f64 = strand.bodies.iter().zip(&strand.points).map(of_end).sum();

@@ -5,6 +5,7 @@ mod partition;
 mod recovery;
 mod reports;
 
+use lanes::WarmStartEntry;
 use lanes::constants::CALM;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -22,7 +23,6 @@ use crate::contact_space::ContactSpaceSolver;
 use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, Factorization};
 use crate::report::ContactOutcome;
 use crate::sensors::EndLoad;
-use crate::warm_start::Entry;
 use budget::Size;
 use multibody::EffectiveMass;
 
@@ -112,9 +112,9 @@ pub(crate) struct Island {
     pub outcome: Option<Result<Report, Error>>,
     /// What became of its contact points, and what the next step remembers of them.
     contact_outcomes: Vec<ContactOutcome>,
-    memories: Vec<Entry>,
+    memories: Vec<WarmStartEntry>,
     /// What it remembers of all else.
-    other_memories: Vec<Entry>,
+    other_memories: Vec<WarmStartEntry>,
     /// The impulses between bodies beside those at contact points.
     end_loads: Vec<EndLoad>,
     /// What became of the contact points of soft bodies, with their indices among all.
@@ -238,7 +238,7 @@ impl Island {
         contact_outcomes.clear();
         contact_outcomes.extend(gaps.iter().map(|gap| ContactOutcome { gap: *gap, ..ContactOutcome::default() }));
         memories.clear();
-        memories.resize(gaps.len(), Entry::NONE);
+        memories.resize(gaps.len(), WarmStartEntry::NONE);
         other_memories.clear();
         end_loads.clear();
         let mut row = 0;
@@ -248,7 +248,8 @@ impl Island {
             let mut free_velocity = [0.0; 3];
             constraint.free_velocity(velocity, impulse, &mut free_velocity);
             let normal = impulse[impulse.len() - 1];
-            let memory = Entry { key: set.keys[k], free_velocity: set.jacobians[k].in_world(free_velocity), normal };
+            let memory =
+                WarmStartEntry { name: set.keys[k], free_velocity: set.jacobians[k].in_world(free_velocity), normal };
             if let Reporting::Contact(point) = set.reports[k] {
                 let outcome = &mut contact_outcomes[point];
                 outcome.impulse.copy_from_slice(impulse);

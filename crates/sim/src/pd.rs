@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use lanes::PdGains;
+use lanes::{ConstraintName, PdGains};
 use multibody::{StepForce, Tree, stable_pd_impedance};
 
 use crate::actuation::Drive;
 use crate::scheme::Discretization;
 use crate::stable_pd::{self, Command};
-use crate::warm_start::Key;
 
 /// Gains and targets of a PD controller over all degrees of freedom, kept from step to step until changed. Degrees of
 /// freedom with zero gains have no controller. Clique of the state; empty vectors: no controller.
@@ -140,7 +139,7 @@ impl PdDrive {
             move |(dof, (_, limit))| {
                 let (impulse, impedance) = (impulse[dof], impedance[dof]);
                 let force = StepForce { impulse, impedance, low: -dt * limit, high: dt * limit };
-                Drive { key: Key::pd(dofs.start + dof), dof, force, apart: false }
+                Drive { key: ConstraintName::pd(dofs.start + dof), dof, force, apart: false }
             },
         )
     }

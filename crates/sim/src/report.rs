@@ -3,6 +3,7 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use geometry::{Contact, Scene};
+use lanes::LaneContact;
 use spatial::Vec3;
 
 /// A contact point of the last step.
@@ -33,6 +34,15 @@ pub(crate) struct ContactOutcome {
     pub gap: f64,
     pub impulse: [f64; 3],
     pub velocity: [f64; 3],
+}
+
+/// A contact point of a step in lanes, its impulse on the second body and the velocity there in world axes.
+pub(crate) fn of_lane(contact: LaneContact, impulse: Vec3<f64>, velocity: Vec3<f64>) -> (Contact, ContactOutcome) {
+    let LaneContact { geoms, position, normal, gap, .. } = contact;
+    let (t1, t2) = normal.tangents();
+    let along = |v: Vec3<f64>| [t1.dot(v), t2.dot(v), normal.dot(v)];
+    let outcome = ContactOutcome { gap, impulse: along(impulse), velocity: along(velocity) };
+    (Contact { geoms, position, normal, gap, pair: None }, outcome)
 }
 
 /// The contact points of the last step, made into reports when they are asked for.

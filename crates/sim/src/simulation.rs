@@ -19,6 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use geometry::{Collider, Movement, Scene, SceneQueries, Sweep};
+use lanes::ConstraintName;
 use multibody::{Keyframe, KeyframeKey, Model};
 use spatial::Pose;
 use support::{Interrupt, ThreadPool};
@@ -32,7 +33,6 @@ use crate::report::{ContactOutcome, Reports};
 use crate::scheme::Discretization;
 use crate::soft::SoftBodies;
 use crate::tree_workspace::TreeWorkspace;
-use crate::warm_start::Key;
 use crate::{
     ContactPoint, Energy, Frame, Options, SimulationError, SoftContactPoint, State, Stats, VelocityExtrapolation,
     WarmStart,
@@ -108,7 +108,7 @@ pub struct Simulation {
     /// Whether there were contact points in reach at q₀.
     is_near: bool,
     /// Impulses of what was hit before the step.
-    impacts: Vec<(Key, ContactPoint)>,
+    impacts: Vec<(ConstraintName, ContactPoint)>,
     /// Newton steps of free motion, the most of a tree; those of all its solutions in the step.
     free_iterations: usize,
     free_evaluations: usize,

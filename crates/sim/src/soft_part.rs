@@ -142,7 +142,7 @@ impl SoftPart {
         }
     }
 
-    /// How easily a point is moved, its neighbours held, 1/kg: see [`EffectiveMass::inverse`].
+    /// How easily a point is moved, its neighbours held, 1/kg: see [`multibody::NodeMobility::inverse`].
     pub fn mobility(&self, point: usize) -> f64 {
         self.points[point].shares().map(|(place, weight)| weight * weight * self.mobilities[place]).sum()
     }

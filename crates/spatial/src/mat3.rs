@@ -67,8 +67,8 @@ impl<T: Real> Mat3<T> {
     }
 
     /// The matrix in another scalar.
-    pub fn map<U>(self, f: impl Fn(T) -> U + Copy) -> Mat3<U> {
-        Mat3 { x: self.x.map(f), y: self.y.map(f), z: self.z.map(f) }
+    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Mat3<U> {
+        Mat3 { x: self.x.map(&mut f), y: self.y.map(&mut f), z: self.z.map(&mut f) }
     }
 }
 

@@ -107,7 +107,7 @@ impl<T: Real> Sym3<T> {
     }
 
     /// The six numbers (xx, xy, xz, yy, yz, zz) in another scalar.
-    pub fn map<U>(self, f: impl Fn(T) -> U) -> Sym3<U> {
+    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Sym3<U> {
         Sym3 { xx: f(self.xx), xy: f(self.xy), xz: f(self.xz), yy: f(self.yy), yz: f(self.yz), zz: f(self.zz) }
     }
 }

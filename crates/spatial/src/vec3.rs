@@ -64,7 +64,7 @@ impl<T: Real> Vec3<T> {
     }
 
     /// The vector in another scalar.
-    pub fn map<U>(self, f: impl Fn(T) -> U) -> Vec3<U> {
+    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Vec3<U> {
         Vec3 { x: f(self.x), y: f(self.y), z: f(self.z) }
     }
 }

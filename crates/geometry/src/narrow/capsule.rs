@@ -2,11 +2,9 @@
 
 use spatial::Vec3;
 
+use super::closed::{Axis, NEARLY_PARALLEL, NearestOfAxes, nearest_of_axes};
 use super::{Sink, sphere};
 use crate::solid::Placement;
-
-/// Two axes with a smaller sine squared between them touch along a line.
-const NEARLY_PARALLEL: f64 = 0.05 * 0.05;
 
 /// A point between two ends counts when it is nearer than both by this share of the radius.
 const NEARER: f64 = 1e-9;
@@ -14,35 +12,12 @@ const NEARER: f64 = 1e-9;
 /// An overlap shorter than this share of the radius is one point.
 const SHORT: f64 = 0.1;
 
-/// The axis of a capsule: a unit vector and half its length.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Axis {
-    pub direction: Vec3<f64>,
-    pub half_length: f64,
-}
-
 /// A capsule along the z axis of its place.
 #[derive(Clone, Copy)]
 pub struct PlacedCapsule<'a> {
     pub at: &'a Placement,
     pub radius: f64,
     pub half_length: f64,
-}
-
-/// The nearest points of two segments along unit vectors, with half their lengths, the second's centre `d` from the first's (Ericson,
-/// Real-Time Collision Detection, 5.1.9): how far along each they are, and the way from one to the other.
-#[inline(always)]
-pub(crate) fn nearest_of_axes(
-    Axis { direction: u, half_length: h }: Axis,
-    Axis { direction: v, half_length: k }: Axis,
-    d: Vec3<f64>,
-) -> (f64, f64, Vec3<f64>) {
-    let (uv, du, dv) = (u.dot(v), d.dot(u), d.dot(v));
-    let sine2 = u.cross(v).norm_squared();
-    let along_a = if sine2 > 1e-12 { ((du - uv * dv) / sine2).clamp(-h, h) } else { du.clamp(-h, h) };
-    let along_b = (uv * along_a - dv).clamp(-k, k);
-    let along_a = (uv * along_b + du).clamp(-h, h);
-    (along_a, along_b, d.add_scaled(along_b, v).add_scaled(-along_a, u))
 }
 
 /// The nearest points of two capsules; of nearly parallel ones the two ends of their overlap.
@@ -53,9 +28,7 @@ pub fn capsule(a: PlacedCapsule<'_>, b: PlacedCapsule<'_>, sink: &mut Sink) {
     let (u, v) = (at.rot.z, bt.rot.z);
     let d = bt.pos - at.pos;
     let (uv, du, dv) = (u.dot(v), d.dot(u), d.dot(v));
-    let cross = u.cross(v);
-    let sine2 = cross.norm_squared();
-    let (along_a, along_b, gap) =
+    let NearestOfAxes { along: [along_a, along_b], gap, sine2 } =
         nearest_of_axes(Axis { direction: u, half_length: h }, Axis { direction: v, half_length: k }, d);
     let gap2 = gap.norm_squared();
     let most = r + s + sink.limit;
@@ -65,7 +38,7 @@ pub fn capsule(a: PlacedCapsule<'_>, b: PlacedCapsule<'_>, sink: &mut Sink) {
     if gap2 == 0.0 {
         // The axes cross: apart across both is the shortest way.
         let across = |normal: Vec3<f64>| if normal.dot(sink.way_apart()) < 0.0 { -normal } else { normal };
-        let normal = cross.normalized().map_or_else(|| sink.way_apart_across(u), across);
+        let normal = u.cross(v).normalized().map_or_else(|| sink.way_apart_across(u), across);
         let distance = -r - s;
         let position = at.pos.add_scaled(along_a, u).add_scaled(r + 0.5 * distance, normal);
         return sink.push(position, normal, distance);

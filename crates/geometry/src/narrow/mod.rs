@@ -5,6 +5,7 @@
 
 mod box_box;
 mod capsule;
+pub(crate) mod closed;
 mod convex;
 mod ellipsoid;
 mod facets;
@@ -24,7 +25,7 @@ use spatial::Vec3;
 
 use self::box_box::PlacedBox;
 use self::capsule::PlacedCapsule;
-pub(crate) use self::capsule::{Axis, nearest_of_axes};
+pub(crate) use self::closed::{Axis, nearest_of_axes};
 pub(crate) use self::convex::Convex;
 pub(crate) use self::nearest::nearest_points;
 pub(crate) use self::point::signed_distance;

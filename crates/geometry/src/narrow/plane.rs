@@ -2,6 +2,7 @@
 
 use spatial::Vec3;
 
+use super::closed::lowest_corners;
 use super::spread::spread;
 use super::{Convex, Point, Sink};
 use crate::hull::Hull;
@@ -69,22 +70,7 @@ pub fn cylinder(plane: &Placement, at: &Placement, radius: f64, half_length: f64
 
 /// The four lowest corners.
 pub fn cuboid(plane: &Placement, at: &Placement, half: Vec3<f64>, sink: &mut Sink) {
-    let n = plane.rot.z;
-    // Half edges, each pointing down, the steepest first.
-    let edge = |axis: Vec3<f64>, half: f64| {
-        let (edge, rise) = (axis * half, axis.dot(n) * half);
-        if rise > 0.0 { (-edge, -rise) } else { (edge, rise) }
-    };
-    let mut edges = [edge(at.rot.x, half.x), edge(at.rot.y, half.y), edge(at.rot.z, half.z)];
-    for (i, j) in [(0, 1), (1, 2), (0, 1)] {
-        if edges[j].1 < edges[i].1 {
-            edges.swap(i, j);
-        }
-    }
-    let [(a, fall_a), (b, fall_b), (c, fall_c)] = edges;
-    let low = at.pos + a;
-    let fourth = if fall_a < fall_b + fall_c { low - b - c } else { at.pos - a + b + c };
-    for corner in [low + b + c, low + b - c, low - b + c, fourth] {
+    for corner in lowest_corners(at.pos, &at.rot, half, plane.rot.z) {
         touch(plane, corner, sink);
     }
 }

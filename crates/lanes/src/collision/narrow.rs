@@ -3,7 +3,7 @@
 use geometry::{Contact, Movement, PairCollider};
 use spatial::{Mat3, Twist, Vec3};
 
-use super::super::{Bundle, Lanes, get, put};
+use super::super::{Bundle, Lanes, get, get3, put, put3};
 use crate::plan::{PairKind, Plan, PlanPair};
 
 /// Room for the contact points of a pair.
@@ -107,18 +107,4 @@ impl<T: Bundle> Lanes<T> {
         put3(&mut slot.normal, lane, normal);
         put(&mut slot.gap, lane, contact.gap);
     }
-}
-
-/// The vector in one lane.
-#[inline(always)]
-fn get3<T: Bundle>(v: &Vec3<T>, lane: usize) -> Vec3<f64> {
-    Vec3::new(get(&v.x, lane), get(&v.y, lane), get(&v.z, lane))
-}
-
-/// Replaces the vector in one lane.
-#[inline(always)]
-fn put3<T: Bundle>(v: &mut Vec3<T>, lane: usize, value: Vec3<f64>) {
-    put(&mut v.x, lane, value.x);
-    put(&mut v.y, lane, value.y);
-    put(&mut v.z, lane, value.z);
 }

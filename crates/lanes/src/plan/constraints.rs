@@ -7,72 +7,13 @@ use spatial::{Mat3, Pose, Vec3};
 
 use super::drives::{PlanActuator, PlanDrive};
 use super::{Contacts, Limit, NotInLanes};
-
-/// The same constraint in every step, however it is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ConstraintName {
-    /// A contact point.
-    Contact {
-        /// Its geoms, the lower index first.
-        geoms: [usize; 2],
-        /// Which of their points in reach.
-        ordinal: usize,
-    },
-    /// Rolling and torsional friction of a contact point.
-    Spin {
-        /// Its geoms, the lower index first.
-        geoms: [usize; 2],
-        /// Which of their points in reach.
-        ordinal: usize,
-    },
-    /// A side of a joint's limit.
-    Limit {
-        /// Among the joints with limits.
-        place: usize,
-        /// 0 for the lower side, 1 for the upper one.
-        side: usize,
-    },
-    /// A part of an equality of the model: the point or the row, then the turn.
-    Equality {
-        /// The equality.
-        index: usize,
-        /// 0 or 1.
-        part: usize,
-    },
-    /// Dry friction of a joint.
-    JointFriction {
-        /// The degree of freedom.
-        dof: usize,
-    },
-    /// A part of a tendon: both sides of its limit, spring and damper, armature, actuators, dry friction.
-    Tendon {
-        /// The tendon.
-        index: usize,
-        /// The part, in this order.
-        part: usize,
-    },
-    /// A drive at its limits, by the first of its actuators.
-    Servo {
-        /// The control.
-        ctrl: usize,
-    },
-    /// PD control of a degree of freedom at its limits.
-    Pd {
-        /// The degree of freedom.
-        dof: usize,
-    },
-}
-
-impl ConstraintName {
-    /// Whether it is a contact point or its friction.
-    pub(crate) fn is_contact(self) -> bool {
-        matches!(self, Self::Contact { .. } | Self::Spin { .. })
-    }
-}
+use crate::ConstraintName;
 
 /// A constraint.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanConstraint {
+    /// None of contact points and their friction.
+    pub name: Option<ConstraintName>,
     pub jacobian: PlanJacobian,
     pub source: Source,
 }
@@ -220,9 +161,8 @@ pub(crate) struct Constraints {
     pub tendon_motors: Vec<TendonMotor>,
     /// The rolling and torsional friction of each contact slot, if it has any.
     pub spin_of: Vec<Option<usize>>,
-    /// The names of those that are no contacts, by their places, and by names.
-    names: Vec<(ConstraintName, usize)>,
-    name_of: Vec<Option<ConstraintName>>,
+    /// The places of those that have names, ascending by these.
+    places: Vec<(ConstraintName, usize)>,
     /// Whether any contact resists rolling: what others resist has three rows then as well.
     pub rolls: bool,
     pub first_limit: usize,
@@ -240,6 +180,7 @@ impl Constraints {
         turns: &[Mat3<f64>],
     ) -> Result<Self, NotInLanes> {
         let of_contact = |ends: &super::contacts::Ends| PlanConstraint {
+            name: None,
             jacobian: PlanJacobian::Point(ends.nodes),
             source: Source::Contact,
         };
@@ -251,14 +192,14 @@ impl Constraints {
             if spin.is_any() {
                 let source = Source::Spin { contact };
                 let jacobian = if rolls { PlanJacobian::Turn(ends.nodes) } else { PlanJacobian::Twist(ends.nodes) };
-                these.all.push(PlanConstraint { jacobian, source });
+                these.all.push(PlanConstraint { name: None, jacobian, source });
             }
         }
         these.first_limit = these.all.len();
         for limit in limits {
             for (side, coefficient) in [1.0, -1.0].into_iter().enumerate() {
-                these.name_next(ConstraintName::Limit { place: limit.place, side });
-                these.push_sum(&[Term { q: limit.q, dof: limit.v, coefficient }], Source::Limit);
+                let name = ConstraintName::limit(limit.place, side);
+                these.push_sum(name, &[Term { q: limit.q, dof: limit.v, coefficient }], Source::Limit);
             }
         }
         these.first_other = these.all.len();
@@ -268,64 +209,59 @@ impl Constraints {
         these.push_joint_friction(model)?;
         for (drive, of) in drives.iter().enumerate() {
             let first = of.actuators.first();
-            these.name_next(
-                first.map_or(ConstraintName::Pd { dof: of.v }, |first| ConstraintName::Servo { ctrl: first.ctrl }),
-            );
-            these.push_sum(&[Term { q: of.q, dof: of.v, coefficient: 1.0 }], Source::Drive { drive });
+            let name = first.map_or(ConstraintName::pd(of.v), |first| ConstraintName::servo(first.ctrl));
+            these.push_sum(name, &[Term { q: of.q, dof: of.v, coefficient: 1.0 }], Source::Drive { drive });
         }
-        these.name_of = vec![None; these.all.len()];
-        for &(name, k) in &these.names {
-            these.name_of[k] = Some(name);
-        }
-        these.names.sort_unstable();
+        let named = these.all.iter().enumerate().filter_map(|(k, constraint)| Some((constraint.name?, k)));
+        these.places = named.collect();
+        these.places.sort_unstable();
         Ok(these)
-    }
-
-    /// Gives the constraint that is pushed next a name.
-    fn name_next(&mut self, name: ConstraintName) {
-        self.names.push((name, self.all.len()));
-    }
-
-    /// The name of a constraint that is no contact.
-    pub fn name(&self, k: usize) -> Option<ConstraintName> {
-        self.name_of[k]
     }
 
     /// The inverse weights of the constraints after the contacts.
     pub fn inverse_weights(&self, model: &Model, weights: &InverseWeights) -> Vec<f64> {
         let limited: Vec<_> = super::limited(model).map(|(joint, _)| joint.v).collect();
-        let of = |name: &Option<ConstraintName>| match *name {
-            Some(ConstraintName::Limit { place, .. }) => weights.dofs[limited[place]],
-            Some(ConstraintName::Equality { index, part }) => weights.of_equality(model, index, part),
-            Some(ConstraintName::Tendon { index, .. }) => weights.tendons[index],
-            Some(ConstraintName::JointFriction { dof } | ConstraintName::Pd { dof }) => weights.dofs[dof],
-            Some(ConstraintName::Servo { ctrl }) => weights.of_actuator(model, ctrl),
-            Some(ConstraintName::Contact { .. } | ConstraintName::Spin { .. }) | None => 0.0,
+        let of = |constraint: &PlanConstraint| {
+            let Some([kind, index, part]) = constraint.name.map(|name| name.0) else { return 0.0 };
+            let index = index as usize;
+            match kind {
+                ConstraintName::LIMIT => weights.dofs[limited[index]],
+                ConstraintName::EQUALITY => weights.of_equality(model, index, part as usize),
+                ConstraintName::TENDON => weights.tendons[index],
+                ConstraintName::FRICTION | ConstraintName::PD => weights.dofs[index],
+                ConstraintName::SERVO => weights.of_actuator(model, index),
+                _ => 0.0,
+            }
         };
-        self.name_of[self.first_limit..].iter().map(of).collect()
+        self.all[self.first_limit..].iter().map(of).collect()
     }
 
     /// The constraint of this name, which is no contact.
     pub fn of_name(&self, name: ConstraintName) -> Option<usize> {
-        let place = self.names.binary_search_by_key(&name, |(name, _)| *name).ok()?;
-        Some(self.names[place].1)
+        let place = self.places.binary_search_by_key(&name, |(name, _)| *name).ok()?;
+        Some(self.places[place].1)
+    }
+
+    /// Calls `f` with the nodes that a constraint acts on.
+    #[inline(always)]
+    pub fn each_node(&self, k: usize, node_of_dof: &[usize], mut f: impl FnMut(usize)) {
+        match &self.all[k].jacobian {
+            PlanJacobian::Point(nodes) | PlanJacobian::Turn(nodes) | PlanJacobian::Twist(nodes) => {
+                nodes.iter().flatten().for_each(|node| f(*node));
+            }
+            PlanJacobian::Sum(terms) => self.terms[terms.clone()].iter().for_each(|term| f(node_of_dof[term.dof])),
+        }
     }
 
     /// The pairs of trees that constraints other than contacts join.
     pub fn joined_trees(&self, tree_of: &impl Fn(usize) -> usize, node_of_dof: &[usize]) -> Vec<[usize; 2]> {
         let mut joined = Vec::new();
-        for constraint in &self.all[self.first_limit..] {
-            match &constraint.jacobian {
-                PlanJacobian::Point([Some(a), Some(b)]) | PlanJacobian::Turn([Some(a), Some(b)]) => {
-                    joined.push([*a, *b].map(tree_of))
-                }
-                PlanJacobian::Point(_) | PlanJacobian::Turn(_) | PlanJacobian::Twist(_) => {}
-                PlanJacobian::Sum(terms) => {
-                    let trees = self.terms[terms.clone()].iter().map(|term| tree_of(node_of_dof[term.dof]));
-                    let trees: Vec<usize> = trees.collect();
-                    joined.extend(trees.windows(2).map(|pair| [pair[0], pair[1]]));
-                }
-            }
+        for k in self.first_limit..self.all.len() {
+            let mut last = None;
+            self.each_node(k, node_of_dof, |node| {
+                let tree = tree_of(node);
+                joined.extend(last.replace(tree).map(|last| [last, tree]));
+            });
         }
         joined.retain(|[a, b]| a != b);
         joined
@@ -340,18 +276,18 @@ impl Constraints {
         }
     }
 
-    fn push_sum(&mut self, terms: &[Term], source: Source) {
+    fn push_sum(&mut self, name: ConstraintName, terms: &[Term], source: Source) {
         let start = self.terms.len();
         self.terms.extend_from_slice(terms);
-        self.all.push(PlanConstraint { jacobian: PlanJacobian::Sum(start..self.terms.len()), source });
+        let jacobian = PlanJacobian::Sum(start..self.terms.len());
+        self.all.push(PlanConstraint { name: Some(name), jacobian, source });
     }
 
     fn push_ball_limits(&mut self, model: &Model) {
         for (limit, (joint, place, _)) in super::ball_limits(model).enumerate() {
             let source = Source::BallLimit { limit, q: joint.q, v: joint.v, compliance: joint.limit_compliance };
             let term = |k: usize| Term { q: joint.q, dof: joint.v + k, coefficient: 0.0 };
-            self.name_next(ConstraintName::Limit { place, side: 1 });
-            self.push_sum(&[term(0), term(1), term(2)], source);
+            self.push_sum(ConstraintName::limit(place, 1), &[term(0), term(1), term(2)], source);
         }
     }
 
@@ -363,8 +299,8 @@ impl Constraints {
                     return Err(NotInLanes("a free joint has dry friction".into()));
                 }
                 if force > 0.0 {
-                    self.name_next(ConstraintName::JointFriction { dof });
-                    self.push_sum(&[Term { q: node.q, dof, coefficient: 1.0 }], Source::JointFriction);
+                    let term = Term { q: node.q, dof, coefficient: 1.0 };
+                    self.push_sum(ConstraintName::friction(dof), &[term], Source::JointFriction);
                 }
             }
         }
@@ -384,7 +320,6 @@ impl Constraints {
             let mut weld = None;
             let (frames, kinds) = match &equality.kind {
                 EqualityKind::Coupling { y, x, polynomial } => {
-                    self.name_next(ConstraintName::Equality { index, part: 0 });
                     self.push_coupling(model, (index, *polynomial), *y, *x, compliance);
                     continue;
                 }
@@ -404,11 +339,11 @@ impl Constraints {
                 continue;
             }
             for (part, kind) in kinds.into_iter().enumerate() {
-                self.name_next(ConstraintName::Equality { index, part });
+                let name = Some(ConstraintName::equality(index, part));
                 let jacobian =
                     if matches!(kind, TieKind::Turn) { PlanJacobian::Turn(nodes) } else { PlanJacobian::Point(nodes) };
                 let source = Source::Tie { equality: index, tie: Box::new(Tie { kind, frames, weld }), compliance };
-                self.all.push(PlanConstraint { jacobian, source });
+                self.all.push(PlanConstraint { name, jacobian, source });
             }
         }
     }
@@ -436,36 +371,32 @@ impl Constraints {
         };
         let (y, x) = (placed(&of_y), placed(&of_x));
         let coupling = Box::new(Coupling { references: [y_reference, x_reference], polynomial, y, x });
-        self.push_sum(&row, Source::Coupling { equality, coupling, compliance });
+        self.push_sum(ConstraintName::equality(equality, 0), &row, Source::Coupling { equality, coupling, compliance });
     }
 
     fn push_tendons(&mut self, model: &Model) {
         for (k, tendon) in model.tendons.iter().enumerate() {
-            let terms = terms_of(model, tendon.terms());
+            let (terms, name) = (terms_of(model, tendon.terms()), |part| ConstraintName::tendon(k, part));
             if let Some((low, high)) = tendon.range {
                 for (side, (bound, sign)) in [(low, 1.0), (high, -1.0)].into_iter().enumerate() {
-                    self.name_next(ConstraintName::Tendon { index: k, part: side });
                     let terms: Vec<_> =
                         terms.iter().map(|term| Term { coefficient: sign * term.coefficient, ..*term }).collect();
                     let compliance = tendon.limit_compliance;
-                    self.push_sum(&terms, Source::TendonLimit { sign, bound, compliance });
+                    self.push_sum(name(side), &terms, Source::TendonLimit { sign, bound, compliance });
                 }
             }
             if tendon.stiffness != 0.0 || tendon.damping != 0.0 {
                 let (stiffness, damping, rest) = (tendon.stiffness, tendon.damping, tendon.rest);
-                self.name_next(ConstraintName::Tendon { index: k, part: 2 });
-                self.push_sum(&terms, Source::TendonSpring { stiffness, damping, rest });
+                self.push_sum(name(2), &terms, Source::TendonSpring { stiffness, damping, rest });
             }
             if tendon.armature > 0.0 {
-                self.name_next(ConstraintName::Tendon { index: k, part: 3 });
-                self.push_sum(&terms, Source::TendonArmature { armature: tendon.armature });
+                self.push_sum(name(3), &terms, Source::TendonArmature { armature: tendon.armature });
             }
             let actuators = PlanActuator::of_tendon(model, k);
             let count = actuators.len();
             for (part, actuator) in (4..).zip(actuators) {
                 if actuator.has_impedance() {
-                    self.name_next(ConstraintName::Tendon { index: k, part });
-                    self.push_sum(&terms, Source::TendonActuator(Box::new(actuator)));
+                    self.push_sum(name(part), &terms, Source::TendonActuator(Box::new(actuator)));
                 } else {
                     let start = self.terms.len();
                     self.terms.extend_from_slice(&terms);
@@ -473,8 +404,7 @@ impl Constraints {
                 }
             }
             if tendon.friction_loss > 0.0 {
-                self.name_next(ConstraintName::Tendon { index: k, part: 4 + count });
-                self.push_sum(&terms, Source::TendonFriction { force: tendon.friction_loss });
+                self.push_sum(name(4 + count), &terms, Source::TendonFriction { force: tendon.friction_loss });
             }
         }
     }

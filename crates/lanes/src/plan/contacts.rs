@@ -2,7 +2,7 @@
 
 use crate::constants::SPRING_WITHIN;
 use geometry::{Attachment, GeomPair, PairCollider, Scene};
-use multibody::{Compliance, Material, Model, Resistance};
+use multibody::{Compliance, JointType, Material, Model, Resistance};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
 use super::{NotInLanes, Setup, own_axes};
@@ -172,8 +172,10 @@ impl Contacts {
         let (kind, is_flipped) = self.kind(scene, attachments, &pair, places)?;
         let (material, spin) = surface(model, scene, &pair);
         let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
-        let surface =
-            Surface { compliance: material.compliance, spring_depth: spring_depth(model, attachments, &pair, radii) };
+        let trees = [a, b].map(|geom| attachments[geom].frame.map(|node| super::tree_of(model, node)));
+        let floats = |tree: usize| model.tree.nodes[model.tree.trees[tree].start].joint == JointType::Free;
+        let spring_depth = spring_depth(radii, trees, floats);
+        let surface = Surface { compliance: material.compliance, spring_depth };
         let (geoms, are_two) = match kind {
             PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => ([geom; 2], false),
             PairKind::Moving { geoms } => (geoms, true),
@@ -280,15 +282,33 @@ fn rank(shape: Shape) -> u8 {
     }
 }
 
+/// The surface of two geoms of an explicit pair, or of none.
+pub fn pair_surface(model: &Model, scene: &Scene, geoms: [usize; 2], explicit: Option<usize>) -> Material {
+    if let Some(pair) = explicit {
+        return model.materials[scene.pairs[pair].material];
+    }
+    let [a, b] = geoms.map(|geom| &model.materials[scene.geoms[geom].material]);
+    Material::combine(a, b)
+}
+
+/// The depth, m, beyond which no spring holds two geoms apart: the smaller of their inner `radii`, [`SPRING_WITHIN`] of it where both
+/// belong to one tree, infinite where one of them is a plane or a height field. `trees` are those that they move with; what is fixed in
+/// the world is the base of a robot that is fixed there.
+///
+/// A spring that starts deeper would throw them apart, and its normal turns round where their middles pass each other.
+pub fn spring_depth(radii: [f64; 2], trees: [Option<usize>; 2], floats: impl Fn(usize) -> bool) -> f64 {
+    let least = if radii.iter().all(|radius| radius.is_finite()) { radii[0].min(radii[1]) } else { f64::INFINITY };
+    let is_within = match trees {
+        [Some(a), Some(b)] => a == b,
+        [Some(tree), None] | [None, Some(tree)] => !floats(tree),
+        [None, None] => false,
+    };
+    if is_within { SPRING_WITHIN * least } else { least }
+}
+
 /// The surface of a pair, without sliding friction where nothing is resisted, and how it resists spinning.
 pub(super) fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> (Material, SpinResistance) {
-    let mut material = match pair.explicit {
-        Some(k) => model.materials[scene.pairs[k].material],
-        None => {
-            let [a, b] = pair.geoms.map(|g| &model.materials[scene.geoms[g].material]);
-            Material::combine(a, b)
-        }
-    };
+    let mut material = pair_surface(model, scene, pair.geoms, pair.explicit);
     if material.resistance == Resistance::None {
         material.friction = 0.0;
     }
@@ -298,16 +318,4 @@ pub(super) fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> (Materia
         rolling: if material.resistance == Resistance::Rolling { material.rolling_friction } else { 0.0 },
     };
     (material, spin)
-}
-
-/// As in `sim`.
-fn spring_depth(model: &Model, attachments: &[Attachment], pair: &GeomPair, radii: [f64; 2]) -> f64 {
-    let least = if radii.iter().all(|r| r.is_finite()) { radii[0].min(radii[1]) } else { f64::INFINITY };
-    let tree_of = |node: usize| model.tree.trees.partition_point(|nodes| nodes.end <= node);
-    let is_within = match pair.geoms.map(|g| attachments[g].frame.map(tree_of)) {
-        [Some(a), Some(b)] => a == b,
-        [Some(tree), None] | [None, Some(tree)] => model.tree.nodes[model.tree.trees[tree].start].joint.nv() < 6,
-        [None, None] => false,
-    };
-    if is_within { SPRING_WITHIN * least } else { least }
 }

@@ -3,7 +3,7 @@
 use multibody::{EffectiveMass, InverseWeights, Model};
 use spatial::Mat3;
 
-use super::numbers::{Mobility, drive_impedance, passive_impedance};
+use super::numbers::{drive_impedance, passive_impedance};
 use super::{Numbers, PdGains, PdNumbers, Plan};
 
 /// Lets a world by itself have other gains from step to step, with the memory that there is. Its plan is one whose gains
@@ -51,7 +51,7 @@ impl ChangingGains {
             self.mass.update(k, dofs.clone(), implicit);
             for i in nodes.clone() {
                 let turn: Mat3<f64> = plan.turns[i];
-                numbers.nodes[i].mobility = Mobility::new(&self.mass, i, turn, plan.contacts.extents[i]);
+                numbers.nodes[i].mobility = self.mass.node(i).turned(&turn);
             }
         }
     }

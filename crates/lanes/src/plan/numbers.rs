@@ -1,11 +1,11 @@
 //! The numbers of a plan that worlds may have of their own: masses, friction, gains and the like, and what follows from it.
 
 use geometry::{GeomPair, Scene};
-use multibody::{EffectiveMass, InverseWeights, Model, Node, SpringPoint, Transmission};
-use spatial::{ArticulatedInertia, Mat3, Sym3, Vec3};
+use multibody::{EffectiveMass, InverseWeights, Model, Node, NodeMobility, SpringPoint, Transmission};
+use spatial::{Mat3, Real, Sym3, Vec3};
 
 use super::contacts::surface;
-use super::{Constraints, Contacts, PdNumbers, PlanDrive, trace, weights};
+use super::{Constraints, Contacts, PdNumbers, PlanDrive, weights};
 
 /// Numbers of one world (`T` is f64), or of a world in each lane.
 #[derive(Clone, Debug)]
@@ -52,21 +52,7 @@ pub(crate) struct NodeNumbers<T> {
     pub inertia: Sym3<T>,
     /// Mass and mass moment that gravity acts on.
     pub weight: (T, Vec3<T>),
-    pub mobility: Mobility<T>,
-}
-
-/// How easily points of a node are moved, see [`EffectiveMass`], in the node's axes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mobility<T> {
-    pub lin: T,
-    pub mixed: Vec3<T>,
-    pub ang: Sym3<T>,
-    pub least: T,
-    /// How easily the node is turned, see [`EffectiveMass::angular_inverse`].
-    pub turn: T,
-    /// 1 over how easily the farthest point of the node is moved in all directions, see [`EffectiveMass::leverage`]; 0 where it is not.
-    pub per_farthest: T,
-    pub bare: ArticulatedInertia<T>,
+    pub mobility: NodeMobility<T>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -125,7 +111,7 @@ impl Numbers<f64> {
                 com: turn.transpose_mul(node.inertia.com),
                 inertia: node.inertia.inertia.rotated(turn.transpose()),
                 weight: weights[i],
-                mobility: Mobility::new(&mass, i, turn, contacts.extents[i]),
+                mobility: mass.node(i).turned(&turn),
             }
         };
         let nodes: Vec<_> = model.tree.nodes.iter().enumerate().map(node).collect();
@@ -222,22 +208,6 @@ fn frictions(model: &Model, scene: &Scene, contacts: &Contacts) -> (Vec<f64>, Ve
     (friction, spins)
 }
 
-impl Mobility<f64> {
-    pub fn new(mass: &EffectiveMass, i: usize, turn: Mat3<f64>, extent: f64) -> Self {
-        let (of, bare, back) = (mass.node(i), mass.bare_block(i), turn.transpose());
-        let farthest = trace(bare.c) + trace(bare.a) * extent.powi(2);
-        Self {
-            lin: of.lin,
-            mixed: turn.transpose_mul(of.mixed),
-            ang: of.ang.rotated(back),
-            least: of.least,
-            turn: mass.angular_inverse(i),
-            per_farthest: if farthest > 0.0 { 1.0 / farthest } else { 0.0 },
-            bare: ArticulatedInertia { a: bare.a.rotated(back), b: back * (bare.b * turn), c: bare.c.rotated(back) },
-        }
-    }
-}
-
 impl ActuatorNumbers<f64> {
     fn new(model: &Model, weights: &InverseWeights, ctrl: usize, dt: f64) -> Self {
         let actuator = &model.actuators[ctrl];
@@ -264,14 +234,14 @@ impl ActuatorNumbers<f64> {
     }
 }
 
-impl<T: Copy> Numbers<T> {
+impl<T: Real> Numbers<T> {
     /// The same of each number, in an order that is always the same.
     pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> Numbers<U> {
         fn all<T: Copy, U>(of: &[T], f: &mut impl FnMut(T) -> U) -> Vec<U> {
             of.iter().map(|x| f(*x)).collect()
         }
         Numbers {
-            gravity: vec3(self.gravity, f),
+            gravity: self.gravity.map(&mut *f),
             is_uneven: self.is_uneven,
             nodes: self.nodes.iter().map(|node| node.map(f)).collect(),
             trees: self.trees.iter().map(|tree| tree.map(f)).collect(),
@@ -288,35 +258,19 @@ impl<T: Copy> Numbers<T> {
             inverse_weights: all(&self.inverse_weights, f),
             pair_weights: all(&self.pair_weights, f),
             spins: self.spins.iter().map(|spin| spin.map(&mut *f)).collect(),
-            coms: self.coms.iter().map(|com| vec3(*com, f)).collect(),
+            coms: self.coms.iter().map(|com| com.map(&mut *f)).collect(),
         }
     }
 }
 
-impl<T: Copy> NodeNumbers<T> {
+impl<T: Real> NodeNumbers<T> {
     fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> NodeNumbers<U> {
         NodeNumbers {
             mass: f(self.mass),
-            com: vec3(self.com, f),
-            inertia: sym3(self.inertia, f),
-            weight: (f(self.weight.0), vec3(self.weight.1, f)),
+            com: self.com.map(&mut *f),
+            inertia: self.inertia.map(&mut *f),
+            weight: (f(self.weight.0), self.weight.1.map(&mut *f)),
             mobility: self.mobility.map(f),
-        }
-    }
-}
-
-impl<T: Copy> Mobility<T> {
-    fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> Mobility<U> {
-        let ArticulatedInertia { a, b, c } = self.bare;
-        let b = Mat3 { x: vec3(b.x, f), y: vec3(b.y, f), z: vec3(b.z, f) };
-        Mobility {
-            lin: f(self.lin),
-            mixed: vec3(self.mixed, f),
-            ang: sym3(self.ang, f),
-            least: f(self.least),
-            turn: f(self.turn),
-            per_farthest: f(self.per_farthest),
-            bare: ArticulatedInertia { a: sym3(a, f), b, c: sym3(c, f) },
         }
     }
 }
@@ -334,11 +288,3 @@ macro_rules! map_fields {
 map_fields!(TreeNumbers: as_one, half_mass, mass, per_mass);
 map_fields!(ActuatorNumbers: per_ctrl, constant, per_length, per_velocity, impedance, mobility);
 map_fields!(PdNumbers: kp, kd, target_velocity, impedance, most, is_limited);
-
-fn vec3<T: Copy, U>(v: Vec3<T>, f: &mut impl FnMut(T) -> U) -> Vec3<U> {
-    Vec3 { x: f(v.x), y: f(v.y), z: f(v.z) }
-}
-
-fn sym3<T: Copy, U>(s: Sym3<T>, f: &mut impl FnMut(T) -> U) -> Sym3<U> {
-    Sym3 { xx: f(s.xx), xy: f(s.xy), xz: f(s.xz), yy: f(s.yy), yz: f(s.yz), zz: f(s.zz) }
-}

@@ -1,9 +1,8 @@
 //! From contact points to contacts with friction.
 
 use geometry::Contact as Detected;
-use lanes::RowWeight;
-use lanes::constants::SPRING_WITHIN;
-use multibody::{Compliance, Material, Resistance};
+use lanes::{ConstraintName, RowWeight, WarmStartEntry, pair_surface, spring_depth};
+use multibody::{Compliance, JointType, Material, Resistance};
 use sap::Law;
 use spatial::{Mat3, Vec3};
 
@@ -11,7 +10,6 @@ use super::regularization::{OneSided, Start};
 use super::{ConstraintSet, Context, Report};
 use crate::ContactLaw;
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
-use crate::warm_start::{Key, Memory};
 
 /// Adds the contacts at some of the `detected` points that something can move, and the gap that every point starts the step
 /// with. `which` are ascending, all points of two geoms among them or none; constraints report to their places among them.
@@ -53,10 +51,7 @@ struct BodyPair {
     /// The tree and the node that each moves with, and where that is; none for what is fixed in the world.
     homes: [Option<(usize, usize, Vec3<f64>)>; 2],
     surface: Material,
-    /// The depth, m, beyond which no spring holds them apart: the smaller of their inner radii, [`SPRING_WITHIN`] of it where both
-    /// belong to one tree, infinite where one of them is a plane or a height field.
-    ///
-    /// A spring that starts deeper would throw them apart, and its normal turns round where their middles pass each other.
+    /// See [`lanes::spring_depth`].
     spring_depth: f64,
     /// Of the bodies' centres of mass, and what the cone of friction makes of it.
     inverse_weight: f64,
@@ -72,23 +67,18 @@ impl BodyPair {
         let bodies = [cx.scene.geoms[first].body, cx.scene.geoms[second].body];
         let radii = [cx.inner_radii[first], cx.inner_radii[second]];
         let homes = [cx.home(bodies[0]), cx.home(bodies[1])];
-        let least = if radii.iter().all(|radius| radius.is_finite()) { radii[0].min(radii[1]) } else { f64::INFINITY };
-        let is_within = match homes.map(|home| home.map(|(tree, ..)| tree)) {
-            [Some(a), Some(b)] => a == b,
-            // What is fixed in the world is the base of a robot that is fixed there.
-            [Some(tree), None] | [None, Some(tree)] => {
-                cx.cliques.trees[tree].tree.nodes.first().is_some_and(|root| root.joint.nv() < 6)
-            }
-            [None, None] => false,
+        let floats = |tree: usize| {
+            let root = cx.cliques.trees[tree].tree.nodes.first();
+            root.is_none_or(|root| root.joint == JointType::Free)
         };
-        let surface = surface(cx, contact);
+        let surface = pair_surface(cx.model, cx.scene, contact.geoms, contact.pair);
         let shifts = bodies.map(|body| cx.inverse_weights.shifts[body]);
         Self {
             geoms: contact.geoms,
             homes,
             inverse_weight: (shifts[0] + shifts[1]) * surface.share_of_cone(),
             surface,
-            spring_depth: if is_within { SPRING_WITHIN * least } else { least },
+            spring_depth: spring_depth(radii, homes.map(|home| home.map(|(tree, ..)| tree)), floats),
             surface_velocity: cx.surface_velocity(contact.geoms),
             has_turning: contact.geoms.iter().any(|geom| cx.scene.geoms[*geom].surface_motion.is_some()),
         }
@@ -109,14 +99,6 @@ struct Place {
     report: usize,
 }
 
-fn surface(cx: &Context<'_>, contact: &Detected) -> Material {
-    if let Some(pair) = contact.pair {
-        return cx.model.materials[cx.scene.pairs[pair].material];
-    }
-    let of = |g: usize| &cx.model.materials[cx.scene.geoms[g].material];
-    Material::combine(of(contact.geoms[0]), of(contact.geoms[1]))
-}
-
 /// A contact of rigid or soft bodies.
 pub(super) struct Touching<'a> {
     pub surface: &'a Material,
@@ -127,9 +109,9 @@ pub(super) struct Touching<'a> {
     pub surface_velocity: Vec3<f64>,
     pub normal: Vec3<f64>,
     pub gap: f64,
-    pub key: Key,
+    pub key: ConstraintName,
     /// Of rolling and torsional friction.
-    pub spin_key: Key,
+    pub spin_key: ConstraintName,
     pub report: Report,
 }
 
@@ -155,8 +137,8 @@ fn push_contact(
         surface_velocity: pair.surface_velocity + turning,
         normal: contact.normal,
         gap: contact.gap,
-        key: Key::contact(contact.geoms, ordinal),
-        spin_key: Key::spin(contact.geoms, ordinal),
+        key: ConstraintName::contact(contact.geoms, ordinal),
+        spin_key: ConstraintName::spin(contact.geoms, ordinal),
         report: Report::Contact(report),
     };
     push_touching(cx, set, &touching, by, || {
@@ -206,7 +188,7 @@ pub(super) fn push_touching(
         Law::bounded_friction(mu, r_t, r_n, turned(vn_hat), normal_impulse)
     };
     let law = law.with_surface_velocity([-t1.dot(surface_velocity), -t2.dot(surface_velocity)]);
-    let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
+    let memory = memory.map(|m| WarmStartEntry { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
     set.push_recalled(law, w, ConstraintJacobian::Ends { ends, basis, motion: Motion::Linear }, key, memory, report);
     set.set_rigid(is_rigid);
     set.set_recovery(recovery.map(turned));
@@ -241,7 +223,7 @@ fn push_spin(
         let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
         let law = Law::spin_friction(cx.rule.of_step.sigma * w, rolling, surface.torsional_friction, normal_impulse);
         let memory = set.recall(spin_key, cx);
-        let memory = memory.map(|m| Memory { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
+        let memory = memory.map(|m| WarmStartEntry { free_velocity: basis.transpose_mul(m.free_velocity), ..m });
         let jacobian = ConstraintJacobian::Ends { ends, basis, motion: Motion::Angular };
         set.push_recalled(law, w, jacobian, spin_key, memory, Report::None);
         set.set_rigid(is_rigid);

@@ -1,12 +1,12 @@
 //! Dry friction of joints, and drives at their limits.
 
+use lanes::ConstraintName;
 use multibody::Model;
 use sap::Law;
 
 use super::{ConstraintSet, Context};
 use crate::actuation::law;
 use crate::constraint_jacobian::ConstraintJacobian;
-use crate::warm_start::Key;
 
 /// Dry friction of one degree of freedom.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl JointFriction {
         let w = cx.cliques.trees[self.tree].factor.inverse_diagonal(self.node);
         let bound = cx.rule.of_step.dt * self.force;
         let law = Law::bounded(cx.rule.of_step.sigma * w, 0.0, -bound, bound);
-        set.push(law, w, row(self.tree, self.node, self.dof), Key::friction(self.v), cx);
+        set.push(law, w, row(self.tree, self.node, self.dof), ConstraintName::friction(self.v), cx);
     }
 }
 

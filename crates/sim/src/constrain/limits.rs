@@ -1,13 +1,12 @@
 //! Joint limits.
 
-use lanes::RowWeight;
-use multibody::{Compliance, Model};
-use spatial::Vec3;
+use lanes::{ConstraintName, RowWeight, ball_limit};
+use multibody::{Compliance, Model, vec3};
+use spatial::Quat;
 
-use super::{ConstraintSet, Context, Regularization};
+use super::{ConstraintSet, Context};
 use crate::constraint_jacobian::ConstraintJacobian;
 use crate::tree_workspace::TreeWorkspace;
-use crate::warm_start::Key;
 
 /// A joint limit of the model, with indices of its tree.
 #[derive(Clone, Copy, Debug)]
@@ -58,109 +57,60 @@ impl JointLimit {
         let twice_dt = 2.0 * cx.rule.of_step.dt;
         for (k, limit) in limits.iter().enumerate() {
             // Most limits are far, and this is all that is asked of them.
-            let reach = twice_dt * (v[limit.dof].abs() + workspace.v_star[limit.dof].abs()) + cx.rule.margin;
-            let (x, (low, high)) = (q[limit.q], limit.range);
-            if limit.ball {
-                limit.push_ball(first + k, workspace, (q, v), cx, set);
-                continue;
-            }
-            for (side, (gap, sign)) in [(x - low, 1.0), (high - x, -1.0)].into_iter().enumerate() {
-                if gap <= reach {
-                    let rates = || [sign * v[limit.dof], sign * workspace.v_linearised[limit.dof]];
-                    limit.push(
-                        (first + k, side),
-                        workspace,
-                        (gap, limit.jacobian(1, [sign, 0.0, 0.0])),
-                        rates,
-                        cx,
-                        set,
-                    );
-                }
+            let reach = twice_dt * (limit.speed(v) + limit.speed(&workspace.v_star)) + cx.rule.margin;
+            for (side, of) in limit.sides(q).into_iter().enumerate() {
+                let Some(Side { gap, axis }) = of.filter(|of| of.gap <= reach) else { continue };
+                let rates = || [v, &workspace.v_linearised[..]].map(|v| limit.rate(axis, v));
+                let w = workspace.factor.inverse_diagonal(limit.node);
+                let weight = RowWeight { w, inverse: cx.inverse_weights.dofs[workspace.dofs.start + limit.dof] };
+                let law = cx.rule.normal(limit.compliance, cx.rule.start(limit.compliance, gap, rates), weight);
+                let &Self { tree, node, dof, .. } = limit;
+                let jacobian = ConstraintJacobian::Joint { tree, node, dof, width: limit.width(), axis };
+                set.push_limit(law, w, jacobian, ConstraintName::limit(first + k, side), cx);
             }
         }
-    }
-
-    /// Adds the limit of a ball joint if the motion can reach it in the step; `q` and `v` are the tree's.
-    fn push_ball(
-        &self,
-        index: usize,
-        workspace: &TreeWorkspace,
-        (q, v): (&[f64], &[f64]),
-        cx: &Context<'_>,
-        set: &mut ConstraintSet,
-    ) {
-        for (side, candidate) in self.candidates(q, v, &workspace.v_star, &cx.rule).into_iter().enumerate() {
-            let Some((gap, jacobian)) = candidate else { continue };
-            let rates = || [v, &workspace.v_linearised[..]].map(|v| Self::rate(&jacobian, v));
-            self.push((index, side), workspace, (gap, jacobian.clone()), rates, cx, set);
-        }
-    }
-
-    /// Adds a side with its gap and its row of J; `rates` are those of the gap that [`Regularization::start`] asks for.
-    #[inline]
-    fn push(
-        &self,
-        (index, side): (usize, usize),
-        workspace: &TreeWorkspace,
-        (gap, jacobian): (f64, ConstraintJacobian),
-        rates: impl FnOnce() -> [f64; 2],
-        cx: &Context<'_>,
-        set: &mut ConstraintSet,
-    ) {
-        let w = workspace.factor.inverse_diagonal(self.node);
-        let weight = RowWeight { w, inverse: cx.inverse_weights.dofs[workspace.dofs.start + self.dof] };
-        let law = cx.rule.normal(self.compliance, cx.rule.start(self.compliance, gap, rates), weight);
-        set.push_limit(law, w, jacobian, Key::limit(index, side), cx);
-    }
-
-    /// The row of J with `axis` over `width` degrees of freedom.
-    #[inline]
-    fn jacobian(&self, width: usize, axis: [f64; 3]) -> ConstraintJacobian {
-        ConstraintJacobian::Joint { tree: self.tree, node: self.node, dof: self.dof, width, axis }
     }
 
     /// Gap, rate at the beginning and rate in free motion of both sides; `q` and `v` are the model's.
     pub fn rates(&self, workspace: &TreeWorkspace, q: &[f64], v: &[f64]) -> [Option<(f64, f64, f64)>; 2] {
         let (q, v) = (&q[workspace.qs.clone()], &v[workspace.dofs.clone()]);
-        self.sides(q, f64::INFINITY).map(|side| {
-            let (gap, jacobian) = side?;
-            Some((gap, Self::rate(&jacobian, v), Self::rate(&jacobian, &workspace.v_star)))
+        self.sides(q).map(|side| {
+            let Side { gap, axis } = side?;
+            Some((gap, self.rate(axis, v), self.rate(axis, &workspace.v_star)))
         })
     }
 
-    /// The rate of a side's gap when the tree moves with `v`.
-    fn rate(jacobian: &ConstraintJacobian, v: &[f64]) -> f64 {
-        let ConstraintJacobian::Joint { dof, width, axis, .. } = jacobian else { return 0.0 };
-        v[*dof..dof + width].iter().zip(axis).map(|(v, axis)| v * axis).sum()
+    fn width(&self) -> usize {
+        if self.ball { 3 } else { 1 }
     }
 
-    /// The sides that the motion can reach in a step: the gap and the row of J (over the joint's degrees of freedom).
-    ///
-    /// `q` and the velocities before and after free motion are the tree's. Limits further off than twice what the
-    /// joint moves at either velocity are left out.
-    fn candidates(
-        &self,
-        q: &[f64],
-        v: &[f64],
-        v_star: &[f64],
-        rule: &Regularization,
-    ) -> [Option<(f64, ConstraintJacobian)>; 2] {
-        let width = if self.ball { 3 } else { 1 };
-        let speed = |v: &[f64]| v[self.dof..self.dof + width].iter().map(|x| x * x).sum::<f64>().sqrt();
-        self.sides(q, 2.0 * rule.of_step.dt * (speed(v) + speed(v_star)) + rule.margin)
+    /// How fast the joint moves when the tree moves with `v`.
+    #[inline]
+    fn speed(&self, v: &[f64]) -> f64 {
+        if self.ball { vec3(&v[self.dof..]).norm() } else { v[self.dof].abs() }
     }
 
-    /// The sides not farther off than `reach`.
-    fn sides(&self, q: &[f64], reach: f64) -> [Option<(f64, ConstraintJacobian)>; 2] {
-        let width = if self.ball { 3 } else { 1 };
-        let side = |gap: f64, axis: [f64; 3]| (gap <= reach).then_some((gap, self.jacobian(width, axis)));
+    /// The rate of the gap of a side when the tree moves with `v`.
+    #[inline]
+    fn rate(&self, axis: [f64; 3], v: &[f64]) -> f64 {
+        if self.ball { vec3(&v[self.dof..]).dot(axis.into()) } else { axis[0] * v[self.dof] }
+    }
+
+    /// The lower and the upper side at the coordinates `q` of the tree. A ball has no lower one.
+    #[inline]
+    fn sides(&self, q: &[f64]) -> [Option<Side>; 2] {
+        let (q, (low, high)) = (&q[self.q..], self.range);
         if self.ball {
-            let turn = spatial::Quat::new(q[self.q], q[self.q + 1], q[self.q + 2], q[self.q + 3]).unit();
-            let turn = turn.rotation_vector();
-            let away = turn.normalized().unwrap_or(Vec3::ZERO) * -1.0;
-            return [None, side(self.range.1 - turn.norm(), away.to_array())];
+            let (gap, axis) = ball_limit(Quat::new(q[0], q[1], q[2], q[3]), high);
+            return [None, Some(Side { gap, axis: axis.to_array() })];
         }
-        let x = q[self.q];
-        [side(x - self.range.0, [1.0, 0.0, 0.0]), side(self.range.1 - x, [-1.0, 0.0, 0.0])]
+        [(q[0] - low, 1.0), (high - q[0], -1.0)].map(|(gap, sign)| Some(Side { gap, axis: [sign, 0.0, 0.0] }))
     }
+}
+
+/// A side of a limit: its gap, and its row of J over the joint's degrees of freedom.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    gap: f64,
+    axis: [f64; 3],
 }

@@ -62,7 +62,7 @@ impl Regularization {
         let law = self.compliant(compliance, weight, start.violation.abs());
         let touching = if law.is_rigid() { law.of.per_rate * start.rate } else { f64::INFINITY };
         let (is_rigid, is_midway) = (law.is_rigid(), law.is_midway);
-        let mut v_hat = law.scalar(start).min(law.of.fastest);
+        let mut v_hat = law.of.v_hat(start.violation, start.rate).min(law.of.fastest);
         if start.violation >= 0.0 && matches!(compliance, Compliance::Reference(_)) {
             v_hat = v_hat.min(-start.violation / self.of_step.dt);
         }
@@ -191,18 +191,11 @@ impl Compliant {
 
     /// v̂ for the violation φ of an equality.
     pub fn bias(&self, start: Start<Vec3<f64>>) -> Vec3<f64> {
-        let v_hat = start.violation * self.of.per_violation + start.rate * self.of.per_rate;
-        let speed = v_hat.norm();
-        if speed > self.of.fastest { v_hat * (self.of.fastest / speed) } else { v_hat }
-    }
-
-    /// v̂ of one row, without its bound.
-    fn scalar(&self, start: Start<f64>) -> f64 {
-        self.of.v_hat(start.violation, start.rate)
+        self.of.bias3(start.violation, start.rate)
     }
 
     /// v̂ of one row.
     pub fn scalar_bias(&self, start: Start<f64>) -> f64 {
-        self.scalar(start).clamp(-self.of.fastest, self.of.fastest)
+        self.of.bias(start.violation, start.rate)
     }
 }

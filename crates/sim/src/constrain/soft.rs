@@ -9,9 +9,8 @@ use super::contacts::{Touching, push_touching};
 use super::{ConstraintSet, Context, Report};
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
 use crate::soft::{SoftBodies, SoftEnd};
-use crate::warm_start::Key;
-use lanes::RowWeight;
 use lanes::constants::MEAN;
+use lanes::{ConstraintName, RowWeight};
 
 /// Adds the contacts of soft bodies and the nodes that bodies hold; `gaps` become those that the contacts start the step with.
 pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut ConstraintSet, gaps: &mut Vec<f64>) {
@@ -31,7 +30,7 @@ pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut Constrain
         let start = cx.rule.start(Compliance::NearRigid, position - point, || cx.velocities(&ends, Motion::Linear));
         let law = Law::equalities(rule.of.r, rule.bias(start).to_array());
         let jacobian = ConstraintJacobian::Ends { ends, basis: Mat3::IDENTITY, motion: Motion::Linear };
-        set.push(law, w, jacobian, Key::hold(k), cx);
+        set.push(law, w, jacobian, ConstraintName::hold(k), cx);
         set.set_rigid(true);
     }
 }
@@ -98,14 +97,14 @@ fn push_contact(
 }
 
 /// What a contact is known by: the bodies, and the node on one of its sides, else its place among all.
-fn key(contact: &SoftContact, index: usize) -> Key {
+fn key(contact: &SoftContact, index: usize) -> ConstraintName {
     let is_node = |point: &geometry::SoftPoint| point.weights[0] == 1.0;
     let (other, node) = match &contact.partner {
         SoftPartner::Geom(geom) => (*geom as u32, None),
         SoftPartner::Soft(point) => (point.body | 1 << 31, is_node(point).then_some(point.nodes[0] | 1 << 30)),
     };
     let of_point = is_node(&contact.point).then_some(contact.point.nodes[0]);
-    Key::soft(contact.point.body, other, of_point.or(node).unwrap_or(index as u32 | 1 << 31))
+    ConstraintName::soft(contact.point.body, other, of_point.or(node).unwrap_or(index as u32 | 1 << 31))
 }
 
 fn soft_surface(friction: f64) -> Material {

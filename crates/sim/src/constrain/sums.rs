@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use lanes::RowWeight;
+use lanes::{ConstraintName, RowWeight};
 use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow};
 use sap::Law;
 
 use super::{ConstraintSet, Context, Start};
 use crate::constraint_jacobian::{ConstraintJacobian, Term};
-use crate::warm_start::Key;
 
 /// One joint's part in a sum.
 #[derive(Clone, Copy, Debug)]
@@ -215,11 +214,7 @@ impl Coupling {
         }
         let of = |(sum, reference): &(Sum, f64)| sum.value(cx.q) - reference;
         let x = of(&self.x);
-        let (mut p, mut slope) = (0.0, 0.0);
-        for &c in self.polynomial.iter().rev() {
-            slope = slope * x + p;
-            p = p * x + c;
-        }
+        let (p, slope) = multibody::polynomial(&self.polynomial, x);
         let violation = of(&self.y) - p;
         let Some((jacobian, w)) = push_terms(&[(&self.y.0, 1.0), (&self.x.0, -slope)], cx, set) else { return };
         let weight = RowWeight { w, inverse: cx.inverse_weights.of_equality(cx.model, index, 0) };
@@ -230,7 +225,7 @@ impl Coupling {
             [y - slope * x, y_led - slope * x_led]
         };
         let law = Law::equality(rule.of.r, rule.scalar_bias(cx.rule.start(compliance, violation, rates)));
-        set.push(law, w, jacobian, Key::equality(index, 0), cx);
+        set.push(law, w, jacobian, ConstraintName::equality(index, 0), cx);
         set.set_rigid(rule.is_rigid());
     }
 }

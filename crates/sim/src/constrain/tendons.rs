@@ -1,9 +1,7 @@
 //! Tendons: their limits, springs, friction and inertia, and the actuators on them. Actuators on sites act along rows of the same kind.
 
-use lanes::RowWeight;
-use multibody::{
-    Compliance, InverseWeights, Model, StepForce, Tendon, TendonLook, TendonPath, TendonRow, Transmission,
-};
+use lanes::{ConstraintName, RowWeight};
+use multibody::{InverseWeights, Model, StepForce, Tendon, TendonRow, Transmission, stretch};
 use sap::Law;
 
 use super::sums::{Sum, push_terms};
@@ -13,7 +11,6 @@ use crate::actuation::{self, Inputs, PlacedActuator};
 use crate::scheme::{Discretization, Resistance};
 use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
-use crate::warm_start::Key;
 use crate::{Energy, State};
 
 /// An actuator on a tendon.
@@ -57,7 +54,7 @@ impl TendonForces {
             let is_on_sites = actuator.transmission.sites().next().is_some();
             is_on_sites.then(|| Self {
                 sum: Sum::of_site(ctrl),
-                tendon: nothing(),
+                tendon: Tendon::default(),
                 // The row has the gear in it.
                 actuators: vec![TendonActuator { gear: 1.0, actuator: PlacedActuator::new(model, weights, ctrl) }],
                 inverse_weight: f64::INFINITY,
@@ -132,7 +129,7 @@ impl TendonForces {
         step: &Discretization,
     ) -> impl Iterator<Item = StepForce<f64>> {
         let (tendon, dt) = (&self.tendon, step.dt);
-        let stretch = stretch(tendon, length);
+        let stretch = stretch(tendon.rest, length);
         let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
         let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
         let Resistance { ahead, impedance } = step.resist(stiffness, tendon.damping, self.inverse_weight);
@@ -232,14 +229,14 @@ impl TendonForces {
             } else {
                 actuation::law(&force, rate)
             };
-            set.push(law, w, jacobian, Key::tendon(index, part), cx);
+            set.push(law, w, jacobian, ConstraintName::tendon(index, part), cx);
         }
         let friction = dt * tendon.friction_loss;
         if friction > 0.0
             && let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
         {
             let law = Law::bounded(cx.rule.of_step.sigma * w, 0.0, -friction, friction);
-            set.push(law, w, jacobian, Key::tendon(index, 2 + 2 + self.actuators.len()), cx);
+            set.push(law, w, jacobian, ConstraintName::tendon(index, 2 + 2 + self.actuators.len()), cx);
         }
     }
 
@@ -259,36 +256,14 @@ impl TendonForces {
                 if self.sum.is_spatial() && !law.is_midway {
                     law.v_hat -= sign * cx.jacobian_drift.of_tendon(index, rate);
                 }
-                set.push_limit(law, w, jacobian, Key::tendon(index, side), cx);
+                set.push_limit(law, w, jacobian, ConstraintName::tendon(index, side), cx);
             }
         }
     }
 }
 
-/// A tendon along which nothing acts.
-fn nothing() -> Tendon {
-    Tendon {
-        name: String::new(),
-        path: TendonPath::Joints(Vec::new()),
-        range: None,
-        limit_compliance: Compliance::default(),
-        stiffness: 0.0,
-        damping: 0.0,
-        rest: (0.0, 0.0),
-        friction_loss: 0.0,
-        armature: 0.0,
-        look: TendonLook::default(),
-    }
-}
-
-/// Stretch of a tendon's spring, 0 while it is slack.
-fn stretch(tendon: &Tendon, length: f64) -> f64 {
-    let (low, high) = tendon.rest;
-    (length - high).max(0.0) + (length - low).min(0.0)
-}
-
 /// Adds the energy of a tendon's spring and of its inertia; `row` is that of the state.
 pub(super) fn add_energy(tendon: &Tendon, row: &TendonRow, state: &State, energy: &mut Energy) {
     energy.kinetic += 0.5 * tendon.armature * row.rate(&state.v).powi(2);
-    energy.potential += 0.5 * tendon.stiffness * stretch(tendon, row.length).powi(2);
+    energy.potential += 0.5 * tendon.stiffness * stretch(tendon.rest, row.length).powi(2);
 }

@@ -1,11 +1,11 @@
 //! Outcomes of a step's contact points, gathered from its islands in the order of detection.
 
+use lanes::{ConstraintName, WarmStartEntry};
 use support::ThreadPool;
 
 use super::{Island, Islands};
 use crate::report::ContactOutcome;
 use crate::sensors::EndLoad;
-use crate::warm_start::{Entry, Key};
 use crate::{Stats, WarmStart};
 
 /// Parts that contact points and islands are cut into, whatever the number of threads: sums are the same.
@@ -17,7 +17,7 @@ struct Share<'a> {
     /// Of the contact points, where they are, and what became of them.
     places: &'a [(u32, u32)],
     contact_outcomes: &'a mut [ContactOutcome],
-    entries: &'a mut [Entry],
+    entries: &'a mut [WarmStartEntry],
     sums: Sums,
 }
 
@@ -38,10 +38,10 @@ impl Islands {
     }
 
     /// The contact points with an impulse, their keys, and what became of them.
-    pub fn pushing(&self) -> impl Iterator<Item = (u32, Key, &ContactOutcome)> {
+    pub fn pushing(&self) -> impl Iterator<Item = (u32, ConstraintName, &ContactOutcome)> {
         let all = self.active().iter().flat_map(|island| {
             let points = island.contacts.iter().zip(&island.memories).zip(&island.contact_outcomes);
-            points.map(|((contact, memory), outcome)| (*contact, memory.key, outcome))
+            points.map(|((contact, memory), outcome)| (*contact, memory.name, outcome))
         });
         all.filter(|(_, _, outcome)| outcome.impulse != [0.0; 3])
     }
@@ -58,9 +58,9 @@ impl Islands {
     }
 
     /// Among all contact points, the one of which the constraint is known by `key`.
-    pub fn find(&self, key: Key) -> Option<usize> {
+    pub fn find(&self, key: ConstraintName) -> Option<usize> {
         self.active().iter().find_map(|island| {
-            let k = island.memories.iter().position(|memory| memory.key == key)?;
+            let k = island.memories.iter().position(|memory| memory.name == key)?;
             Some(island.contacts[k] as usize)
         })
     }
@@ -82,7 +82,7 @@ impl Islands {
         contact_outcomes.resize(count, ContactOutcome::default());
         entries.truncate(count);
         entries.reserve(self.most_memories.max(count) - entries.len());
-        entries.resize(count, Entry::NONE);
+        entries.resize(count, WarmStartEntry::NONE);
         let Sums { stats: found, others, has_gaps } = self.gather(pool, contact_outcomes, entries);
         *stats = stats.plus(&found);
         self.most_memories = (count + others).max(self.most_memories);
@@ -98,7 +98,7 @@ impl Islands {
         &self,
         pool: &mut ThreadPool,
         mut contact_outcomes: &mut [ContactOutcome],
-        mut entries: &mut [Entry],
+        mut entries: &mut [WarmStartEntry],
     ) -> Sums {
         if self.active <= SHARES {
             let (islands, places) = (self.active(), &self.place_of[..]);
@@ -142,7 +142,7 @@ impl Share<'_> {
         for (&(island, k), (outcome, entry)) in self.places.iter().zip(out) {
             let (island, k) = (&all[island as usize], k as usize);
             (*outcome, *entry) = (island.contact_outcomes[k], island.memories[k]);
-            self.sums.has_gaps |= entry.key == Entry::NONE.key;
+            self.sums.has_gaps |= entry.name == WarmStartEntry::NONE.name;
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Joints, tendons and actuators.
 
+use lanes::ConstraintName;
 use multibody::{
     ActuatorQuantity, JointKind, JointQuantity, TendonQuantity, Transmission, gear_of_axes, length_of_axes,
 };
 use spatial::{Quat, Vec3};
 
 use super::Instruments;
-use crate::warm_start::Key;
 
 /// How far a limit is violated, and the rate of that; both 0 where none is.
 fn violation(sides: [(f64, f64); 2]) -> (f64, f64) {
@@ -32,13 +32,14 @@ impl Instruments<'_> {
                 // Limits are known by their place among those of joints with one coordinate and of balls.
                 let is_limit = |joint: &&multibody::Joint| joint.range.is_some() && joint.kind.can_have_limits();
                 let place = self.model().joints[..index].iter().filter(is_limit).count();
-                out[0] = if is_limit(&joint) { self.limit_force(|side| Key::limit(place, side)) } else { 0.0 };
+                out[0] =
+                    if is_limit(&joint) { self.limit_force(|side| ConstraintName::limit(place, side)) } else { 0.0 };
             }
         }
     }
 
     /// The force of the two sides of a limit in the last step.
-    fn limit_force(&self, key: impl Fn(usize) -> Key) -> f64 {
+    fn limit_force(&self, key: impl Fn(usize) -> ConstraintName) -> f64 {
         if self.dt == 0.0 {
             return 0.0;
         }
@@ -75,7 +76,9 @@ impl Instruments<'_> {
             TendonQuantity::Velocity => rate,
             TendonQuantity::LimitDistance => violated().0,
             TendonQuantity::LimitVelocity => violated().1,
-            TendonQuantity::LimitForce if tendon.range.is_some() => self.limit_force(|side| Key::tendon(index, side)),
+            TendonQuantity::LimitForce if tendon.range.is_some() => {
+                self.limit_force(|side| ConstraintName::tendon(index, side))
+            }
             TendonQuantity::LimitForce => 0.0,
             TendonQuantity::ActuatorForce => {
                 let acts = |(k, actuator): (usize, &multibody::Actuator)| match actuator.transmission {

@@ -2,18 +2,18 @@
 //! step.
 
 use geometry::SoftPartner;
+use lanes::ConstraintName;
 use spatial::{Vec3, Wrench};
 
 use super::Instruments;
 use crate::Frame;
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
 use crate::coupled::CliqueSlot;
-use crate::warm_start::Key;
 
 /// The impulse of a constraint between two bodies that is no contact point's: of what ties them, of friction that resists spinning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndLoad {
-    pub key: Key,
+    pub key: ConstraintName,
     /// The nodes of the two ends as [`ConstraintEnd`]s, their trees those of the model.
     pub ends: [Option<ConstraintEnd>; 2],
     /// Impulse on the second end, world, N·s or N·m·s; the first has the opposite one.
@@ -25,7 +25,7 @@ impl EndLoad {
     /// Of a constraint between two ends; none of one on coordinates. `slots` are those of its island; beyond the model's `trees` are soft
     /// bodies, whose side is left out.
     pub fn new(
-        key: Key,
+        key: ConstraintName,
         jacobian: &ConstraintJacobian,
         impulse: &[f64],
         slots: &[CliqueSlot],
@@ -145,7 +145,7 @@ impl Instruments<'_> {
 
     /// The torque of spinning and rolling friction on the second geom at point `ordinal` of two geoms, world.
     pub(super) fn spin(&self, geoms: [usize; 2], ordinal: usize) -> Vec3<f64> {
-        let key = Key::spin(geoms, ordinal);
+        let key = ConstraintName::spin(geoms, ordinal);
         let load = self.loads.iter().find(|load| load.key == key && load.motion == Motion::Angular);
         load.filter(|_| self.dt > 0.0).map_or(Vec3::ZERO, |load| load.impulse * (1.0 / self.dt))
     }

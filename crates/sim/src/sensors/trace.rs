@@ -1,6 +1,6 @@
 //! What sensors need of a step that was not made by a [`Simulation`](crate::Simulation): of worlds in lanes.
 
-use lanes::{LaneContact, LaneLoad, LaneTie};
+use lanes::{ConstraintName, LaneLoad, WarmStartEntry};
 use multibody::{Kinematics, Model, Sensor, SensorKind, StepForce, Transmission, forward_kinematics};
 use spatial::Vec3;
 
@@ -9,7 +9,6 @@ use crate::actuation::{force_law, force_of_step};
 use crate::constraint_jacobian::{ConstraintEnd, Motion};
 use crate::scheme::Discretization;
 use crate::step_forces::StepForces;
-use crate::warm_start::{Entry, Key};
 use crate::{ContactPoint, Options, SoftContactPoint, WarmStart};
 
 /// What the sensors of accelerations and forces look at: a step's accelerations, and its impulses by their origin.
@@ -39,7 +38,6 @@ pub(crate) struct LaneScratch {
     pub mobility: Vec<f64>,
     pub v_solved: Vec<f64>,
     pub v_end: Vec<f64>,
-    pub contacts: Vec<LaneContact>,
 }
 
 /// What of a step the sensors of a model look at.
@@ -144,8 +142,8 @@ impl StepTrace {
     }
 
     /// Adds the impulse of a side of a limit.
-    pub(crate) fn push_limit(&mut self, key: Key, normal: f64) {
-        self.limits.entries_mut().push(Entry { key, free_velocity: Vec3::ZERO, normal });
+    pub(crate) fn push_limit(&mut self, key: ConstraintName, normal: f64) {
+        self.limits.entries_mut().push(WarmStartEntry { name: key, free_velocity: Vec3::ZERO, normal });
     }
 
     /// Adds an impulse between two bodies of a step that began at `q`; `is_placed` says whether nodes are known to be there.
@@ -159,17 +157,14 @@ impl StepTrace {
             let arm = load.point - kin.frames[node].pos;
             ConstraintEnd { tree, node: node - model.tree.trees[tree].start, arm }
         };
-        let (key, motion) = match load.tie {
-            LaneTie::Equality { is_torque: false } => (Key::equality(0, 0), Motion::Linear),
-            LaneTie::Equality { is_torque: true } => (Key::equality(0, 1), Motion::Angular),
-            LaneTie::Spin { geoms, ordinal } => (Key::spin(geoms, ordinal), Motion::Angular),
-        };
-        self.loads.push(EndLoad { key, ends: load.nodes.map(|node| node.map(end)), impulse: load.impulse, motion });
+        let motion = if load.is_torque { Motion::Angular } else { Motion::Linear };
+        let ends = load.nodes.map(|node| node.map(end));
+        self.loads.push(EndLoad { key: load.name, ends, impulse: load.impulse, motion });
     }
 
     /// Ends the trace: contact points are put in the order of a [`Simulation`](crate::Simulation).
     pub(crate) fn finish(&mut self) {
-        self.contacts.sort_by_key(|point| Key::contact(point.geoms, 0));
+        self.contacts.sort_by_key(|point| ConstraintName::contact(point.geoms, 0));
         self.limits.sort(0);
     }
 

@@ -9,8 +9,8 @@
 use super::Simulation;
 use crate::constraint_jacobian::{ConstraintEnd, Motion};
 use crate::report::ContactOutcome;
-use crate::warm_start::Key;
 use crate::{ContactPoint, SimulationError, Theta};
+use lanes::ConstraintName;
 
 impl Simulation {
     /// Resolves what would be hit in the step, from the constraints in reach at q₀; whether there was anything. The
@@ -66,7 +66,7 @@ impl Simulation {
     /// Keeps the impulses of the contact points for the report of the step.
     fn remember_impacts(&mut self) {
         let Self { impacts, islands, detected, scene, .. } = self;
-        let report = |(contact, key, outcome): (u32, Key, &ContactOutcome)| {
+        let report = |(contact, key, outcome): (u32, ConstraintName, &ContactOutcome)| {
             (key, ContactPoint::new(&detected[contact as usize], scene, outcome))
         };
         impacts.extend(islands.pushing().map(report));

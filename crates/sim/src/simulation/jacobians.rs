@@ -12,6 +12,7 @@
 
 mod parameters;
 
+use lanes::ConstraintName;
 use multibody::integrate;
 use sap::{BlockCholesky, Constraint, LawData, Linearization, Structure};
 use spatial::{Mat3, Vec3};
@@ -22,7 +23,6 @@ use crate::constrain::{Regularization, push_contacts};
 use crate::constraint_jacobian::ConstraintJacobian;
 use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, Factorization};
 use crate::jacobians::StepJacobians;
-use crate::warm_start::Key;
 use crate::{ContactLaw, Options, Parameters, Scheme, SimulationError};
 use parameters::Numbers;
 
@@ -46,7 +46,7 @@ const JUMP: f64 = 100.0;
 struct Reference {
     /// Which drives are constraints.
     apart: Vec<bool>,
-    keys: Vec<Key>,
+    keys: Vec<ConstraintName>,
     jacobians: Vec<ConstraintJacobian>,
     /// Where those between two bodies are.
     points: Vec<Option<Vec3<f64>>>,
@@ -358,7 +358,7 @@ impl Simulation {
 
     /// The present constraint that is `key` in the reference: of the points of two geoms the one nearest to `point`, if
     /// it can be the same. `next` is where to look first.
-    fn find(&self, key: Key, point: Option<Vec3<f64>>, next: &mut usize) -> Option<usize> {
+    fn find(&self, key: ConstraintName, point: Option<Vec3<f64>>, next: &mut usize) -> Option<usize> {
         let keys = &self.set.keys;
         let first = (*next..keys.len()).chain(0..*next).find(|&i| keys[i].has_source_of(key))?;
         *next = first;

@@ -7,16 +7,14 @@
 use std::sync::Arc;
 
 use geometry::Scene;
-use lanes::{Bundle, ChangingGains, ConstraintName, Lanes, Numbers, Plan, Summary, WarmStartEntry};
+use lanes::{Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry};
 use multibody::Model;
-use spatial::Vec3;
 
 use super::Simulation;
 use super::planning::{attachments, plan_with};
-use crate::report::{ContactOutcome, Reports};
+use crate::report::{self, Reports};
 use crate::sensors::trace::StepTrace;
 use crate::step_forces::LastStep;
-use crate::warm_start::{Entry, Key};
 use crate::{ContactLaw, Options, Pd, SimulationError, State, Stats};
 
 /// Trees at most: lanes solve the constraints of all trees as one problem, whatever islands there are.
@@ -153,10 +151,7 @@ impl Lane {
         (lanes.has_forces, lanes.has_wrenches) = (is_any(&state.applied_force), is_any(&state.applied_wrench));
         lanes.applied_force.copy_from_slice(&state.applied_force);
         lanes.applied_wrench.copy_from_slice(&state.applied_wrench);
-        let in_lane = |&Entry { key, free_velocity, normal }: &Entry| {
-            Some(WarmStartEntry { name: key.in_lane()?, free_velocity, normal })
-        };
-        lanes.set_warm_start(state.warm_start.entries().iter().filter_map(in_lane));
+        lanes.set_warm_start(state.warm_start.entries());
         lanes.stats = lanes::LaneStats::default();
     }
 
@@ -168,9 +163,7 @@ impl Lane {
         state.act.copy_from_slice(&lanes.act);
         let entries = state.warm_start.entries_mut();
         entries.clear();
-        let entry =
-            |WarmStartEntry { name, free_velocity, normal }| Entry { key: Key::of_lane(name), free_velocity, normal };
-        entries.extend(lanes.warm_start(&lengths[length].plan).map(entry));
+        entries.extend(lanes.warm_start(&lengths[length].plan));
         state.warm_start.sort(0);
         state.extrapolation.clear();
     }
@@ -180,11 +173,9 @@ impl Lane {
         let plan = &self.lengths[length].plan;
         reports.clear();
         self.lanes.each_contact(plan, 0, |contact, impulse, velocity| {
-            let lanes::LaneContact { geoms, position, normal, gap, .. } = contact;
-            let (t1, t2) = normal.tangents();
-            let along = |v: Vec3<f64>| [t1.dot(v), t2.dot(v), normal.dot(v)];
-            reports.detected.push(geometry::Contact { geoms, position, normal, gap, pair: None });
-            reports.contact_outcomes.push(ContactOutcome { gap, impulse: along(impulse), velocity: along(velocity) });
+            let (detected, outcome) = report::of_lane(contact, impulse, velocity);
+            reports.detected.push(detected);
+            reports.contact_outcomes.push(outcome);
         });
         let Summary { contacts, active_contacts, limits, constraints, islands, iterations, residual, penetration } =
             self.lanes.summary(plan);
@@ -214,8 +205,7 @@ fn make_room<T>(all: &mut Vec<T>, most: usize) {
 /// Whether lanes can make the next step from this state. Of worlds that hardly move the step for all models knows the solution of the last
 /// step, and has little to do.
 fn takes(state: &State, law: ContactLaw) -> bool {
-    let is_cone =
-        |entry: &&Entry| entry.normal > 0.0 && matches!(entry.key.in_lane(), Some(ConstraintName::Contact { .. }));
+    let is_cone = |entry: &&WarmStartEntry| entry.normal > 0.0 && entry.name.is_contact() && !entry.name.is_spin();
     !state.extrapolation.is_calm()
         && state.surface_velocity.iter().all(|v| *v == 0.0)
         && (law != ContactLaw::Sap || state.warm_start.entries().iter().filter(is_cone).count() <= MAX_CONES)

@@ -35,7 +35,7 @@ impl MocapBody {
 impl Simulation {
     /// Takes bodies that are moved from outside to where the state has them. What moves them has no speed: a step meets them where they are.
     pub(super) fn follow_mocap(&mut self) {
-        let Self { mocap, model, state, collider, sources, .. } = self;
+        let Self { mocap, model, state, collider, .. } = self;
         let mut have_moved = false;
         for (body, pose) in mocap.iter().zip(state.mocap.as_chunks::<7>().0) {
             let pose = mocap_pose(pose);
@@ -53,7 +53,6 @@ impl Simulation {
             }
         }
         if have_moved {
-            sources.take_fixed_frames(model);
             self.queries = None;
             self.state.rests.clear();
         }

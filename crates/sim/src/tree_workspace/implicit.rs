@@ -12,6 +12,7 @@
 //! solved is m(v̂) = ŵ, ŵ the generalised impulse of the constraints in the last step, and the second stage A (v − v̂) = Jᵀγ − ŵ:
 //! v − v̂ is O(dt²) while forces are smooth. A tree that nothing pushes any more is solved again with ŵ = 0.
 
+use lanes::ConstraintName;
 use multibody::{
     ImplicitFactor, JointDerivative, Rates, add_generalized_forces, difference, logarithm_tangent, propagate, vec3,
     velocities,
@@ -22,7 +23,6 @@ use super::TreeWorkspace;
 use super::whole::Ends;
 use crate::State;
 use crate::scheme::Discretization;
-use crate::warm_start::Key;
 
 /// Newton steps at most, shortened ones included. Motion that the step resolves takes one to five.
 const MOST: usize = 16;
@@ -379,7 +379,7 @@ impl TreeWorkspace {
         newton.gains.fill(0.0);
         for drive in self.drives.iter_mut() {
             let dof = self.dofs.start + drive.dof;
-            if drive.key == Key::pd(dof) {
+            if drive.key == ConstraintName::pd(dof) {
                 newton.gains[drive.dof] = if drive.apart { 0.0 } else { pd.kp[dof] };
                 let rate = newton.v_theta[drive.dof] - pd.target_velocity[dof];
                 let force = -pd.kp[dof] * newton.error[drive.dof] - pd.kd[dof] * rate;
