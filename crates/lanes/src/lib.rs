@@ -60,7 +60,8 @@ use drives::Drive;
 pub use lone::{Summary, WarmStartEntry};
 use one_by_one::Solver;
 pub use plan::{
-    ChangingGains, ConstraintName, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table, keeps_momentum,
+    ChangingGains, ConstraintName, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table, Variation,
+    keeps_momentum,
 };
 pub use reports::{LaneLoad, LaneTie};
 pub use rule::{OneSided, RowLaw, RowWeight, Rule};

@@ -117,11 +117,8 @@ impl Batch {
     }
 
     fn differentiate_one(&self, world: usize, one: &mut Simulation) -> Result<StepJacobians, sim::SimulationError> {
-        if let Some(own) = self.own.get(&world) {
-            let mut own = self.simulation_of(own)?;
-            self.write_state(world, own.state_mut());
-            return own.step_jacobians();
-        }
+        let (model, scene) = self.world_model(world);
+        one.go_to_model(model, scene)?;
         self.write_state(world, one.state_mut());
         one.step_jacobians()
     }

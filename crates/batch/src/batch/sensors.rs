@@ -71,6 +71,9 @@ impl Batch {
         trace: &mut sim::StepTrace,
         row: &mut [f64],
     ) -> Result<(), SimulationError> {
+        if !self.own.contains_key(&world) {
+            one.go_to_model(&self.model, &self.scene)?;
+        }
         self.write_state(world, one.state_mut());
         let mut none = None;
         let mut own = self.own.get(&world).map(|own| own.queries.lock().unwrap_or_else(PoisonError::into_inner));

@@ -16,17 +16,33 @@ impl Parameters {
     /// # Errors
     /// When an array has another length or a number is outside its domain.
     pub fn apply(&self, model: &Model, scene: &Scene) -> Result<(Model, Scene), ParameterError> {
+        let (mut own, mut own_scene) = (model.clone(), scene.clone());
+        self.write(model, scene, &mut own, &mut own_scene)?;
+        Ok((own, own_scene))
+    }
+
+    /// [`apply`](Self::apply) into copies of the model and the scene, which may have other parameters by now: nothing of them stays.
+    ///
+    /// # Errors
+    /// As `apply`; the copies then have some of these parameters.
+    pub fn write(
+        &self,
+        base: &Model,
+        base_scene: &Scene,
+        model: &mut Model,
+        scene: &mut Scene,
+    ) -> Result<(), ParameterError> {
         for (parameter, values) in self.iter() {
-            check(parameter, values, model, scene)?;
+            check(parameter, values, base, base_scene)?;
         }
-        let (mut model, mut scene) = (model.clone(), scene.clone());
+        restore(base, base_scene, model, scene);
         if let Some(gravity) = self.get(P::Gravity) {
             model.gravity = Vec3::new(gravity[0], gravity[1], gravity[2]);
         }
-        self.apply_inertias(&mut model)?;
-        self.apply_surfaces(&mut model, &mut scene);
-        self.apply_shapes(&mut scene)?;
-        move_obstacles(&mut model, &scene);
+        self.apply_inertias(model)?;
+        self.apply_surfaces(model, scene);
+        self.apply_shapes(scene)?;
+        move_obstacles(model, scene);
         for (parameter, to) in [
             (P::Armature, &mut model.armature),
             (P::Damping, &mut model.damping),
@@ -37,9 +53,8 @@ impl Parameters {
                 to.copy_from_slice(values);
             }
         }
-        self.apply_ranges(&mut model)?;
-        self.apply_actuators(&mut model)?;
-        Ok((model, scene))
+        self.apply_ranges(model)?;
+        self.apply_actuators(model)
     }
 
     fn apply_inertias(&self, model: &mut Model) -> Result<(), ParameterError> {
@@ -184,6 +199,28 @@ impl Parameters {
             }
         }
         Ok(())
+    }
+}
+
+/// Takes back all that parameters change.
+fn restore(base: &Model, base_scene: &Scene, model: &mut Model, scene: &mut Scene) {
+    model.gravity = base.gravity;
+    model.bodies.iter_mut().zip(&base.bodies).for_each(|(own, body)| own.inertia = body.inertia);
+    model.tree.nodes.iter_mut().zip(&base.tree.nodes).for_each(|(own, node)| own.inertia = node.inertia);
+    model.joints.iter_mut().zip(&base.joints).for_each(|(own, joint)| own.range = joint.range);
+    model.actuators.iter_mut().zip(&base.actuators).for_each(|(own, actuator)| own.law = actuator.law);
+    model.materials.truncate(base.materials.len());
+    for (own, of_base) in [
+        (&mut model.armature, &base.armature),
+        (&mut model.damping, &base.damping),
+        (&mut model.stiffness, &base.stiffness),
+        (&mut model.friction_loss, &base.friction_loss),
+    ] {
+        own.copy_from_slice(of_base);
+    }
+    for (own, geom) in scene.geoms.iter_mut().zip(&base_scene.geoms) {
+        (own.material, own.pose) = (geom.material, geom.pose);
+        own.shape.clone_from(&geom.shape);
     }
 }
 

@@ -94,11 +94,12 @@ enum Trial {
 }
 
 impl Lane {
-    /// A lane for simulations that it serves.
+    /// A lane for simulations that it serves; `like` is that of a simulation with the same shapes, if there is one, and its PD control.
     pub fn new(
         (model, scene): (&Model, &Scene),
         options: &Options,
-        (attachments, extents): (&[geometry::Attachment], &[f64]),
+        place: (&[geometry::Attachment], &[f64]),
+        like: Option<(&Self, &Pd)>,
     ) -> Option<Box<Self>> {
         let trees = &model.tree.trees;
         let is_wanted = options.factorization_budget.is_none_or(|budget| budget >= MIN_BUDGET)
@@ -107,12 +108,17 @@ impl Lane {
         if !is_wanted {
             return None;
         }
-        let plan = plan_with(model, scene, options, (None, false), (attachments, extents), None).ok()?;
+        let pd = like.and_then(|(lane, pd)| {
+            (lane.is_controlled() && pd.is_active() && pd.check(&model.tree).is_ok()).then_some(pd)
+        });
+        let like = like.map(|(lane, _)| &lane.lengths[0].plan);
+        let plan = plan_with(model, scene, options, (pd, pd.is_some()), place, like).ok()?;
         // Where nothing ever pushes, the step for all models works on all six components of a vector at once and is faster.
         if !(1..=MAX_CONSTRAINTS).contains(&plan.constraint_count()) {
             return None;
         }
-        Some(Box::new(Self::with(Length::new(plan), model)))
+        let whole = if pd.is_some() { Length::controlled(plan, model) } else { Length::new(plan) };
+        Some(Box::new(Self::with(whole, model)))
     }
 
     fn with(whole: Length, model: &Model) -> Self {
