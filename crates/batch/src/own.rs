@@ -69,10 +69,19 @@ type Pattern = fn(&Model) -> Vec<bool>;
 
 /// Geoms must be where they are, and what has springs, dry friction, limits and gear inertia must be the same.
 fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &Parameters) -> Result<(), NotInLanes> {
-    let shapes = [Parameter::GeomSizes, Parameter::GeomPositions, Parameter::GeomQuaternions];
+    use Parameter as P;
+    let fixed = [
+        P::GeomSizes,
+        P::GeomPositions,
+        P::GeomQuaternions,
+        P::Contypes,
+        P::Conaffinities,
+        P::EqualityAnchors,
+        P::EqualityQuaternions,
+    ];
     let is_moved =
         |parameter: &Parameter| parameters.get(*parameter).is_some_and(|own| own != parameter.of(base, base_scene));
-    if let Some(parameter) = shapes.iter().find(|parameter| is_moved(parameter)) {
+    if let Some(parameter) = fixed.iter().find(|parameter| is_moved(parameter)) {
         return Err(NotInLanes(format!("{} of its own", parameter.name())));
     }
     let patterns: [(Parameter, Pattern); 4] = [

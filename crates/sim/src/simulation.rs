@@ -1,6 +1,7 @@
 //! The simulation and its step.
 
 mod accuracy;
+mod asked;
 pub(crate) mod build;
 mod ends;
 pub(crate) mod forces;
@@ -227,6 +228,7 @@ impl Simulation {
             soft_forces,
         };
         self.soft_contacts.clear();
+        self.sensing.asked = None;
         self.forget_lane();
         self.reports.clear();
         self.last_step.clear();
@@ -310,6 +312,7 @@ impl Simulation {
     /// Finds the velocities at the end of the step, or with `is_to_resolve` that it does not resolve free motion.
     fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         self.take_state()?;
+        self.sensing.asked = None;
         self.last_step.forget_workspaces();
         (self.free_evaluations, self.factorizations) = (0, 0);
         (self.is_again, self.earlier_iterations) = (false, 0);

@@ -19,8 +19,9 @@ const ROBOT: &str = r#"<mujoco><compiler autolimits="true"/><option timestep=".0
 fn changed(s: &Simulation) -> Parameters {
     let (model, scene) = (s.model(), s.scene());
     let all = Parameter::ALL.into_iter().filter(|parameter| {
-        let of_shapes = [Parameter::GeomSizes, Parameter::GeomPositions, Parameter::GeomQuaternions];
-        !of_shapes.contains(parameter) && *parameter != Parameter::JointRanges
+        let others =
+            [Parameter::GeomQuaternions, Parameter::JointRanges, Parameter::Contypes, Parameter::Conaffinities];
+        ![Parameter::GeomSizes, Parameter::GeomPositions].contains(parameter) && !others.contains(parameter)
     });
     all.map(|parameter| (parameter, parameter.of(model, scene).iter().map(|x| 1.3 * x).collect())).collect()
 }

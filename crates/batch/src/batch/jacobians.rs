@@ -117,8 +117,12 @@ impl Batch {
     }
 
     fn differentiate_one(&self, world: usize, one: &mut Simulation) -> Result<StepJacobians, sim::SimulationError> {
-        let (model, scene) = self.world_model(world);
-        one.go_to_model(model, scene)?;
+        if self.own.contains_key(&world) {
+            let mut own = self.simulation(world)?;
+            own.set_interrupt(self.interrupt.clone());
+            return own.step_jacobians();
+        }
+        self.take_back(one)?;
         self.write_state(world, one.state_mut());
         one.step_jacobians()
     }

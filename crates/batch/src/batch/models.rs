@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use geometry::{Scene, SceneQueries};
 use lanes::{NotInLanes, Numbers};
 use multibody::Model;
-use sim::{Parameter, ParameterError, Parameters};
+use sim::{Parameter, ParameterError, Parameters, Simulation, SimulationError};
 
 use super::{Batch, BatchError};
 use crate::group::{Change, OwnWorld, Steps};
@@ -213,6 +213,11 @@ impl Batch {
             groups.filter_map(|(k, group)| Some((group, of_groups.remove(&k)?))).collect();
         self.pool.parallel_for(&mut groups, |_, (group, changes)| group.change(std::mem::take(changes)));
         changed.into_iter().for_each(|world| self.forget(world));
+    }
+
+    /// Takes the simulation of a thread back to the batch's model, from that of a world whose step it made.
+    pub(super) fn take_back(&self, one: &mut Simulation) -> Result<(), SimulationError> {
+        if self.plan.is_ok() { one.go_to_model(&self.model, &self.scene) } else { Ok(()) }
     }
 
     /// Hands what worlds have of their own to their groups, which are new.

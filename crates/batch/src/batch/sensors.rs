@@ -72,7 +72,7 @@ impl Batch {
         row: &mut [f64],
     ) -> Result<(), SimulationError> {
         if !self.own.contains_key(&world) {
-            one.go_to_model(&self.model, &self.scene)?;
+            self.take_back(one)?;
         }
         self.write_state(world, one.state_mut());
         let mut none = None;

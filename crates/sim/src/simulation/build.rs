@@ -165,7 +165,7 @@ impl Simulation {
 }
 
 impl Simulation {
-    /// Goes on with a model and a scene of the same structure, whose numbers may be others: state, interrupt and threads stay, contact
+    /// Goes on with a model and a scene of the same structure, whose numbers may be others; sleepers wake. State, interrupt and threads stay, contact
     /// points and statistics of the last step, too. It costs what a new simulation does where shapes differ, or are elsewhere in their bodies;
     /// else all that depends on shapes stays.
     ///
@@ -186,6 +186,7 @@ impl Simulation {
             Self::new(model, scene, options)?
         };
         self.go_on_with(next);
+        self.state.wake();
         Ok(())
     }
 

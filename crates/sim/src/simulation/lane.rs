@@ -14,7 +14,8 @@ use spatial::Vec3;
 use super::Simulation;
 use super::planning::{attachments, plan_with};
 use crate::report::{ContactOutcome, Reports};
-use crate::sensors::trace::StepTrace;
+use crate::sensors::lane_trace::trace_needed;
+use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::step_forces::LastStep;
 use crate::warm_start::{Entry, Key};
 use crate::{ContactLaw, Options, Pd, SimulationError, State, Stats};
@@ -232,6 +233,7 @@ impl Simulation {
     /// `unresolved` is made in halves.
     pub(super) fn step_in_lane(&mut self, dt: f64, unresolved: bool) -> Result<bool, SimulationError> {
         self.forget_lane();
+        self.sensing.asked = None;
         if !self.prepare_lane() {
             return Ok(false);
         }
@@ -367,6 +369,15 @@ impl Simulation {
     pub(super) fn trace_lane(&self, trace: &mut StepTrace) -> bool {
         let Some((lane, length)) = self.last_lane() else { return false };
         crate::trace_lane(&lane.lanes, 0, (&length.plan, &self.model, &self.scene, &self.options), trace);
+        true
+    }
+
+    /// Writes the impulses of contacts and ties after a last step in the lane; false where that was not made there.
+    pub(super) fn trace_loads(&self, trace: &mut StepTrace) -> bool {
+        let Some((lane, length)) = self.last_lane() else { return false };
+        let needs = TraceNeeds { anything: true, contacts: true, ..TraceNeeds::default() };
+        let of = (&length.plan, &*self.model, &*self.scene, &self.options);
+        trace_needed(&lane.lanes, 0, of, needs, trace);
         true
     }
 
