@@ -1858,8 +1858,8 @@ class ActuatorView:
         """Rate of the length."""
 
     @property
-    def target(self) -> JointView | TendonView | SiteView | None:
-        """What it acts on; None of what is not simulated."""
+    def target(self) -> JointView | TendonView | SiteView | BodyView | None:
+        """What it acts on, a body if it adheres; None of what is not simulated."""
 
     @property
     def ctrl_range(self) -> tuple[float, float] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Literal
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -151,3 +152,39 @@ def test_geoms_change_friction_and_what_they_touch() -> None:
     sim.parameters.contypes[0] = 0.5
     with pytest.raises(ValueError, match="whole number"):
         sim.step()
+
+
+ADHESION = """<mujoco><option timestep="0.002"/><worldbody>
+  <body name="plate" pos="0 0 1"><geom type="box" size=".1 .1 .01"/></body>
+  <body name="part" pos="0 0 .9395"><freejoint/>
+    <geom type="box" size=".05 .05 .05" mass=".5" gap=".01"/></body></worldbody>
+  <actuator><adhesion name="cup" body="part" ctrlrange="0 1" gain="20"/></actuator></mujoco>"""
+
+
+def test_adhesion_holds_with_mujocos_forces_and_is_written() -> None:
+    m = mujoco.MjModel.from_xml_string(ADHESION)
+    d = mujoco.MjData(m)
+    model = sw.load(ADHESION)
+    assert not any("actuator" in str(warning) for warning in model.warnings)
+    again = sw.load(model.to_mjcf())
+    written = mujoco.MjModel.from_xml_string(model.to_mjcf())
+    assert written.actuator_trntype[0] == mujoco.mjtTrn.mjTRN_BODY
+    for each in (model, again):
+        sim = sw.Simulation(each)
+        assert sim.actuator("cup").target == sim.body("part")
+        sim.ctrl[0] = 0.6
+        sim.step(500)
+        np.testing.assert_allclose(sim.body("part").contact_force, [0, 0, 0.5 * 9.81 - 12], atol=1e-3)
+        np.testing.assert_allclose(sim.body("part").position[2], 0.94, atol=1e-4)
+        assert sim.actuator("cup").force == 12
+        sim.ctrl[0] = 0
+        sim.step(100)
+        assert sim.body("part").position[2] < 0.85
+    d.ctrl[0] = 0.6
+    mujoco.mj_step(m, d, 2000)
+    wrench = np.zeros(6)
+    total = 0.0
+    for k in range(d.ncon):
+        mujoco.mj_contactForce(m, d, k, wrench)
+        total += wrench[0]
+    np.testing.assert_allclose(total, 12 - 0.5 * 9.81, rtol=1e-2)

@@ -18,6 +18,9 @@ use crate::own::OwnModel;
 use fallback::{FallbackStats, Past, Why, report, step_one};
 pub(crate) use width::{fastest, widest};
 
+/// Steps in a row that are left to the simulation of a thread before a world with a model of its own has one, whose making takes as long.
+const OFTEN: u32 = 8;
+
 /// Some worlds that are stepped together.
 pub(crate) trait Steps: Send + Sync {
     /// Makes `steps` steps of the worlds that have no error; `one` does what lanes leave. Worlds that fail stay as they were before the step
@@ -119,7 +122,7 @@ pub(crate) struct OwnWorld {
     of: Arc<OwnModel>,
     options: Options,
     interrupt: Interrupt,
-    /// Makes the steps where lanes make none, from the first of them on.
+    /// Makes the steps where lanes make none, or have not for long.
     simulation: Option<Box<Simulation>>,
 }
 
@@ -327,11 +330,15 @@ impl<T: Bundle> Group<T> {
             for lane in 0..count {
                 if fallback >> lane & 1 == 0 {
                     self.pool.end(&mut self.pasts[lane]);
+                    if let Some(Some(own)) = self.own.get_mut(lane) {
+                        own.simulation = None;
+                    }
                 } else if worlds.arrays.errors[lane].is_none() {
                     self.fallback.steps += 1;
                     let past = self.pool.past(&mut self.pasts[lane], one.model());
                     let own = self.own.get_mut(lane).and_then(Option::as_mut);
-                    let made = stepper(one, own, &self.pool.model, self.not_in_lanes >> lane & 1 != 0);
+                    let is_alone = self.not_in_lanes >> lane & 1 != 0 || past.in_a_row >= OFTEN;
+                    let made = stepper(one, own, &self.pool.model, is_alone);
                     let made = made.and_then(|one| {
                         let why = match () {
                             () if self.not_in_lanes >> lane & 1 != 0 => Why::NotInLanes,
@@ -371,15 +378,16 @@ impl<T: Bundle> Group<T> {
     }
 }
 
-/// What makes a step that lanes do not: a simulation of the world's own where they make none of it, else that of the thread.
+/// What makes a step that lanes do not: that of the thread, or a simulation of the world's own where lanes make none of it, or have not for
+/// long.
 fn stepper<'a>(
     one: &'a mut Simulation,
     own: Option<&'a mut OwnWorld>,
     (model, scene): &(Arc<Model>, Arc<Scene>),
-    is_not_in_lanes: bool,
+    is_alone: bool,
 ) -> Result<&'a mut Simulation, SimulationError> {
     match own {
-        Some(own) if is_not_in_lanes => return own.simulation(),
+        Some(own) if is_alone => return own.simulation(),
         Some(own) => {
             let (model, scene) = own.of.get();
             one.go_to_model(model, scene)?;

@@ -301,6 +301,7 @@ fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
             "gains of actuators depend on their motion"
         }
         () if model.actuators.iter().any(is_muscle) => "it has muscles",
+        () if model.actuators.iter().any(adheres) => "bodies adhere to what they touch",
         () if (0..model.tendons.len()).any(|tendon| pulls_as_string(model, tendon)) => "it has spatial tendons",
         () => return Ok(()),
     };
@@ -311,6 +312,10 @@ fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
 fn is_muscle(actuator: &multibody::Actuator) -> bool {
     let is_linear = actuator.activation.is_none_or(|activation| activation.change(1.0, 0.0).is_some());
     actuator.law.muscle.is_some() || !is_linear
+}
+
+fn adheres(actuator: &multibody::Actuator) -> bool {
+    matches!(actuator.transmission, multibody::Transmission::Adhesion { .. })
 }
 
 /// Whether something acts along a spatial tendon.

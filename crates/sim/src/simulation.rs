@@ -1,6 +1,7 @@
 //! The simulation and its step.
 
 mod accuracy;
+mod adhesion;
 mod asked;
 pub(crate) mod build;
 mod ends;
@@ -56,6 +57,7 @@ pub struct Simulation {
     collider: Collider,
     effective_mass: EffectiveMass,
     inverse_weights: InverseWeights,
+    adhesion: adhesion::Adhesion,
     /// Bodies that are moved from outside.
     mocap: Vec<mocap::MocapBody>,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
@@ -313,6 +315,7 @@ impl Simulation {
     fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         self.take_state()?;
         self.sensing.asked = None;
+        self.adhesion.force.clear();
         self.last_step.forget_workspaces();
         (self.free_evaluations, self.factorizations) = (0, 0);
         (self.is_again, self.earlier_iterations) = (false, 0);
@@ -326,6 +329,9 @@ impl Simulation {
         }
         self.check_interrupt()?;
         self.check_contacts()?;
+        if self.adhere() {
+            self.move_freely(dt);
+        }
         self.move_soft(dt)?;
         if self.options.scheme.has_impacts() && self.resolve_impacts(dt)? {
             self.move_freely(dt);

@@ -156,6 +156,7 @@ impl Simulation {
             pool,
             lane: None,
             mocap: super::mocap::MocapBody::all(&model, &scene),
+            adhesion: super::adhesion::Adhesion::new(&model),
             factorization: Factorization::Auto,
             model,
             scene,
