@@ -322,10 +322,11 @@ impl Simulation {
         self.predict_constraint_forces(dt);
         self.wake_the_disturbed();
         self.move_freely_from_state(dt)?;
-        self.detect(dt, 0.0);
+        let margin = self.adhesion_reach();
+        self.detect(dt, margin);
         while self.wake_the_touched() {
             self.move_freely(dt);
-            self.detect(dt, 0.0);
+            self.detect(dt, margin);
         }
         self.check_interrupt()?;
         self.check_contacts()?;

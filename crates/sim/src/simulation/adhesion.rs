@@ -42,6 +42,11 @@ impl Simulation {
             .any(|&(ctrl, _)| axis_force(&model.actuators[ctrl], state.ctrl[ctrl], 0.0, 0.0) != 0.0)
     }
 
+    /// How far beyond the reach of a step contact points are looked for, m.
+    pub(super) fn adhesion_reach(&self) -> f64 {
+        if self.is_adhesion_on() { TOUCHING } else { 0.0 }
+    }
+
     /// Finds the forces of adhesion at the contact points that have been detected; whether there are any.
     pub(super) fn adhere(&mut self) -> bool {
         let Self { model, scene, state, detected, adhesion, present, .. } = self;
