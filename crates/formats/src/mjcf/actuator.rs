@@ -32,8 +32,6 @@ const AXES: &str =
     "a muscle on a ball or free joint, a site or a body is not simulated: it takes a control, but has no force";
 const LENGTH_RANGE: &str =
     "no `lengthrange`: lengths within the ranges of the joints are taken, where MuJoCo simulates a pull";
-const TRANSMISSION: &str =
-    "acts on something other than a joint, a tendon, a site or a body: it takes a control, but has no force";
 
 impl<'a> Reader<'_, 'a> {
     /// Reads every `<actuator>` below the root. Joints and tendons must be known.
@@ -54,7 +52,6 @@ impl<'a> Reader<'_, 'a> {
         let mut transmission = self.transmission(attributes)?;
         let none = ActuatorLaw::default();
         let (force_law, reason) = match (&transmission, law.finish()) {
-            (Transmission::Unsupported, _) => (none, Some(TRANSMISSION)),
             (_, Err(reason)) => (none, Some(reason)),
             (
                 Transmission::JointAxes { .. }
