@@ -7,7 +7,6 @@ use parry3d_f64::shape::TriMesh;
 use spatial::Vec3;
 
 use crate::hull::Hull;
-use crate::shape::Mesh;
 
 /// What follows from the vertices and triangles of a mesh. A clone begins without any, since its mesh may be changed.
 #[derive(Default)]
@@ -31,24 +30,24 @@ impl std::fmt::Debug for PreparedMesh {
 }
 
 impl PreparedMesh {
-    /// The hull of its mesh, which [`Mesh::has_hull`].
-    pub(crate) fn hull(&self, mesh: &Mesh) -> Arc<Hull> {
-        self.hull.get_or_init(|| Arc::new(Hull::new(mesh))).clone()
+    /// The hull of its mesh, of these vertices and triangles.
+    pub(crate) fn hull(&self, vertices: &[Vec3<f64>], triangles: &[[u32; 3]]) -> Arc<Hull> {
+        self.hull.get_or_init(|| Arc::new(Hull::new(vertices, triangles))).clone()
     }
 
     /// See [`Shape::inner_radius`](crate::Shape::inner_radius).
-    pub(crate) fn inner_radius(&self, mesh: &Mesh) -> f64 {
-        *self.inner_radius.get_or_init(|| mesh.inner_radius())
+    pub(crate) fn inner_radius(&self, find: impl FnOnce() -> f64) -> f64 {
+        *self.inner_radius.get_or_init(find)
     }
 
     /// A ball around its vertices.
-    pub(crate) fn ball(&self, mesh: &Mesh) -> Option<(Vec3<f64>, f64)> {
-        *self.ball.get_or_init(|| ball_of(&mesh.vertices))
+    pub(crate) fn ball(&self, vertices: &[Vec3<f64>]) -> Option<(Vec3<f64>, f64)> {
+        *self.ball.get_or_init(|| ball_of(vertices))
     }
 
     /// Its triangles, for rays.
-    pub(crate) fn triangles(&self, mesh: &Mesh) -> Option<Arc<TriMesh>> {
-        let make = || triangle_mesh(&mesh.vertices, mesh.triangles.clone()).map(Arc::new);
+    pub(crate) fn triangles(&self, vertices: &[Vec3<f64>], triangles: &[[u32; 3]]) -> Option<Arc<TriMesh>> {
+        let make = || triangle_mesh(vertices, triangles.to_vec()).map(Arc::new);
         self.triangles.get_or_init(make).clone()
     }
 }

@@ -52,7 +52,7 @@ impl SceneQueries {
     pub fn new(scene: Arc<Scene>) -> Self {
         let n = scene.geoms.len();
         let ball = |geom: &crate::Geom| match &geom.shape {
-            Shape::Mesh(mesh) => mesh.prepared.ball(mesh),
+            Shape::Mesh(mesh) => mesh.prepared.ball(&mesh.vertices),
             shape => shape.bounding_ball(),
         };
         Self {
@@ -136,7 +136,7 @@ impl SceneQueries {
 /// The triangles of a mesh or a height field.
 fn surface_mesh(shape: &Shape) -> Option<Arc<TriMesh>> {
     match shape {
-        Shape::Mesh(mesh) => mesh.prepared.triangles(mesh),
+        Shape::Mesh(mesh) => mesh.prepared.triangles(&mesh.vertices, &mesh.triangles),
         Shape::HeightField(field) => {
             let (vertices, triangles) = surface_of(field);
             triangle_mesh(&vertices, triangles).map(Arc::new)

@@ -103,7 +103,7 @@ impl Shape {
             Self::Ellipsoid { radii: sizes } | Self::Box { half_extents: sizes } => {
                 sizes.iter().copied().fold(f64::INFINITY, f64::min)
             }
-            Self::Mesh(mesh) => mesh.prepared.inner_radius(mesh),
+            Self::Mesh(mesh) => mesh.prepared.inner_radius(|| mesh.inner_radius()),
         }
     }
 }
