@@ -75,7 +75,7 @@ class Keyframe(NamedTuple):
 
 
 class Poses(NamedTuple):
-    """Placements of the bodies in the world, the world itself first."""
+    """Placements of the bodies in the world, the world itself first; with a leading n of n configurations."""
 
     positions: NDArray[np.float64]
     """Origins, (nbody, 3), m."""
@@ -432,6 +432,14 @@ class Parameters(NamedTuple):
     """
     kv: NDArray[np.float64]
     """Damping of the actuators that are position servos, (nu,); those of others count for nothing."""
+    contypes: NDArray[np.float64]
+    """Bits of the geoms, (ngeom,): two may touch when one's contype and the other's conaffinity share one."""
+    conaffinities: NDArray[np.float64]
+    """See ``contypes``, (ngeom,)."""
+    equality_anchors: NDArray[np.float64]
+    """What equality constraints hold together, (neq, 6): a point of the first body in its frame, then of the second."""
+    equality_quaternions: NDArray[np.float64]
+    """Orientations of the second body in the frame of the first that welds hold, (neq, 4), w x y z."""
 
     def __repr__(self) -> str:
         return _brief(self, self._fields)
@@ -487,6 +495,10 @@ class ParameterArrays(TypedDict, total=False):
     gains: ArrayLike
     kv: ArrayLike
     kp: ArrayLike
+    contypes: ArrayLike
+    conaffinities: ArrayLike
+    equality_anchors: ArrayLike
+    equality_quaternions: ArrayLike
 
 
 class SpdSolution(NamedTuple):

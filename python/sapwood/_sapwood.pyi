@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Generic, Literal, TypeVar, final
+from typing import Any, Generic, Literal, TypeVar, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -265,7 +265,21 @@ class Model:
         """
 
     def forward_kinematics(self, q: ArrayLike) -> Poses:
-        """Positions (nbody, 3) and orientations (nbody, 4; w x y z) of the bodies in the world."""
+        """Positions (nbody, 3) and orientations (nbody, 4; w x y z) of the bodies in the world.
+
+        Of configurations (n, nq) all of them, with a leading n.
+        """
+
+    def jacobian(
+        self, q: ArrayLike, body: str | int | BodyView | None = None, *, site: str | int | SiteView | None = None
+    ) -> NDArray[np.float64]:
+        """The Jacobian of a body's or a site's origin, (6, nv): angular, then linear, world axes.
+
+        Of configurations (n, nq) all of them, (n, 6, nv).
+
+        Raises:
+            ValueError: When not one of body and site is given, or q has a wrong shape.
+        """
 
     def tendon_lengths(self, q: ArrayLike) -> NDArray[np.float64]:
         """Lengths of the tendons, in the order of their names."""
@@ -278,10 +292,16 @@ class Model:
         """
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> NDArray[np.float64]:
-        """q ⊞ dv: the configuration reached from q with the velocity dv (nv,) in unit time, (nq,)."""
+        """q ⊞ dv: the configuration reached from q with the velocity dv (nv,) in unit time, (nq,).
+
+        Either may have a leading n, and the result then has it.
+        """
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[np.float64]:
-        """q1 ⊟ q0: the velocity that leads from q0 to q1 in unit time by the shorter arcs, (nv,)."""
+        """q1 ⊟ q0: the velocity that leads from q0 to q1 in unit time by the shorter arcs, (nv,).
+
+        Either may have a leading n, and the result then has it.
+        """
 
     def keyframe(self, name: str | int | None = None) -> Keyframe:
         """A keyframe by its name or its index (-1: the last), or the default configuration at rest for None.
@@ -757,6 +777,18 @@ class Simulation:
             ValueError: When the state or an input is not finite.
         """
 
+    def forward(self) -> None:
+        """Find the accelerations, contacts, forces and sensor values of the present state, without a step.
+
+        ``acceleration``, ``contacts``, ``contact_forces()``, the forces of constraints and actuators, and sensors of
+        accelerations and forces are then those of the step that comes next. The state stays, and that step has the bits
+        that it has without this. Time steps are those of the options, also under error control.
+
+        Raises:
+            SimulationError: When that step fails.
+            ValueError: When the state or an input is not finite.
+        """
+
     def advance_to(self, time: float) -> None:
         """Advance to a time: by steps that keep the accuracy, or by whole time steps and a last one that is shorter.
 
@@ -839,14 +871,25 @@ class Simulation:
     def energy(self) -> Energy:
         """Kinetic and potential energy of the present state, J."""
 
-    def state(self) -> bytes:
-        """The complete state; a simulation that restores it goes on with the same bits."""
+    @overload
+    def state(self, *, as_array: Literal[False] = False) -> bytes:
+        """The complete state; a simulation that restores it goes on with the same bits.
 
-    def restore(self, state: bytes) -> None:
-        """Go back to a state of this model.
+        Args:
+            as_array: As numbers: time, ``q``, ``v``, ``act``, ``ctrl``, the seven numbers of each mocap body and
+                ``equality_active``, one after the other. What the solver remembers, applied forces, PD control and
+                parameters are not among them.
+        """
+
+    @overload
+    def state(self, *, as_array: Literal[True]) -> NDArray[np.float64]: ...
+    def restore(self, state: bytes | ArrayLike) -> None:
+        """Go back to a state of this model: bytes of it, or numbers of ``state(as_array=True)``.
+
+        Numbers leave applied forces, PD control and parameters as they are; what the solver remembers is forgotten.
 
         Raises:
-            ValueError: When the bytes are not a state of this model.
+            ValueError: When it is not a state of this model.
         """
 
     def reset(self, keyframe: str | int | None = None) -> None:
@@ -1010,6 +1053,26 @@ class Simulation:
             ValueError: When not one of body, site and geom is given, or the point has a wrong shape.
         """
 
+    def bias_acceleration(
+        self,
+        body: str | int | BodyView | None = None,
+        *,
+        site: str | int | SiteView | None = None,
+        geom: str | int | GeomView | None = None,
+        point: ArrayLike | None = None,
+    ) -> NDArray[np.float64]:
+        """J̇ v of the Jacobian of the same arguments, (6,): the acceleration there is J a + J̇ v.
+
+        Args:
+            body: At the body's origin.
+            site: At the site.
+            geom: At the geom's origin.
+            point: At the point of that body that is at this place in the world now, (3,), m.
+
+        Raises:
+            ValueError: When not one of body, site and geom is given, or the point has a wrong shape.
+        """
+
     def center_of_mass(self, body: str | int | BodyView | None = None) -> NDArray[np.float64]:
         """The centre of mass of the model, or of a body and all that hangs on it, (3,), m.
 
@@ -1050,6 +1113,10 @@ class Simulation:
     @property
     def constraint_forces(self) -> NDArray[np.float64]:
         """Forces of contacts, limits, equalities and dry friction, (nv,)."""
+
+    @property
+    def body_contact_forces(self) -> NDArray[np.float64]:
+        """Sums of the forces of contacts on the bodies in the last step, (nbody, 3), N, world axes; zero in the air."""
 
     def contact_forces(self) -> list[ContactForce]:
         """The contacts that pushed in the last step, with names, and forces in world axes."""
@@ -1359,6 +1426,10 @@ class BodyView:
         """The body that it hangs on; the world hangs on itself."""
 
     @property
+    def contact_force(self) -> NDArray[np.float64]:
+        """Sum of the forces of contacts on it in the last step, (3,), N, world axes; zero in the air."""
+
+    @property
     def applied_wrench(self) -> NDArray[np.float64]:
         """Torque and force at the centre of mass in world axes, (6,), a live view of ``sim.applied_wrench``."""
 
@@ -1407,6 +1478,15 @@ class JointView:
     def range(self) -> tuple[float, float] | None:
         """Limits of the coordinate (rad or m), or of the angle of a ball; None without."""
 
+    @property
+    def locked(self) -> bool:
+        """Whether it is held where it was when this was set to True; of joints with one degree of freedom.
+
+        It sets ``sim.parameters.joint_ranges`` of the joint: False gives it the limits of the model again.
+        """
+
+    @locked.setter
+    def locked(self, value: bool) -> None: ...
     @property
     def effort_limit(self) -> float | tuple[float, float] | None:
         """Greatest force of its drives, N or N·m, or the least and the greatest where they differ; None without."""
@@ -1462,7 +1542,25 @@ class GeomView:
 
     @property
     def friction(self) -> NDArray[np.float64]:
-        """Coefficients of sliding, torsional and rolling friction, (3,); 1, m and m."""
+        """Coefficients of sliding, torsional and rolling friction, (3,); 1, m and m.
+
+        It can be set, to a number for sliding or to the first of the three: it is in ``sim.parameters``.
+        """
+
+    @friction.setter
+    def friction(self, value: ArrayLike) -> None: ...
+    @property
+    def contype(self) -> int:
+        """Bits: two geoms may touch when one's contype and the other's conaffinity share one; it can be set."""
+
+    @contype.setter
+    def contype(self, value: int) -> None: ...
+    @property
+    def conaffinity(self) -> int:
+        """See ``contype``; it can be set."""
+
+    @conaffinity.setter
+    def conaffinity(self, value: int) -> None: ...
 
 @final
 class SiteView:
@@ -1781,8 +1879,8 @@ class ActuatorView:
         """Rate of the length."""
 
     @property
-    def target(self) -> JointView | TendonView | SiteView | None:
-        """What it acts on; None of what is not simulated."""
+    def target(self) -> JointView | TendonView | SiteView | BodyView | None:
+        """What it acts on, a body if it adheres; None of what is not simulated."""
 
     @property
     def ctrl_range(self) -> tuple[float, float] | None:
@@ -1855,6 +1953,31 @@ class EqualityView:
     @property
     def kind(self) -> str:
         """What it holds: ``connect``, ``weld``, ``distance`` or ``coupling``."""
+
+    def attach(self) -> None:
+        """Hold the two bodies as they are now, from the next step on: a weld the relative pose, a connect one point.
+
+        It sets ``active``, ``equality_anchors`` and ``equality_quaternions`` of ``sim.parameters``: the point of the
+        second body stays, and the first body holds it where it is.
+
+        Raises:
+            ValueError: When it is neither a weld nor a connect.
+        """
+
+    @property
+    def force(self) -> NDArray[np.float64]:
+        """Force on its second body in the last step, (3,), N, world axes; zero of a coupling."""
+
+    @property
+    def torque(self) -> NDArray[np.float64]:
+        """Torque of a weld on its second body in the last step, (3,), N·m, world axes."""
+
+    @property
+    def anchors(self) -> NDArray[np.float64]:
+        """The point of each of the bodies that it holds, in their frames, (2, 3), m; they can be set."""
+
+    @anchors.setter
+    def anchors(self, value: ArrayLike) -> None: ...
 
 @final
 class SensorView:
@@ -2264,7 +2387,13 @@ class Batch:
         """
 
     def rollout(
-        self, q: ArrayLike | None, v: ArrayLike | None, ctrl: ArrayLike, *, skip: int = 1
+        self,
+        q: ArrayLike | None,
+        v: ArrayLike | None,
+        ctrl: ArrayLike,
+        *,
+        skip: int = 1,
+        targets: ArrayLike | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Positions (n, T, nq) and velocities (n, T, nv) of all worlds under sequences of controls, in one call.
 
@@ -2280,6 +2409,7 @@ class Batch:
                 given, what the solver remembers is forgotten.
             ctrl: Controls, (n, T, nu).
             skip: Time steps for each of the controls.
+            targets: Targets of PD control beside the controls, (n, T, nq); None: ``pd_target``.
 
         Raises:
             ValueError: When an argument has a wrong shape or value.
@@ -2414,6 +2544,22 @@ class Batch:
     @property
     def body_velocities(self) -> NDArray[np.float64]:
         """Velocities of the bodies of every world, (n, nbody, 6): angular, then linear at the origin, world axes."""
+
+    @property
+    def site_positions(self) -> NDArray[np.float64]:
+        """Origins of the sites of every world, (n, nsite, 3), m; a read-only copy of the present states."""
+
+    @property
+    def site_quaternions(self) -> NDArray[np.float64]:
+        """Orientations of the sites of every world, (n, nsite, 4), w x y z; a read-only copy."""
+
+    @property
+    def body_contact_forces(self) -> NDArray[np.float64]:
+        """Sums of the forces of contacts on the bodies of every world in the last step, (n, nbody, 3), N, world axes.
+
+        Raises:
+            RuntimeError: When the batch was made without ``contacts=True``.
+        """
 
 def _command(words: list[str]) -> int: ...
 def _scene_json(model: Model) -> str: ...

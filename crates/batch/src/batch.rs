@@ -140,12 +140,12 @@ impl Batch {
         self.not_in_lanes = self.plan.as_ref().err().map(|NotInLanes(reason)| reason.clone());
         (self.groups, self.width) = match &self.plan {
             Ok(plan) => {
-                (groups(plan.clone(), self.model.nu(), self.worlds(), self.precision, self.widest), self.widest)
+                let model = (self.model.clone(), self.scene.clone());
+                (groups(plan.clone(), model, self.worlds(), self.precision, self.widest), self.widest)
             }
             Err(_) => (single_worlds(&self.model, &self.scene, self.worlds()), 1),
         };
-        let worlds: Vec<usize> = self.own.keys().copied().collect();
-        worlds.into_iter().for_each(|world| self.give_own(world));
+        self.give_own();
     }
 
     /// The model.
@@ -323,8 +323,7 @@ impl Batch {
             one.get_mut().unwrap_or_else(PoisonError::into_inner).set_interrupt(interrupt.clone());
         }
         self.interrupt = interrupt;
-        let worlds: Vec<usize> = self.own.keys().copied().collect();
-        worlds.into_iter().for_each(|world| self.give_own(world));
+        self.give_own();
     }
 
     /// Moves every world by `steps` time steps.

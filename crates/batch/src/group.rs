@@ -14,8 +14,12 @@ use support::Interrupt;
 
 use crate::Precision;
 use crate::arrays::{Arrays, Worlds};
+use crate::own::OwnModel;
 use fallback::{FallbackStats, Past, Why, report, step_one};
 pub(crate) use width::{fastest, widest};
+
+/// Steps in a row that are left to the simulation of a thread before a world with a model of its own has one, whose making takes as long.
+const OFTEN: u32 = 8;
 
 /// Some worlds that are stepped together.
 pub(crate) trait Steps: Send + Sync {
@@ -30,8 +34,8 @@ pub(crate) trait Steps: Send + Sync {
     }
     /// Takes over what a state remembers of its past, as far as a group can.
     fn remember(&mut self, _world: usize, _state: &State) {}
-    /// Lets a world have a model of its own, or none.
-    fn set_own(&mut self, world: usize, own: Option<OwnWorld>);
+    /// Lets worlds have models of their own, or none.
+    fn change(&mut self, changes: Vec<Change>);
     /// What was done since the last call, and what was left to a simulation.
     fn take_stats(&mut self) -> (LaneStats, FallbackStats);
 }
@@ -40,6 +44,8 @@ pub(crate) trait Steps: Send + Sync {
 struct Pool<T: Bundle> {
     plan: Plan,
     nu: usize,
+    /// The model and the scene of the worlds that have none of their own.
+    model: (Arc<Model>, Arc<Scene>),
     /// What the worlds of a group that have nothing of their own are stepped with.
     numbers: Arc<Numbers<T>>,
     /// Boxed: they are large, and go from hand to hand.
@@ -103,26 +109,35 @@ struct SingleWorld {
     fallback: FallbackStats,
 }
 
+/// A world that is to have a model of its own, or none.
+pub(crate) struct Change {
+    pub lane: usize,
+    pub own: Option<OwnWorld>,
+    /// What lanes step it with; none where they cannot, and of the model itself.
+    pub numbers: Option<Numbers<f64>>,
+}
+
 /// The model of a world that is not the batch's.
 pub(crate) struct OwnWorld {
-    pub model: Arc<Model>,
-    pub scene: Arc<Scene>,
-    pub options: Options,
-    pub interrupt: Interrupt,
-    /// What lanes step it with; none where they cannot.
-    pub numbers: Option<Numbers<f64>>,
-    /// Makes the steps that lanes do not, from the first of them on.
-    pub simulation: Option<Box<Simulation>>,
+    of: Arc<OwnModel>,
+    options: Options,
+    interrupt: Interrupt,
+    /// Makes the steps where lanes make none, or have not for long.
+    simulation: Option<Box<Simulation>>,
 }
 
 impl OwnWorld {
+    pub fn new(of: Arc<OwnModel>, options: Options, interrupt: Interrupt) -> Self {
+        Self { of, options, interrupt, simulation: None }
+    }
+
     /// The simulation of such a world.
     fn simulation(&mut self) -> Result<&mut Simulation, SimulationError> {
         let simulation = match self.simulation.take() {
             Some(simulation) => simulation,
             None => {
-                let (model, scene) = (self.model.clone(), self.scene.clone());
-                let mut simulation = Simulation::new(model, scene, self.options.clone())?;
+                let (model, scene) = self.of.get();
+                let mut simulation = Simulation::new(model.clone(), scene.clone(), self.options.clone())?;
                 simulation.set_interrupt(self.interrupt.clone());
                 Box::new(simulation)
             }
@@ -132,10 +147,17 @@ impl OwnWorld {
 }
 
 /// Groups of `width` lanes for `n` worlds.
-pub(crate) fn groups(plan: Plan, nu: usize, n: usize, precision: Precision, width: usize) -> Vec<Box<dyn Steps>> {
-    fn of<T: Bundle>(plan: Plan, nu: usize, count: usize) -> Vec<Box<dyn Steps>> {
+pub(crate) fn groups(
+    plan: Plan,
+    model: (Arc<Model>, Arc<Scene>),
+    n: usize,
+    precision: Precision,
+    width: usize,
+) -> Vec<Box<dyn Steps>> {
+    fn of<T: Bundle>(plan: Plan, model: (Arc<Model>, Arc<Scene>), count: usize) -> Vec<Box<dyn Steps>> {
+        let nu = model.0.nu();
         let numbers = Arc::new(plan.numbers.map(&mut T::from_f64));
-        let pool = Pool::<T> { plan, nu, numbers, idle: Mutex::default(), pasts: Mutex::default() };
+        let pool = Pool::<T> { plan, nu, model, numbers, idle: Mutex::default(), pasts: Mutex::default() };
         let pool = Arc::new(pool);
         let group = |_| -> Box<dyn Steps> {
             let (memory, stats) = (GroupMemory::default(), LaneStats::default());
@@ -162,7 +184,7 @@ pub(crate) fn groups(plan: Plan, nu: usize, n: usize, precision: Precision, widt
         (Precision::F32, 8) => of::<F32x8>,
         (Precision::F32, _) => of::<f32>,
     };
-    make(plan, nu, n.div_ceil(width))
+    make(plan, model, n.div_ceil(width))
 }
 
 /// Worlds by themselves.
@@ -198,35 +220,38 @@ impl<T: Bundle> Steps for Group<T> {
 
     fn remember(&mut self, lane: usize, state: &State) {
         if let (Some(Some(own)), true) = (self.own.get(lane), self.not_in_lanes >> lane & 1 != 0) {
-            let past = self.pool.past(&mut self.pasts[lane], &own.model);
+            let past = self.pool.past(&mut self.pasts[lane], own.of.get().0);
             past.state.clone_from(state);
             past.has_warm_start = true;
         }
     }
 
-    fn set_own(&mut self, lane: usize, own: Option<OwnWorld>) {
-        let bit = 1 << lane;
-        let is_not_in_lanes = own.as_ref().is_some_and(|own| own.numbers.is_none());
-        self.not_in_lanes = if is_not_in_lanes { self.not_in_lanes | bit } else { self.not_in_lanes & !bit };
+    fn change(&mut self, changes: Vec<Change>) {
         self.own.resize_with(T::LANES, || None);
-        self.own[lane] = own;
+        let mut rows = Vec::with_capacity(changes.len());
+        let mut is_uneven = false;
+        for Change { lane, own, numbers } in changes {
+            let bit = 1 << lane;
+            let is_not_in_lanes = own.is_some() && numbers.is_none();
+            self.not_in_lanes = if is_not_in_lanes { self.not_in_lanes | bit } else { self.not_in_lanes & !bit };
+            self.own[lane] = own;
+            is_uneven |= numbers.as_ref().is_some_and(|numbers| numbers.is_uneven);
+            let mut row = Vec::new();
+            numbers.as_ref().unwrap_or(&self.pool.plan.numbers).map(&mut |x| row.push(x));
+            rows.push((lane, row));
+        }
         if self.own.iter().all(Option::is_none) {
             (self.own, self.numbers) = (Vec::new(), None);
             return;
         }
-        let of_lane = self.own[lane].as_mut().and_then(|own| own.numbers.take());
-        let mut of_lane_or_model = Vec::new();
-        of_lane.as_ref().unwrap_or(&self.pool.plan.numbers).map(&mut |x| of_lane_or_model.push(x));
-        let mut next = of_lane_or_model.into_iter();
-        let before = self.numbers.as_ref().unwrap_or(&self.pool.numbers);
-        let mut numbers = before.map(&mut |mut of_lanes: T| {
-            if let Some(x) = next.next() {
-                put(&mut of_lanes, lane, x);
-            }
+        let mut k = 0;
+        let mut numbers = self.numbers.as_ref().unwrap_or(&self.pool.numbers).map(&mut |mut of_lanes: T| {
+            rows.iter().for_each(|(lane, row)| put(&mut of_lanes, *lane, row[k]));
+            k += 1;
             of_lanes
         });
         // One flag for all lanes: even models get the same bits with it.
-        numbers.is_uneven |= of_lane.is_some_and(|numbers| numbers.is_uneven);
+        numbers.is_uneven |= is_uneven;
         self.numbers = Some(Arc::new(numbers));
     }
 
@@ -277,8 +302,8 @@ impl Steps for SingleWorld {
         self.state.clone_from(state);
     }
 
-    fn set_own(&mut self, _: usize, own: Option<OwnWorld>) {
-        self.own = own;
+    fn change(&mut self, changes: Vec<Change>) {
+        changes.into_iter().for_each(|change| self.own = change.own);
     }
 
     fn take_stats(&mut self) -> (LaneStats, FallbackStats) {
@@ -305,12 +330,16 @@ impl<T: Bundle> Group<T> {
             for lane in 0..count {
                 if fallback >> lane & 1 == 0 {
                     self.pool.end(&mut self.pasts[lane]);
+                    if let Some(Some(own)) = self.own.get_mut(lane) {
+                        own.simulation = None;
+                    }
                 } else if worlds.arrays.errors[lane].is_none() {
                     self.fallback.steps += 1;
                     let past = self.pool.past(&mut self.pasts[lane], one.model());
-                    let own = self.own.get_mut(lane).and_then(Option::as_mut).map(OwnWorld::simulation).transpose();
-                    let made = own.and_then(|own| {
-                        let one = own.unwrap_or(one);
+                    let own = self.own.get_mut(lane).and_then(Option::as_mut);
+                    let is_alone = self.not_in_lanes >> lane & 1 != 0 || past.in_a_row >= OFTEN;
+                    let made = stepper(one, own, &self.pool.model, is_alone);
+                    let made = made.and_then(|one| {
                         let why = match () {
                             () if self.not_in_lanes >> lane & 1 != 0 => Why::NotInLanes,
                             () if lanes.unresolved() >> lane & 1 != 0 => Why::Unresolved,
@@ -343,10 +372,29 @@ impl<T: Bundle> Group<T> {
         }
         for (lane, trace) in worlds.arrays.traces.iter_mut().enumerate().filter(|(lane, _)| made(*lane)) {
             let own = self.own.get(lane).and_then(Option::as_ref);
-            let (model, scene) = own.map_or((one.model(), one.scene()), |own| (&own.model, &own.scene));
+            let (model, scene) = own.map_or((&self.pool.model.0, &self.pool.model.1), |own| own.of.get());
             sim::trace_lane(lanes, lane, (plan, model, scene, one.options()), trace);
         }
     }
+}
+
+/// What makes a step that lanes do not: that of the thread, or a simulation of the world's own where lanes make none of it, or have not for
+/// long.
+fn stepper<'a>(
+    one: &'a mut Simulation,
+    own: Option<&'a mut OwnWorld>,
+    (model, scene): &(Arc<Model>, Arc<Scene>),
+    is_alone: bool,
+) -> Result<&'a mut Simulation, SimulationError> {
+    match own {
+        Some(own) if is_alone => return own.simulation(),
+        Some(own) => {
+            let (model, scene) = own.of.get();
+            one.go_to_model(model, scene)?;
+        }
+        None => one.go_to_model(model, scene)?,
+    }
+    Ok(one)
 }
 
 /// Takes the worlds' states; lanes without a world repeat the last one.

@@ -1,23 +1,67 @@
-//! Whether a world with parameters of its own can be stepped in the lanes of a plan, and its numbers.
+//! Models of worlds' own: whether a world with parameters can be stepped in the lanes of a plan, and its numbers.
+
+use std::sync::{Arc, OnceLock};
 
 use geometry::Scene;
-use lanes::{NotInLanes, Numbers, Plan};
+use lanes::{NotInLanes, Numbers, Plan, Variation};
 use multibody::{Freedom, Model};
 use sim::{Parameter, Parameters};
+
+/// The model of a world, which is made when someone asks for it where it is the batch's with parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnModel {
+    base: (Arc<Model>, Arc<Scene>),
+    /// Empty where the world has a model of its own.
+    pub parameters: Parameters,
+    made: OnceLock<(Arc<Model>, Arc<Scene>)>,
+}
+
+impl OwnModel {
+    /// A model that is not the batch's.
+    pub fn of(model: Arc<Model>, scene: Arc<Scene>) -> Self {
+        Self { base: (model, scene), parameters: Parameters::default(), made: OnceLock::new() }
+    }
+
+    /// The batch's model with parameters that are some of it.
+    pub fn with(model: &Arc<Model>, scene: &Arc<Scene>, parameters: Parameters) -> Self {
+        Self { base: (model.clone(), scene.clone()), parameters, made: OnceLock::new() }
+    }
+
+    /// Model and scene.
+    pub fn get(&self) -> (&Arc<Model>, &Arc<Scene>) {
+        let (model, scene) = &self.base;
+        if self.parameters.is_empty() {
+            return (model, scene);
+        }
+        let make = || match self.parameters.apply(model, scene) {
+            Ok((model, scene)) => (model.into(), scene.into()),
+            // They have been checked.
+            Err(_) => self.base.clone(),
+        };
+        let (model, scene) = self.made.get_or_init(make);
+        (model, scene)
+    }
+}
 
 /// The numbers of `own`, the plan's model with these parameters, or why lanes cannot step it: it then has something that the model has
 /// not, for instance the friction of a joint that has none, or geoms of other sizes.
 pub(crate) fn numbers_of(
     plan: &Plan,
-    base: &Model,
-    base_scene: &Scene,
-    own: &Model,
-    own_scene: &Scene,
+    (base, base_scene): (&Model, &Scene),
+    (own, own_scene): (&Model, &Scene),
     parameters: &Parameters,
 ) -> Result<Numbers<f64>, NotInLanes> {
     check_structure(base, base_scene, own, parameters)?;
-    let rest_alike = sim::rest_depths(base, base_scene) == sim::rest_depths(own, own_scene);
-    plan.numbers_of((base, base_scene), (own, own_scene), rest_alike)
+    let is_of_surfaces = |(parameter, _)| {
+        use Parameter::{Frictions, Gravity, RollingFrictions, TorsionalFrictions};
+        matches!(parameter, Gravity | Frictions | RollingFrictions | TorsionalFrictions)
+    };
+    plan.numbers_of(Variation {
+        model: own,
+        scene: own_scene,
+        rests_alike: sim::rest_depths(base, base_scene) == sim::rest_depths(own, own_scene),
+        is_of_surfaces: parameters.iter().all(is_of_surfaces),
+    })
 }
 
 /// Which of a model's elements have something.
@@ -25,10 +69,19 @@ type Pattern = fn(&Model) -> Vec<bool>;
 
 /// Geoms must be where they are, and what has springs, dry friction, limits and gear inertia must be the same.
 fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &Parameters) -> Result<(), NotInLanes> {
-    let shapes = [Parameter::GeomSizes, Parameter::GeomPositions, Parameter::GeomQuaternions];
+    use Parameter as P;
+    let fixed = [
+        P::GeomSizes,
+        P::GeomPositions,
+        P::GeomQuaternions,
+        P::Contypes,
+        P::Conaffinities,
+        P::EqualityAnchors,
+        P::EqualityQuaternions,
+    ];
     let is_moved =
         |parameter: &Parameter| parameters.get(*parameter).is_some_and(|own| own != parameter.of(base, base_scene));
-    if let Some(parameter) = shapes.iter().find(|parameter| is_moved(parameter)) {
+    if let Some(parameter) = fixed.iter().find(|parameter| is_moved(parameter)) {
         return Err(NotInLanes(format!("{} of its own", parameter.name())));
     }
     let patterns: [(Parameter, Pattern); 4] = [

@@ -63,7 +63,7 @@ fn a_rollout_has_the_bits_of_steps() {
         let [mut one, mut other] = [(); 2].map(|()| batch(&loaded, 5, options.clone()));
         let controls: Vec<f64> = (0..5 * 12 * nu).map(|i| (0.7 * i as f64).sin()).collect();
         let (mut q, mut v) = (vec![0.0; 5 * 12 * nq], vec![0.0; 5 * 12 * nv]);
-        other.rollout(&controls, 12, 3, &mut q, &mut v).unwrap();
+        other.rollout(&controls, &[], 12, 3, &mut q, &mut v).unwrap();
         for k in 0..12 {
             for world in 0..5 {
                 one.ctrl_mut()[world * nu..][..nu].copy_from_slice(&controls[(world * 12 + k) * nu..][..nu]);
@@ -75,7 +75,7 @@ fn a_rollout_has_the_bits_of_steps() {
             }
         }
         assert!(matches!(
-            other.rollout(&controls, 11, 3, &mut q, &mut v),
+            other.rollout(&controls, &[], 11, 3, &mut q, &mut v),
             Err(BatchError::Size { name: "controls", .. })
         ));
     }

@@ -199,7 +199,10 @@ fn actuator_info<'a>(actuator: &'a Actuator, model: &'a Model) -> ActuatorInfo<'
             (Some(model.joints[joint].name.as_str()), None)
         }
         Transmission::Tendon { tendon, .. } => (None, Some(model.tendons[tendon].name.as_str())),
-        Transmission::Site { .. } | Transmission::SliderCrank { .. } | Transmission::Unsupported => (None, None),
+        Transmission::Site { .. }
+        | Transmission::SliderCrank { .. }
+        | Transmission::Unsupported
+        | Transmission::Adhesion { .. } => (None, None),
     };
     let Actuator { name, ctrl_range, force_range, .. } = actuator;
     ActuatorInfo { name, joint, tendon, ctrl_range: *ctrl_range, force_range: *force_range }

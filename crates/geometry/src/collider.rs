@@ -137,8 +137,16 @@ impl Collider {
     /// When there are fewer depths than geoms.
     #[must_use]
     pub fn with_rest_depths(mut self, depths: &[f64]) -> Self {
-        self.items.iter_mut().for_each(|item| item.rest_depth = depths[item.geom]);
+        self.set_rest_depths(depths);
         self
+    }
+
+    /// Sets what [`with_rest_depths`](Self::with_rest_depths) says.
+    ///
+    /// # Panics
+    /// When there are fewer depths than geoms.
+    pub fn set_rest_depths(&mut self, depths: &[f64]) {
+        self.items.iter_mut().for_each(|item| item.rest_depth = depths[item.geom]);
     }
 
     /// Moves a geom that is fixed in the world to another pose there; others stay.

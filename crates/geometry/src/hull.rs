@@ -2,8 +2,6 @@
 
 use spatial::Vec3;
 
-use crate::shape::Mesh;
-
 /// Two triangles belong to one flat face when their normals differ by less than this (rad).
 const FLAT: f64 = 1e-6;
 
@@ -40,9 +38,9 @@ pub(crate) struct Hull {
 }
 
 impl Hull {
-    /// The hull of a mesh that [`Mesh::has_hull`].
-    pub fn new(mesh: &Mesh) -> Self {
-        let vertices = mesh.hull_vertices.clone();
+    /// The hull with these vertices and triangles, of which there are some.
+    pub fn new(vertices: &[Vec3<f64>], triangles: &[[u32; 3]]) -> Self {
+        let vertices = vertices.to_vec();
         let (mut low, mut high) = (vertices[0], vertices[0]);
         for v in &vertices {
             low = Vec3::new(low.x.min(v.x), low.y.min(v.y), low.z.min(v.z));
@@ -50,8 +48,8 @@ impl Hull {
         }
         let centre = (low + high) * 0.5;
         let radius = vertices.iter().map(|&v| (v - centre).norm()).fold(0.0, f64::max);
-        let (neighbours, vertex_start) = adjacency(vertices.len(), &mesh.hull_triangles);
-        let faces = merged_faces(&vertices, &mesh.hull_triangles);
+        let (neighbours, vertex_start) = adjacency(vertices.len(), triangles);
+        let faces = merged_faces(&vertices, triangles);
         let around = faces.iter().enumerate().flat_map(|(f, (corners, _))| corners.iter().map(move |&c| [c, f as u32]));
         let (around, faces_start) = grouped(vertices.len(), around.collect());
         let mut hull = Self {
@@ -263,6 +261,11 @@ fn outline(triangles: &[[u32; 3]], members: &[usize], inner: impl Fn(u32, u32) -
 mod tests {
     use super::*;
 
+    fn hull_of(points: Vec<Vec3<f64>>) -> Hull {
+        let mesh = crate::Mesh::new("mesh", points, vec![]).unwrap();
+        Hull::new(&mesh.hull_vertices, &mesh.hull_triangles)
+    }
+
     fn ball(n: usize) -> Hull {
         // A spiral of points on the sphere, none of them symmetric.
         let points = (0..n)
@@ -272,7 +275,7 @@ mod tests {
                 Vec3::new(r * libm::cos(phi), r * libm::sin(phi), z)
             })
             .collect();
-        Hull::new(&Mesh::new("ball", points, vec![]).unwrap())
+        hull_of(points)
     }
 
     #[test]
@@ -289,7 +292,7 @@ mod tests {
     #[test]
     fn coplanar_triangles_make_one_face() {
         let corners = (0..8).map(|i| Vec3::new((i & 1) as f64, (i >> 1 & 1) as f64, (i >> 2) as f64)).collect();
-        let hull = Hull::new(&Mesh::new("cube", corners, vec![]).unwrap());
+        let hull = hull_of(corners);
         assert_eq!(hull.normals.len(), 6);
         for i in 0..6 {
             let face: Vec<_> = hull.face(i).collect();

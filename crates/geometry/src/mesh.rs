@@ -6,7 +6,6 @@ use parry3d_f64::math::Vector;
 use parry3d_f64::transformation::try_convex_hull;
 use spatial::Vec3;
 
-use crate::looks::MeshSurface;
 use crate::shape::{HeightField, Mesh};
 
 /// Why a mesh cannot be used.
@@ -127,7 +126,7 @@ impl Mesh {
             }
         }
         let (hull_vertices, hull_triangles) = convex_hull(&vertices).unwrap_or_default();
-        Ok(Self { name: mesh, vertices, triangles, hull_vertices, hull_triangles, surface: MeshSurface::default() })
+        Ok(Self { name: mesh, vertices, triangles, hull_vertices, hull_triangles, ..Self::default() })
     }
 
     /// Whether the mesh has a convex hull of positive volume: whether it can take part in contacts.

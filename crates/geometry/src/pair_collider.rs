@@ -40,6 +40,14 @@ impl PairCollider {
         Self { items, workspace }
     }
 
+    /// Sets how deep each geom is pressed in where it rests.
+    ///
+    /// # Panics
+    /// When there are fewer depths than geoms.
+    pub fn set_rest_depths(&mut self, depths: &[f64]) {
+        self.items.iter_mut().flatten().for_each(|item| item.rest_depth = depths[item.geom]);
+    }
+
     /// How many contact points two geoms have at most, the first the one with the lower index; 0 where they cannot touch. Only of height
     /// fields there may be more.
     pub fn max_points(&self, geoms: [usize; 2]) -> usize {

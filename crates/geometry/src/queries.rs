@@ -5,11 +5,11 @@ mod ray;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
-use parry3d_f64::math::Vector;
 use parry3d_f64::shape::TriMesh;
 use spatial::{Pose, Vec3};
 
 use crate::narrow::{Convex, nearest_points};
+use crate::prepared::triangle_mesh;
 use crate::scene::Scene;
 use crate::shape::{HeightField, Shape};
 use crate::solid::{PlacedSolid, Placement, Solid};
@@ -43,7 +43,7 @@ pub struct SceneQueries {
     /// Bounding balls, in the geoms' frames; none of what has no convex hull.
     balls: Vec<Option<(Vec3<f64>, f64)>>,
     solids: Vec<OnceLock<Option<Solid>>>,
-    triangles: Vec<OnceLock<Option<TriMesh>>>,
+    triangles: Vec<OnceLock<Option<Arc<TriMesh>>>>,
     workspace: Convex,
 }
 
@@ -52,7 +52,7 @@ impl SceneQueries {
     pub fn new(scene: Arc<Scene>) -> Self {
         let n = scene.geoms.len();
         let ball = |geom: &crate::Geom| match &geom.shape {
-            Shape::Mesh(mesh) => ball_of(&mesh.vertices),
+            Shape::Mesh(mesh) => mesh.prepared.ball(&mesh.vertices),
             shape => shape.bounding_ball(),
         };
         Self {
@@ -118,7 +118,7 @@ impl SceneQueries {
     /// The same of geoms in the canonical order of shapes.
     fn in_order(&mut self, geoms: [usize; 2], a: PlacedSolid<'_>, b: PlacedSolid<'_>) -> Option<Separation> {
         let Self { scene, triangles, workspace, .. } = self;
-        let surface = triangles[geoms[0]].get_or_init(|| surface_mesh(&scene.geoms[geoms[0]].shape)).as_ref();
+        let surface = triangles[geoms[0]].get_or_init(|| surface_mesh(&scene.geoms[geoms[0]].shape)).as_deref();
         let (normal, position, distance) = nearest_points(a, b, surface, workspace)?;
         let half = normal * (0.5 * distance);
         Some(Separation { distance, points: [position - half, position + half], normal })
@@ -129,33 +129,20 @@ impl SceneQueries {
     }
 
     fn triangles(&self, geom: usize) -> Option<&TriMesh> {
-        self.triangles[geom].get_or_init(|| surface_mesh(&self.scene.geoms[geom].shape)).as_ref()
+        self.triangles[geom].get_or_init(|| surface_mesh(&self.scene.geoms[geom].shape)).as_deref()
     }
 }
 
 /// The triangles of a mesh or a height field.
-fn surface_mesh(shape: &Shape) -> Option<TriMesh> {
+fn surface_mesh(shape: &Shape) -> Option<Arc<TriMesh>> {
     match shape {
-        Shape::Mesh(mesh) => triangle_mesh(&mesh.vertices, mesh.triangles.clone()),
+        Shape::Mesh(mesh) => mesh.prepared.triangles(&mesh.vertices, &mesh.triangles),
         Shape::HeightField(field) => {
             let (vertices, triangles) = surface_of(field);
-            triangle_mesh(&vertices, triangles)
+            triangle_mesh(&vertices, triangles).map(Arc::new)
         }
         _ => None,
     }
-}
-
-/// A ball around points.
-fn ball_of(points: &[Vec3<f64>]) -> Option<(Vec3<f64>, f64)> {
-    let first = *points.first()?;
-    let (low, high) = points.iter().fold((first, first), |(low, high), p| {
-        (
-            Vec3::new(low.x.min(p.x), low.y.min(p.y), low.z.min(p.z)),
-            Vec3::new(high.x.max(p.x), high.y.max(p.y), high.z.max(p.z)),
-        )
-    });
-    let centre = (low + high) * 0.5;
-    Some((centre, points.iter().fold(0.0, |most, p| f64::max(most, (*p - centre).norm()))))
 }
 
 /// Whether a ball at `to` from the ray's origin is out of its way, behind it or beyond its reach.
@@ -164,11 +151,6 @@ fn is_beside(to: Vec3<f64>, direction: Vec3<f64>, radius: f64, reach: f64) -> bo
     let radius = radius * (1.0 + 1e-12) + 1e-12 * to.norm();
     let along = to.dot(direction);
     along < -radius || along > reach + radius || (to - direction * along).norm_squared() > radius * radius
-}
-
-fn triangle_mesh(vertices: &[Vec3<f64>], triangles: Vec<[u32; 3]>) -> Option<TriMesh> {
-    let vertices = vertices.iter().map(|v| Vector::new(v.x, v.y, v.z)).collect();
-    TriMesh::new(vertices, triangles).ok()
 }
 
 /// The surface of a height field, its sides and its bottom.

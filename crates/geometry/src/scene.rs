@@ -136,6 +136,29 @@ pub struct Scene {
     pub soft_attachments: Vec<SoftAttachment>,
 }
 
+impl Scene {
+    /// Whether the same shapes, in the same places of their bodies, may touch as in another scene: surfaces and looks may be others.
+    #[must_use]
+    pub fn has_shapes_of(&self, other: &Self) -> bool {
+        let is_alike = |(own, other): (&Geom, &Geom)| {
+            own.body == other.body
+                && own.pose == other.pose
+                && own.shape.is(&other.shape)
+                && (own.contype, own.conaffinity) == (other.contype, other.conaffinity)
+                && own.margin == other.margin
+                && own.surface_motion == other.surface_motion
+        };
+        let pairs = |scene: &Self| scene.pairs.iter().map(|pair| (pair.geoms, pair.margin)).collect::<Vec<_>>();
+        let is_alike = self.geoms.len() == other.geoms.len() && self.geoms.iter().zip(&other.geoms).all(is_alike);
+        is_alike
+            && pairs(self) == pairs(other)
+            && self.excluded == other.excluded
+            && self.parents_touch == other.parents_touch
+            && self.soft_bodies.is_empty()
+            && other.soft_bodies.is_empty()
+    }
+}
+
 /// A node of a soft body that is held by a body, where it is when the model is in its default configuration.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SoftAttachment {

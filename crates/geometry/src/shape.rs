@@ -5,6 +5,7 @@ use std::sync::Arc;
 use spatial::Vec3;
 
 use crate::looks::MeshSurface;
+use crate::prepared::PreparedMesh;
 
 /// The shape of a geom, in its own frame, in metres.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -74,6 +75,23 @@ impl Shape {
         }
     }
 
+    /// Whether it is the same shape: of meshes and height fields the same one, not one like it.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Plane { .. }, Self::Plane { .. }) => true,
+            (Self::Sphere { radius: a }, Self::Sphere { radius: b }) => a == b,
+            (Self::Capsule { radius: a, half_length: b }, Self::Capsule { radius: c, half_length: d })
+            | (Self::Cylinder { radius: a, half_length: b }, Self::Cylinder { radius: c, half_length: d }) => {
+                (a, b) == (c, d)
+            }
+            (Self::Ellipsoid { radii: a }, Self::Ellipsoid { radii: b })
+            | (Self::Box { half_extents: a }, Self::Box { half_extents: b }) => a == b,
+            (Self::Mesh(a), Self::Mesh(b)) => Arc::ptr_eq(a, b),
+            (Self::HeightField(a), Self::HeightField(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
     /// The radius of a ball inside the shape, m: half its least thickness, for a mesh that of its convex hull as seen from the mean of
     /// the hull's vertices. Infinite for planes and height fields, which have an inside and an outside but no thickness that counts.
     #[must_use]
@@ -85,7 +103,7 @@ impl Shape {
             Self::Ellipsoid { radii: sizes } | Self::Box { half_extents: sizes } => {
                 sizes.iter().copied().fold(f64::INFINITY, f64::min)
             }
-            Self::Mesh(mesh) => mesh.inner_radius(),
+            Self::Mesh(mesh) => mesh.prepared.inner_radius(|| mesh.inner_radius()),
         }
     }
 }
@@ -105,6 +123,9 @@ pub struct Mesh {
     pub hull_triangles: Vec<[u32; 3]>,
     /// What its file says of its looks.
     pub surface: MeshSurface,
+    /// What contacts and rays need of it, made when they first ask: all scenes that have the mesh share it.
+    #[serde(skip)]
+    pub prepared: PreparedMesh,
 }
 
 /// Heights over a regular grid, linear on triangles.

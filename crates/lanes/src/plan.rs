@@ -30,6 +30,7 @@ pub use gains::ChangingGains;
 pub use numbers::Numbers;
 use numbers::Setting;
 pub(crate) use numbers::{ActuatorNumbers, NodeNumbers};
+pub use own::Variation;
 pub(crate) use pd::PdNumbers;
 pub use setup::{PdGains, Setup};
 
@@ -145,32 +146,38 @@ impl Plan {
     /// # Errors
     /// When lanes cannot step such a model.
     pub fn new(model: &Model, scene: &Scene, setup: &Setup<'_>) -> Result<Self, NotInLanes> {
-        if !scene.soft_bodies.is_empty() {
-            return Err(NotInLanes("it has soft bodies".into()));
-        }
-        if scene.geoms.iter().any(|geom| geom.surface_motion.is_some()) {
-            return Err(NotInLanes("surfaces of geoms move".into()));
-        }
-        check(model)?;
-        let contacts = Contacts::new(model, scene, setup)?.turned(&turns_of(model));
-        Self::with_contacts(model, scene, setup, contacts)
+        check(model, scene)?;
+        let turns = turns_of(model);
+        let contacts = Contacts::new(model, scene, setup)?.turned(&turns);
+        Self::with_contacts(model, scene, setup, contacts, turns)
     }
 
-    /// The plan of the same model and scene for steps that differ in nothing that shapes depend on. Preparing the hulls of meshes, which this
-    /// leaves out, is most of what [`Plan::new`] takes.
+    /// The plan of a model and a scene that have the same shapes in the same places, see [`Scene::has_shapes_of`]: for steps of another
+    /// length, or with other numbers. Finding out what may touch, which this leaves out, is most of what [`Plan::new`] takes.
     ///
     /// # Errors
     /// When lanes cannot make such steps.
     pub fn like_this(&self, model: &Model, scene: &Scene, setup: &Setup<'_>) -> Result<Self, NotInLanes> {
-        Self::with_contacts(model, scene, setup, self.contacts.clone())
+        let turns = turns_of(model);
+        if turns != self.turns {
+            return Self::new(model, scene, setup);
+        }
+        check(model, scene)?;
+        let contacts = self.contacts.with_surfaces(model, scene, setup.rest_depths);
+        Self::with_contacts(model, scene, setup, contacts, turns)
     }
 
-    fn with_contacts(model: &Model, scene: &Scene, setup: &Setup<'_>, contacts: Contacts) -> Result<Self, NotInLanes> {
+    fn with_contacts(
+        model: &Model,
+        scene: &Scene,
+        setup: &Setup<'_>,
+        contacts: Contacts,
+        turns: Vec<Mat3<f64>>,
+    ) -> Result<Self, NotInLanes> {
         let Setup { dt, is_balanced, friction, .. } = *setup;
         let weights = InverseWeights::new(model);
         let (mut drives, servos): (Vec<_>, Vec<_>) =
             PlanDrive::of_model(model)?.into_iter().partition(PlanDrive::has_impedance);
-        let turns = turns_of(model);
         let pd = setup.pd.as_ref().map_or_else(Vec::new, |pd| PdNumbers::all(pd, &model.tree.dofs, dt));
         let actuated = drives.len();
         drives.extend(PdNumbers::drives(&pd, model, setup.gains_change));
@@ -184,6 +191,7 @@ impl Plan {
             pd: &pd,
             drives: &drives[..actuated],
             weights: &weights,
+            surfaces: &contacts.surfaces(model, scene),
         };
         let (numbers, fulcrums) = Numbers::new(model, scene, &of_model);
         let nodes = plan_nodes(model, &turns, &contacts.extents, &fulcrums);
@@ -273,8 +281,10 @@ fn own_axes(node: &Node<f64>) -> Mat3<f64> {
 }
 
 /// What lanes cannot do.
-fn check(model: &Model) -> Result<(), NotInLanes> {
+fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
     let reason = match () {
+        () if !scene.soft_bodies.is_empty() => "it has soft bodies",
+        () if scene.geoms.iter().any(|geom| geom.surface_motion.is_some()) => "surfaces of geoms move",
         () if digits::are_lost(model) => {
             "small bodies turn far from the root of their tree, about which lanes would lose their digits"
         }
@@ -284,6 +294,7 @@ fn check(model: &Model) -> Result<(), NotInLanes> {
             "gains of actuators depend on their motion"
         }
         () if model.actuators.iter().any(is_muscle) => "it has muscles",
+        () if model.actuators.iter().any(adheres) => "bodies adhere to what they touch",
         () if (0..model.tendons.len()).any(|tendon| pulls_as_string(model, tendon)) => "it has spatial tendons",
         () => return Ok(()),
     };
@@ -294,6 +305,10 @@ fn check(model: &Model) -> Result<(), NotInLanes> {
 fn is_muscle(actuator: &multibody::Actuator) -> bool {
     let is_linear = actuator.activation.is_none_or(|activation| activation.change(1.0, 0.0).is_some());
     actuator.law.muscle.is_some() || !is_linear
+}
+
+fn adheres(actuator: &multibody::Actuator) -> bool {
+    matches!(actuator.transmission, multibody::Transmission::Adhesion { .. })
 }
 
 /// Whether something acts along a spatial tendon.

@@ -110,8 +110,13 @@ pub enum Transmission {
         /// Gear ratio.
         gear: f64,
     },
-    /// Something that is read but not simulated (a body, …): no force. A warning of the model names it.
+    /// Something that is read but not simulated: no force. A warning of the model names it.
     Unsupported,
+    /// A body that adheres: the force pulls it and what it touches together, in equal shares at all points of contact. It has no length.
+    Adhesion {
+        /// Index of the body in [`crate::Model::bodies`].
+        body: usize,
+    },
 }
 
 /// The frame that a gear vector of torques refers to.
@@ -130,7 +135,11 @@ impl Transmission {
         let sites = match *self {
             Self::Site { site, reference, .. } => [Some(site), reference],
             Self::SliderCrank { crank, slider, .. } => [Some(crank), Some(slider)],
-            Self::Joint { .. } | Self::JointAxes { .. } | Self::Tendon { .. } | Self::Unsupported => [None; 2],
+            Self::Joint { .. }
+            | Self::JointAxes { .. }
+            | Self::Tendon { .. }
+            | Self::Unsupported
+            | Self::Adhesion { .. } => [None; 2],
         };
         sites.into_iter().flatten()
     }
@@ -140,7 +149,11 @@ impl Transmission {
         let sites = match self {
             Self::Site { site, reference, .. } => [Some(site), reference.as_mut()],
             Self::SliderCrank { crank, slider, .. } => [Some(crank), Some(slider)],
-            Self::Joint { .. } | Self::JointAxes { .. } | Self::Tendon { .. } | Self::Unsupported => [None, None],
+            Self::Joint { .. }
+            | Self::JointAxes { .. }
+            | Self::Tendon { .. }
+            | Self::Unsupported
+            | Self::Adhesion { .. } => [None, None],
         };
         sites.into_iter().flatten()
     }

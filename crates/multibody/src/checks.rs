@@ -96,6 +96,7 @@ fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> 
             missing("joint", joint)
         }
         Transmission::Tendon { tendon, .. } if tendon >= model.tendons.len() => missing("tendon", tendon),
+        Transmission::Adhesion { body } if body >= model.bodies.len() => missing("body", body),
         _ => match actuator.transmission.sites().find(|site| *site >= model.sites.len()) {
             Some(site) => missing("site", site),
             None => Ok(()),

@@ -65,7 +65,8 @@ impl InverseWeights {
             Transmission::JointAxes { .. }
             | Transmission::Site { .. }
             | Transmission::SliderCrank { .. }
-            | Transmission::Unsupported => f64::INFINITY,
+            | Transmission::Unsupported
+            | Transmission::Adhesion { .. } => f64::INFINITY,
         }
     }
 

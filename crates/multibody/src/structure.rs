@@ -38,7 +38,7 @@ impl Model {
                 Transmission::Tendon { gear, .. } => gear.is_finite(),
                 Transmission::SliderCrank { rod, gear, .. } => rod.is_finite() && gear.is_finite(),
                 Transmission::Site { gear, .. } => gear.iter().all(|x| x.is_finite()),
-                Transmission::Unsupported => true,
+                Transmission::Unsupported | Transmission::Adhesion { .. } => true,
             };
             let law = [actuator.law.gain].into_iter().chain(actuator.law.gain_slopes).chain(actuator.law.bias);
             let muscle = actuator.law.muscle.iter().flat_map(crate::Muscle::numbers);

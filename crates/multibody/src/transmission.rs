@@ -53,7 +53,11 @@ impl Transmission {
                 let back = Load { body: base, point: guide.pos, force: -force, torque };
                 push([Load { body, point: pin.pos, force, torque: Vec3::ZERO }, back], row);
             }
-            Self::Joint { .. } | Self::JointAxes { .. } | Self::Tendon { .. } | Self::Unsupported => {}
+            Self::Joint { .. }
+            | Self::JointAxes { .. }
+            | Self::Tendon { .. }
+            | Self::Unsupported
+            | Self::Adhesion { .. } => {}
         }
     }
 }

@@ -2,7 +2,7 @@
 //! came and what was expected.
 
 use multibody::{Model, Tree};
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_array_module};
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_array_module};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyFloat, PyString};
@@ -160,6 +160,71 @@ pub fn configuration(name: &str, value: &Bound<'_, PyAny>, model: &Model) -> PyR
     let q = vector(name, value, model.nq())?;
     check_quaternions(name, &q, &model.tree)?;
     Ok(q)
+}
+
+/// Rows of numbers with or without a leading axis.
+pub struct Rows {
+    /// How many, where there is the axis.
+    pub count: Option<usize>,
+    values: Vec<f64>,
+    columns: usize,
+}
+
+impl Rows {
+    /// Finite numbers, (columns,) or (any, columns).
+    pub fn new(name: &str, value: &Bound<'_, PyAny>, columns: usize) -> PyResult<Self> {
+        if numbers(name, value)?.ndim() == 2 {
+            let (count, values) = any_rows(name, value, columns)?;
+            return Ok(Self { count: Some(count), values, columns });
+        }
+        Ok(Self { count: None, values: vector(name, value, columns)?, columns })
+    }
+
+    /// Configurations, (nq,) or (any, nq).
+    pub fn configurations(name: &str, value: &Bound<'_, PyAny>, model: &Model) -> PyResult<Self> {
+        let rows = Self::new(name, value, model.nq())?;
+        for k in 0..rows.len() {
+            check_quaternions(&rows.name(name, k), rows.row(k), &model.tree)?;
+        }
+        Ok(rows)
+    }
+
+    fn name(&self, name: &str, k: usize) -> String {
+        if self.count.is_some() { format!("{name}[{k}]") } else { name.into() }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.count.unwrap_or(1)
+    }
+
+    /// One of them; where there is no axis, the same for all.
+    pub fn row(&self, k: usize) -> &[f64] {
+        let k = if self.count.is_some() { k } else { 0 };
+        &self.values[k * self.columns..(k + 1) * self.columns]
+    }
+
+    /// How many rows these and others have together: as many as one of them, the other having as many or no axis.
+    pub fn count_with(&self, name: &str, other: &Self, other_name: &str) -> PyResult<Option<usize>> {
+        match (self.count, other.count) {
+            (Some(a), Some(b)) if a != b => {
+                let message = format!("{other_name} has {b} rows: expected {a}, as {name}, or one without an axis");
+                Err(PyValueError::new_err(message))
+            }
+            (a, b) => Ok(a.or(b)),
+        }
+    }
+}
+
+/// An array of rows one after the other, with the leading axis where there is one.
+pub fn with_axis<'py>(
+    py: Python<'py>,
+    values: Vec<f64>,
+    count: Option<usize>,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let shape: Vec<usize> = count.into_iter().chain(shape.iter().copied()).collect();
+    Ok(PyArray1::from_vec(py, values).reshape(shape)?.into_any())
 }
 
 /// Finite numbers of whatever size, as a vector.

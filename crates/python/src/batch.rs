@@ -439,7 +439,7 @@ impl Batch {
     }
 
     /// Trajectories under sequences of controls.
-    #[pyo3(signature = (q, v, ctrl, *, skip=1))]
+    #[pyo3(signature = (q, v, ctrl, *, skip=1, targets=None))]
     fn rollout<'py>(
         &self,
         py: Python<'py>,
@@ -447,12 +447,14 @@ impl Batch {
         v: Option<&Bound<'py, PyAny>>,
         ctrl: &Bound<'py, PyAny>,
         #[pyo3(from_py_with = whole)] skip: i64,
+        targets: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Tensor<'py>, Tensor<'py>)> {
         let model = self.model.get().inner();
         let (n, nq, nv, nu) = (self.worlds, model.nq(), model.nv(), model.nu());
         let steps = usize::try_from(skip).ok().filter(|skip| *skip > 0);
         let steps = steps.ok_or_else(|| PyValueError::new_err(format!("skip is {skip}: expected 1 or more")))?;
         let (horizon, controls) = sequences("ctrl", ctrl, n, nu)?;
+        let targets = self.targets(targets, horizon)?;
         let q = q.map(|q| self.configurations("q", q, n)).transpose()?;
         let v = v.map(|v| rows("v", v, n, nv)).transpose()?;
         let (mut out_q, mut out_v) = (zeros(&[n, horizon, nq])?, zeros(&[n, horizon, nv])?);
@@ -467,9 +469,12 @@ impl Batch {
             (0..n).for_each(|world| batch.forget(world));
         }
         let stepper = &mut *batch;
-        let outcome = py.detach(|| stepper.rollout(&controls, horizon, steps, &mut out_q, &mut out_v));
+        let outcome = py.detach(|| stepper.rollout(&controls, &targets, horizon, steps, &mut out_q, &mut out_v));
         self.write_motion(py, &batch)?;
         self.ctrl.write(py, batch.ctrl())?;
+        if !targets.is_empty() {
+            self.target()?.write(py, batch.pd_target())?;
+        }
         outcome.map_err(|error| self.error(py, &batch, &error))?;
         let tensor = |values, columns| PyArray1::from_vec(py, values).reshape([n, horizon, columns]);
         Ok((tensor(out_q, nq)?, tensor(out_v, nv)?))

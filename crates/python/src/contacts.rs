@@ -70,11 +70,17 @@ pub fn structured<'py>(py: Python<'py>, points: &[ContactPoint]) -> Bound<'py, P
     read_only(PyArray1::from_iter(py, points.iter().map(Row::from))).into_any()
 }
 
+/// An error where a batch does not record contacts.
+pub fn check_recorded(batch: &Batch) -> PyResult<()> {
+    if batch.records_contacts() {
+        return Ok(());
+    }
+    Err(PyRuntimeError::new_err("contacts are not recorded: make the batch with contacts=True"))
+}
+
 /// `sapwood._results.BatchContacts` of all worlds, one after the other.
 pub fn of_batch<'py>(py: Python<'py>, batch: &Batch) -> PyResult<Bound<'py, PyAny>> {
-    if !batch.records_contacts() {
-        return Err(PyRuntimeError::new_err("contacts are not recorded: make the batch with contacts=True"));
-    }
+    check_recorded(batch)?;
     let all: Vec<(usize, &BatchContact)> = (0..batch.worlds())
         .flat_map(|world| batch.contacts(world).iter().map(move |contact| (world, contact)))
         .collect();

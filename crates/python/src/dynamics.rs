@@ -2,7 +2,7 @@
 
 use multibody::{
     CrbaWorkspace, DynamicsInput, ForwardDynamics, Kinematics, Model, RneaWorkspace, Tendon, TendonRow,
-    equality_residuals, forward_kinematics, rnea, velocities,
+    equality_residuals, forward_kinematics, joint_axis, rnea, velocities,
 };
 use spatial::Pose;
 
@@ -71,6 +71,27 @@ impl Workspace {
             None => body.pose,
         };
         model.bodies.iter().map(place).collect()
+    }
+
+    /// The Jacobian (6, nv) of the origin of a frame of a body: angular, then linear, world axes.
+    pub fn jacobian(&mut self, model: &Model, q: &[f64], body: usize, pose: Pose<f64>) -> Vec<f64> {
+        let (tree, nv) = (&model.tree, model.nv());
+        let mut jacobian = vec![0.0; 6 * nv];
+        let body = &model.bodies[body];
+        let Some(mut node) = body.node else { return jacobian };
+        forward_kinematics(tree, tree.all(), q, &mut self.kinematics);
+        let frames = &self.kinematics.frames;
+        let point = frames[node].pos + frames[node].rot * (body.pose * pose).pos;
+        while let Some(of) = tree.nodes.get(node) {
+            let frame = &frames[node];
+            for k in 0..of.joint.nv() {
+                let motion = joint_axis(of, frame, k).shifted(point - frame.pos);
+                let column = motion.ang.to_array().into_iter().chain(motion.lin.to_array());
+                column.enumerate().for_each(|(row, x)| jacobian[row * nv + of.v + k] = x);
+            }
+            node = of.parent;
+        }
+        jacobian
     }
 
     /// The rows of all equality constraints.

@@ -69,7 +69,10 @@ impl LiveState {
         self.applied_wrench.read(py, &mut state.applied_wrench)?;
         state.surface_velocity.resize(self.surface_velocity.len(), 0.0);
         self.surface_velocity.read(py, &mut state.surface_velocity)?;
-        self.equality_active.read(py, &mut state.equality_active)?;
+        if self.equality_active.differs(py, &state.equality_active) {
+            state.wake();
+            self.equality_active.read(py, &mut state.equality_active)?;
+        }
         self.mocap.read(py, &mut state.mocap)?;
         self.soft.positions.read(py, &mut state.soft_positions)?;
         self.soft.velocities.read(py, &mut state.soft_velocities)?;

@@ -4,15 +4,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use geometry::Scene;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 use spatial::Pose;
 
-use crate::arguments::{configuration, vector};
+use crate::arguments::{Rows, configuration, vector, with_axis};
 use crate::dynamics::Workspace;
 use crate::errors::simulation_error;
-use crate::names::{Names, keyframe_key};
+use crate::names::{self, Kind, Names, keyframe_key};
 use crate::render::Pictures;
 use crate::results::{self, read_only};
 
@@ -259,13 +259,41 @@ impl Model {
 
     /// Positions (nbody, 3) and orientations (nbody, 4; w x y z) of the bodies in the world.
     fn forward_kinematics<'py>(&self, py: Python<'py>, q: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let q = configuration("q", q, &self.model)?;
-        let poses = self.workspace().body_poses(&self.model, &q);
-        let n = poses.len();
-        let positions = PyArray1::from_iter(py, poses.iter().flat_map(|pose| pose.pos.to_array()));
-        let quaternion = |pose: &Pose<f64>| [pose.rot.w, pose.rot.x, pose.rot.y, pose.rot.z];
-        let quaternions = PyArray1::from_iter(py, poses.iter().flat_map(quaternion));
-        results::poses(py, (positions.reshape([n, 3])?, quaternions.reshape([n, 4])?))
+        let q = Rows::configurations("q", q, &self.model)?;
+        let (mut positions, mut quaternions) = (Vec::new(), Vec::new());
+        for k in 0..q.len() {
+            for Pose { pos, rot } in self.workspace().body_poses(&self.model, q.row(k)) {
+                positions.extend(pos.to_array());
+                quaternions.extend([rot.w, rot.x, rot.y, rot.z]);
+            }
+        }
+        let (n, count) = (self.model.bodies.len(), q.count);
+        results::poses(py, (with_axis(py, positions, count, &[n, 3])?, with_axis(py, quaternions, count, &[n, 4])?))
+    }
+
+    /// The Jacobian of a body's or a site's origin, (6, nv).
+    #[pyo3(signature = (q, body=None, *, site=None))]
+    fn jacobian<'py>(
+        &self,
+        py: Python<'py>,
+        q: &Bound<'py, PyAny>,
+        body: Option<&Bound<'py, PyAny>>,
+        site: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (body, pose) = match (body, site) {
+            (Some(body), None) => (names::index(self, Kind::Body, body)?, Pose::IDENTITY),
+            (None, Some(site)) => {
+                let site = &self.model.sites[names::index(self, Kind::Site, site)?];
+                (site.body, site.pose)
+            }
+            _ => return Err(PyValueError::new_err("expected one of body= and site=")),
+        };
+        let (q, nv) = (Rows::configurations("q", q, &self.model)?, self.model.nv());
+        let mut all = Vec::with_capacity(q.len() * 6 * nv);
+        for k in 0..q.len() {
+            all.extend(self.workspace().jacobian(&self.model, q.row(k), body, pose));
+        }
+        with_axis(py, all, q.count, &[6, nv])
     }
 
     /// Lengths of the tendons, in the order of their names.
@@ -281,10 +309,20 @@ impl Model {
     }
 
     /// q ⊞ dv: the configuration reached from q with the velocity dv in unit time, (nq,).
-    fn integrate<'py>(&self, py: Python<'py>, q: &Bound<'py, PyAny>, dv: &Bound<'py, PyAny>) -> PyResult<Vector<'py>> {
-        let (mut q, dv) = (configuration("q", q, &self.model)?, vector("dv", dv, self.model.nv())?);
-        multibody::integrate(&self.model.tree, &mut q, &dv, 1.0);
-        Ok(PyArray1::from_vec(py, q))
+    fn integrate<'py>(
+        &self,
+        py: Python<'py>,
+        q: &Bound<'py, PyAny>,
+        dv: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (q, dv) = (Rows::configurations("q", q, &self.model)?, Rows::new("dv", dv, self.model.nv())?);
+        let (count, nq) = (q.count_with("q", &dv, "dv")?, self.model.nq());
+        let mut all = Vec::new();
+        for k in 0..count.unwrap_or(1) {
+            all.extend_from_slice(q.row(k));
+            multibody::integrate(&self.model.tree, &mut all[k * nq..], dv.row(k), 1.0);
+        }
+        with_axis(py, all, count, &[nq])
     }
 
     /// q1 ⊟ q0: the velocity that leads from q0 to q1 in unit time, (nv,).
@@ -293,11 +331,15 @@ impl Model {
         py: Python<'py>,
         q0: &Bound<'py, PyAny>,
         q1: &Bound<'py, PyAny>,
-    ) -> PyResult<Vector<'py>> {
-        let (q0, q1) = (configuration("q0", q0, &self.model)?, configuration("q1", q1, &self.model)?);
-        let mut dv = vec![0.0; self.model.nv()];
-        multibody::difference(&self.model.tree, &q0, &q1, &mut dv);
-        Ok(PyArray1::from_vec(py, dv))
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let rows = |name, q| Rows::configurations(name, q, &self.model);
+        let (q0, q1) = (rows("q0", q0)?, rows("q1", q1)?);
+        let (count, nv) = (q0.count_with("q0", &q1, "q1")?, self.model.nv());
+        let mut all = vec![0.0; count.unwrap_or(1) * nv];
+        for (k, dv) in all.chunks_exact_mut(nv.max(1)).enumerate() {
+            multibody::difference(&self.model.tree, q0.row(k), q1.row(k), dv);
+        }
+        with_axis(py, all, count, &[nv])
     }
 
     /// A keyframe by its name or index, or the default configuration at rest.

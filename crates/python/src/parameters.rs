@@ -1,5 +1,6 @@
 //! Parameters of simulations and worlds, to and from arrays.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use geometry::Scene;
@@ -46,6 +47,24 @@ impl LiveParameters {
 
     pub fn object(&self, py: Python<'_>) -> Py<PyAny> {
         self.object.clone_ref(py)
+    }
+
+    /// The array of a parameter, and where a row of so many numbers is in it.
+    fn row(&self, parameter: Parameter, row: usize, len: usize) -> (&LiveArray, Range<usize>) {
+        let place = Parameter::ALL.iter().position(|known| *known == parameter).unwrap_or_default();
+        (&self.arrays[place].1, row * len..(row + 1) * len)
+    }
+
+    /// Some numbers of a parameter.
+    pub fn read_row(&self, py: Python<'_>, parameter: Parameter, row: usize, out: &mut [f64]) -> PyResult<()> {
+        let (array, range) = self.row(parameter, row, out.len());
+        array.read_range(py, range, out)
+    }
+
+    /// Sets some numbers of a parameter.
+    pub fn write_row(&self, py: Python<'_>, parameter: Parameter, row: usize, values: &[f64]) -> PyResult<()> {
+        let (array, range) = self.row(parameter, row, values.len());
+        array.write_range(py, range, values)
     }
 
     /// What of the arrays is not the model's.

@@ -259,6 +259,22 @@ impl Simulation {
         self.matrix(py, 6, |now, out| now.jacobian(frame, point.as_deref().map(vec3), out))
     }
 
+    /// J̇ v of that Jacobian, (6,).
+    #[pyo3(signature = (body=None, *, site=None, geom=None, point=None))]
+    fn bias_acceleration<'py>(
+        &self,
+        py: Python<'py>,
+        body: Option<&Bound<'py, PyAny>>,
+        site: Option<&Bound<'py, PyAny>>,
+        geom: Option<&Bound<'py, PyAny>>,
+        point: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let frame = self.frame(body, geom, site)?;
+        let point = point.map(|point| vector("point", point, 3)).transpose()?;
+        let acceleration = self.observe_all(py, |now| now.bias_acceleration(frame, point.as_deref().map(vec3)))?;
+        Ok(fixed_vector(py, &twist(acceleration)))
+    }
+
     /// The centre of mass of the model, or of a body and all that hangs on it, (3,), m.
     #[pyo3(signature = (body=None))]
     fn center_of_mass<'py>(&self, py: Python<'py>, body: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
@@ -321,6 +337,15 @@ impl Simulation {
     #[getter]
     fn constraint_forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.force(py, |forces| &forces.constraint)
+    }
+
+    /// Sums of the forces of contacts on the bodies in the last step, (nbody, 3), N.
+    #[getter]
+    fn body_contact_forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut forces = Vec::new();
+        self.lock()?.contact_forces_of_bodies(&mut forces);
+        let values = forces.iter().flat_map(|force| force.to_array()).collect();
+        fixed_matrix(py, values, [forces.len(), 3])
     }
 
     /// The contacts that push, with names and forces in world axes.

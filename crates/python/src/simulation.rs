@@ -21,6 +21,7 @@ use crate::parameters::LiveParameters;
 use crate::replay::{Recorders, Replay};
 use crate::signals::{Watch, in_background};
 use crate::{contacts, parameters, results};
+use sim::{Parameter, State};
 
 /// One world in motion.
 #[stubdoc::documented]
@@ -118,6 +119,69 @@ impl Simulation {
         let parameters = LiveParameters::new(py, model.inner(), model.scene())?;
         // Where another thread was faster, its arrays count.
         Ok(self.parameters.get_or_init(|| parameters))
+    }
+
+    /// The numbers of one body, geom, joint or constraint in a parameter.
+    pub fn parameter(&self, py: Python<'_>, parameter: Parameter, row: usize, out: &mut [f64]) -> PyResult<()> {
+        let model = self.model.get();
+        match self.parameters.get() {
+            Some(parameters) => parameters.read_row(py, parameter, row, out),
+            None => {
+                let all = parameter.of(model.inner(), model.scene());
+                out.copy_from_slice(&all[row * out.len()..][..out.len()]);
+                Ok(())
+            }
+        }
+    }
+
+    /// Sets them, from the next step on.
+    pub fn set_parameter(&self, py: Python<'_>, parameter: Parameter, row: usize, values: &[f64]) -> PyResult<()> {
+        let _idle = self.lock()?;
+        self.live_parameters(py)?.write_row(py, parameter, row, values)
+    }
+
+    /// The complete state as bytes.
+    pub fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.lock_current(py)?.state().to_bytes();
+        Ok(PyBytes::new(py, &parameters::state_bytes(state, &self.own_parameters(py)?)))
+    }
+
+    fn restore_bytes(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
+        let (state, own) = parameters::split_state(state)?;
+        let model = self.model.get();
+        // All or nothing.
+        own.apply(model.inner(), model.scene()).map_err(|error| parameters::wrong(&error))?;
+        let mut simulation = self.lock()?;
+        let mut next = simulation.state().clone();
+        next.restore(state).map_err(|error| PyValueError::new_err(format!("state: {error}")))?;
+        if !own.is_empty() || self.parameters.get().is_some() {
+            self.live_parameters(py)?.write(py, &own)?;
+        }
+        self.bring_parameters(py, &mut simulation)?;
+        // What sleeps in it sleeps with these parameters.
+        simulation.state_mut().copy_from(&next);
+        self.live.write(py, simulation.state())
+    }
+
+    /// Goes to the numbers of `state(as_array=True)`.
+    fn restore_numbers(&self, state: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = state.py();
+        let mut simulation = self.lock_current(py)?;
+        let len = 1 + numbers_of(simulation.state()).iter().map(|of| of.len()).sum::<usize>();
+        let values = vector("state", state, len)?;
+        let mut next = simulation.state().clone();
+        next.forget_past();
+        next.time = values[0];
+        let mut rest = &values[1..];
+        let State { q, v, act, ctrl, mocap, equality_active, .. } = &mut next;
+        for of in [q, v, act, ctrl, mocap, equality_active] {
+            let (own, others) = rest.split_at(of.len());
+            of.copy_from_slice(own);
+            rest = others;
+        }
+        check_quaternions("state's q", &next.q, &self.model.get().inner().tree)?;
+        simulation.state_mut().copy_from(&next);
+        self.live.write(py, simulation.state())
     }
 
     /// What of the parameters is not the model's.
@@ -408,6 +472,13 @@ impl Simulation {
         outcome.map_err(|error| self.watch.error(py, &error))
     }
 
+    /// Find accelerations, contacts and forces of the present state, without a step.
+    fn forward(&self, py: Python<'_>) -> PyResult<()> {
+        let mut simulation = self.lock_to_compute(py)?;
+        let stepper = &mut *simulation;
+        py.detach(|| stepper.forward()).map_err(|error| self.watch.error(py, &error))
+    }
+
     /// Advance to a time.
     fn advance_to(&self, py: Python<'_>, time: f64) -> PyResult<()> {
         self.advance_through(py, &[time], |_, _| ())
@@ -474,25 +545,24 @@ impl Simulation {
         results::energy(py, (energy.kinetic, energy.potential))
     }
 
-    /// The complete state as bytes; a restored simulation goes on with the same bits.
-    pub fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let state = self.lock_current(py)?.state().to_bytes();
-        Ok(PyBytes::new(py, &parameters::state_bytes(state, &self.own_parameters(py)?)))
+    /// The complete state as bytes, or its positions, velocities and inputs as an array.
+    #[pyo3(name = "state", signature = (*, as_array=false))]
+    fn state_of<'py>(&self, py: Python<'py>, as_array: bool) -> PyResult<Bound<'py, PyAny>> {
+        if !as_array {
+            return Ok(self.state(py)?.into_any());
+        }
+        let simulation = self.lock_current(py)?;
+        let mut values = vec![simulation.state().time];
+        numbers_of(simulation.state()).iter().for_each(|of| values.extend_from_slice(of));
+        Ok(PyArray1::from_vec(py, values).into_any())
     }
 
     /// Go back to a state.
-    fn restore(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
-        let (state, own) = parameters::split_state(state)?;
-        let model = self.model.get();
-        // All or nothing.
-        own.apply(model.inner(), model.scene()).map_err(|error| parameters::wrong(&error))?;
-        let mut simulation = self.lock()?;
-        simulation.state_mut().restore(state).map_err(|error| PyValueError::new_err(format!("state: {error}")))?;
-        self.live.write(py, simulation.state())?;
-        if !own.is_empty() || self.parameters.get().is_some() {
-            self.live_parameters(py)?.write(py, &own)?;
+    fn restore(&self, py: Python<'_>, state: &Bound<'_, PyAny>) -> PyResult<()> {
+        match state.extract::<&[u8]>() {
+            Ok(bytes) => self.restore_bytes(py, bytes),
+            Err(_) => self.restore_numbers(state),
         }
-        self.bring_parameters(py, &mut simulation)
     }
 
     /// Go to a keyframe, or to the default configuration at rest.
@@ -524,3 +594,9 @@ impl Simulation {
 
 /// A matrix of numbers.
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+
+/// What `state(as_array=True)` has behind the time.
+fn numbers_of(state: &State) -> [&[f64]; 6] {
+    let State { q, v, act, ctrl, mocap, equality_active, .. } = state;
+    [q, v, act, ctrl, mocap, equality_active]
+}

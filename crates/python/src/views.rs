@@ -10,7 +10,7 @@ use multibody::JointKind;
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
-use sim::Frame;
+use sim::{Frame, Parameter};
 
 use crate::model::Model;
 use crate::names::Kind;
@@ -251,6 +251,14 @@ impl BodyView {
         self.body().is_mocap
     }
 
+    /// Sum of the forces of contacts on it in the last step, world, (3,), N.
+    #[getter]
+    fn contact_force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut forces = Vec::new();
+        self.simulation().lock()?.contact_forces_of_bodies(&mut forces);
+        Ok(fixed_vector(py, &forces[self.index].to_array()))
+    }
+
     /// Torque and force at the centre of mass in world axes, (6,), a live view of `sim.applied_wrench`.
     #[getter]
     fn applied_wrench<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -272,7 +280,16 @@ impl BodyView {
     }
 }
 
+/// What `GeomView.friction` has.
+const FRICTIONS: [Parameter; 3] = [Parameter::Frictions, Parameter::TorsionalFrictions, Parameter::RollingFrictions];
+
 impl GeomView {
+    fn bits(&self, py: Python<'_>, parameter: Parameter) -> PyResult<u32> {
+        let mut bits = [0.0];
+        self.simulation().parameter(py, parameter, self.index, &mut bits)?;
+        Ok(bits[0] as u32)
+    }
+
     fn body_index(&self) -> usize {
         self.geom().body
     }
@@ -324,9 +341,47 @@ impl GeomView {
 
     /// Coefficients of sliding, torsional and rolling friction, (3,); 1, m and m.
     #[getter]
-    fn friction<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        let material = &self.model().inner().materials[self.geom().material];
-        fixed_vector(py, &[material.friction, material.torsional_friction, material.rolling_friction])
+    fn friction<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut all = [0.0; 3];
+        for (x, parameter) in all.iter_mut().zip(FRICTIONS) {
+            self.simulation().parameter(py, parameter, self.index, std::slice::from_mut(x))?;
+        }
+        Ok(fixed_vector(py, &all))
+    }
+
+    #[setter]
+    fn set_friction(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let all = match value.extract::<f64>() {
+            Ok(sliding) => vec![sliding],
+            Err(_) => crate::arguments::any_vector("friction", value)?,
+        };
+        if !(1..=3).contains(&all.len()) {
+            return Err(PyValueError::new_err("friction: expected 1 to 3 numbers: sliding, torsional, rolling"));
+        }
+        let mut own = all.iter().zip(FRICTIONS);
+        own.try_for_each(|(x, parameter)| self.simulation().set_parameter(py, parameter, self.index, &[*x]))
+    }
+
+    /// Bits: two geoms may touch when one's contype and the other's conaffinity share one.
+    #[getter]
+    fn contype(&self, py: Python<'_>) -> PyResult<u32> {
+        self.bits(py, Parameter::Contypes)
+    }
+
+    #[setter]
+    fn set_contype(&self, py: Python<'_>, value: u32) -> PyResult<()> {
+        self.simulation().set_parameter(py, Parameter::Contypes, self.index, &[f64::from(value)])
+    }
+
+    /// See `contype`.
+    #[getter]
+    fn conaffinity(&self, py: Python<'_>) -> PyResult<u32> {
+        self.bits(py, Parameter::Conaffinities)
+    }
+
+    #[setter]
+    fn set_conaffinity(&self, py: Python<'_>, value: u32) -> PyResult<()> {
+        self.simulation().set_parameter(py, Parameter::Conaffinities, self.index, &[f64::from(value)])
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -463,6 +518,32 @@ impl JointView {
     #[getter]
     fn range(&self) -> Option<(f64, f64)> {
         self.joint().range
+    }
+
+    /// Whether it is held where it was when this was set to True.
+    #[getter]
+    fn locked(&self, py: Python<'_>) -> PyResult<bool> {
+        let mut range = [0.0; 2];
+        self.simulation().parameter(py, Parameter::JointRanges, self.index, &mut range)?;
+        Ok(range[0] == range[1])
+    }
+
+    #[setter]
+    fn set_locked(&self, py: Python<'_>, value: bool) -> PyResult<()> {
+        let joint = self.joint();
+        if joint.kind.nv() != 1 {
+            let message = format!(
+                "joint {} has {} degrees of freedom: expected one with 1; a weld holds others",
+                title(Kind::Joint, self.model(), self.index),
+                joint.kind.nv()
+            );
+            return Err(PyValueError::new_err(message));
+        }
+        let mut q = [0.0];
+        self.simulation().live().q.read_range(py, joint.q..joint.q + 1, &mut q)?;
+        let (low, high) = joint.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        let range = if value { [q[0]; 2] } else { [low, high] };
+        self.simulation().set_parameter(py, Parameter::JointRanges, self.index, &range)
     }
 
     /// Greatest force of its drives, N or N·m, or the least and the greatest where they differ; None without limit.

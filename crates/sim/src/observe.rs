@@ -258,11 +258,22 @@ impl Observation<'_> {
         let (Some(node), pose) = self.home(frame) else { return Twist::ZERO };
         let State { q, v, .. } = self.state;
         self.present.place_accelerating(self.model, self.tree_of[node], (q, v), self.acceleration);
-        let kin = &self.present.kin;
-        let (arm, omega) = (kin.frames[node].rot * pose.pos, kin.twists[node].ang);
-        let mut acceleration = self.present.accelerations[node].shifted(arm);
-        acceleration.lin += omega.cross(omega.cross(arm));
-        acceleration
+        let (kin, of_node) = (&self.present.kin, self.present.accelerations[node]);
+        acceleration_at(kin.frames[node].rot * pose.pos, kin.twists[node].ang, of_node)
+    }
+
+    /// J̇ v of the [Jacobian](Self::jacobian) of the same frame and point: the acceleration that velocities alone give, with those of the
+    /// degrees of freedom unchanged.
+    pub fn bias_acceleration(&mut self, frame: Frame, point: Option<Vec3<f64>>) -> Twist<f64> {
+        let (Some(node), pose) = self.home(frame) else { return Twist::ZERO };
+        self.place_moving(node);
+        let (kin, tree) = (&self.present.kin, &self.model.tree);
+        let (unchanged, mut of_nodes) = (vec![0.0; tree.nv], vec![Twist::ZERO; tree.len()]);
+        let nodes = tree.trees[self.tree_of[node]].clone();
+        accelerations(tree, nodes, kin, &self.state.v, &unchanged, &mut of_nodes);
+        let at = &kin.frames[node];
+        let arm = point.map_or_else(|| at.rot * pose.pos, |point| point - at.pos);
+        acceleration_at(arm, kin.twists[node].ang, of_nodes[node])
     }
 
     /// The Jacobian (6, nv), row by row: three rows of angular velocity, three of the velocity of the frame's origin, or of the point of
@@ -286,6 +297,13 @@ impl Observation<'_> {
             node = of.parent;
         }
     }
+}
+
+/// The acceleration of a point of a node, `arm` from its origin.
+fn acceleration_at(arm: Vec3<f64>, omega: Vec3<f64>, of_node: Twist<f64>) -> Twist<f64> {
+    let mut acceleration = of_node.shifted(arm);
+    acceleration.lin += omega.cross(omega.cross(arm));
+    acceleration
 }
 
 /// Writes a column of a matrix (6, nv).

@@ -5,8 +5,8 @@ mod apply;
 use std::collections::BTreeMap;
 
 use geometry::{Geom, Scene, Shape};
-use multibody::{Material, Model};
-use spatial::Sym3;
+use multibody::{EqualityKind, Material, Model};
+use spatial::{Quat, Sym3, Vec3};
 
 /// What can be changed. Structure cannot: bodies, joints, geoms and actuators stay as many and as they are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,13 +50,23 @@ pub enum Parameter {
     Gains,
     /// Damping of the actuators that are position servos, (nu). Those of others count for nothing.
     Kv,
+    /// Bits of the geoms, (ngeom): two may touch when one's `contype` and the other's `conaffinity` share one.
+    Contypes,
+    /// See [`Contypes`](Self::Contypes), (ngeom).
+    Conaffinities,
+    /// What equality constraints hold together, (neq, 6): a point of the first body in its frame, then one of the second, m. Those of couplings
+    /// count for nothing.
+    EqualityAnchors,
+    /// Orientations of the second body in the frame of the first that welds hold, (neq, 4): quaternions w x y z. Those of others count for
+    /// nothing.
+    EqualityQuaternions,
 }
 
 use Parameter as P;
 
 impl Parameter {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 22] = [
         P::Gravity,
         P::Masses,
         P::Coms,
@@ -75,6 +85,10 @@ impl Parameter {
         P::JointRanges,
         P::Gains,
         P::Kv,
+        P::Contypes,
+        P::Conaffinities,
+        P::EqualityAnchors,
+        P::EqualityQuaternions,
     ];
 
     /// The name that users know.
@@ -98,6 +112,10 @@ impl Parameter {
             P::JointRanges => "joint_ranges",
             P::Gains => "gains",
             P::Kv => "kv",
+            P::Contypes => "contypes",
+            P::Conaffinities => "conaffinities",
+            P::EqualityAnchors => "equality_anchors",
+            P::EqualityQuaternions => "equality_quaternions",
         }
     }
 
@@ -120,6 +138,9 @@ impl Parameter {
             P::Armature | P::Damping | P::Stiffness | P::Frictionloss => (nv, 1),
             P::JointRanges => (model.joints.len(), 2),
             P::Gains | P::Kv => (nu, 1),
+            P::Contypes | P::Conaffinities => (geoms, 1),
+            P::EqualityAnchors => (model.equalities.len(), 6),
+            P::EqualityQuaternions => (model.equalities.len(), 4),
         }
     }
 
@@ -150,6 +171,10 @@ impl Parameter {
             }
             P::Gains => model.actuators.iter().map(|actuator| actuator.law.gain).collect(),
             P::Kv => model.actuators.iter().map(|actuator| -actuator.law.bias[2]).collect(),
+            P::Contypes => scene.geoms.iter().map(|geom| f64::from(geom.contype)).collect(),
+            P::Conaffinities => scene.geoms.iter().map(|geom| f64::from(geom.conaffinity)).collect(),
+            P::EqualityAnchors => model.equalities.iter().flat_map(|equality| anchors(&equality.kind)).collect(),
+            P::EqualityQuaternions => model.equalities.iter().flat_map(|equality| turn(&equality.kind)).collect(),
         }
     }
 }
@@ -157,6 +182,23 @@ impl Parameter {
 /// The numbers of [`Parameter::Inertias`].
 fn moments(inertia: &Sym3<f64>) -> [f64; 6] {
     [inertia.xx, inertia.yy, inertia.zz, inertia.xy, inertia.xz, inertia.yz]
+}
+
+/// The numbers of [`Parameter::EqualityAnchors`].
+fn anchors(kind: &EqualityKind) -> [f64; 6] {
+    let [a, b] = match kind {
+        EqualityKind::Connect { anchors, .. } | EqualityKind::Distance { anchors, .. } => *anchors,
+        EqualityKind::Weld { frames, .. } => frames.map(|frame| frame.pos),
+        EqualityKind::Coupling { .. } => [Vec3::ZERO; 2],
+    };
+    [a.x, a.y, a.z, b.x, b.y, b.z]
+}
+
+/// The numbers of [`Parameter::EqualityQuaternions`].
+fn turn(kind: &EqualityKind) -> [f64; 4] {
+    let EqualityKind::Weld { frames: [first, second], .. } = kind else { return [1.0, 0.0, 0.0, 0.0] };
+    let Quat { w, x, y, z } = first.rot * second.rot.conjugate();
+    [w, x, y, z]
 }
 
 /// The numbers of [`Parameter::GeomQuaternions`].

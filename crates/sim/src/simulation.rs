@@ -1,6 +1,8 @@
 //! The simulation and its step.
 
 mod accuracy;
+mod adhesion;
+mod asked;
 pub(crate) mod build;
 mod ends;
 pub(crate) mod forces;
@@ -55,6 +57,7 @@ pub struct Simulation {
     collider: Collider,
     effective_mass: EffectiveMass,
     inverse_weights: InverseWeights,
+    adhesion: adhesion::Adhesion,
     /// Bodies that are moved from outside.
     mocap: Vec<mocap::MocapBody>,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
@@ -227,6 +230,7 @@ impl Simulation {
             soft_forces,
         };
         self.soft_contacts.clear();
+        self.sensing.asked = None;
         self.forget_lane();
         self.reports.clear();
         self.last_step.clear();
@@ -310,19 +314,25 @@ impl Simulation {
     /// Finds the velocities at the end of the step, or with `is_to_resolve` that it does not resolve free motion.
     fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         self.take_state()?;
+        self.sensing.asked = None;
+        self.adhesion.force.clear();
         self.last_step.forget_workspaces();
         (self.free_evaluations, self.factorizations) = (0, 0);
         (self.is_again, self.earlier_iterations) = (false, 0);
         self.predict_constraint_forces(dt);
         self.wake_the_disturbed();
         self.move_freely_from_state(dt)?;
-        self.detect(dt, 0.0);
+        let margin = self.adhesion_reach();
+        self.detect(dt, margin);
         while self.wake_the_touched() {
             self.move_freely(dt);
-            self.detect(dt, 0.0);
+            self.detect(dt, margin);
         }
         self.check_interrupt()?;
         self.check_contacts()?;
+        if self.adhere() {
+            self.move_freely(dt);
+        }
         self.move_soft(dt)?;
         if self.options.scheme.has_impacts() && self.resolve_impacts(dt)? {
             self.move_freely(dt);

@@ -183,6 +183,12 @@ impl State {
         self.rests.clear();
     }
 
+    /// Wakes all that sleeps: what holds or moves it is no longer what it was.
+    pub fn wake(&mut self) {
+        self.rests.clear();
+        self.rest_q.clear();
+    }
+
     /// Becomes `other`, with the memory that there is.
     pub fn copy_from(&mut self, other: &Self) {
         (self.time, self.step, self.step_size) = (other.time, other.step, other.step_size);

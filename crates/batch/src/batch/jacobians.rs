@@ -117,11 +117,12 @@ impl Batch {
     }
 
     fn differentiate_one(&self, world: usize, one: &mut Simulation) -> Result<StepJacobians, sim::SimulationError> {
-        if let Some(own) = self.own.get(&world) {
-            let mut own = self.simulation_of(own)?;
-            self.write_state(world, own.state_mut());
+        if self.own.contains_key(&world) {
+            let mut own = self.simulation(world)?;
+            own.set_interrupt(self.interrupt.clone());
             return own.step_jacobians();
         }
+        self.take_back(one)?;
         self.write_state(world, one.state_mut());
         one.step_jacobians()
     }

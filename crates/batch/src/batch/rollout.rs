@@ -10,6 +10,8 @@ impl Batch {
     /// `v`, (worlds, horizon, nv): those after the steps of each control. Afterwards the batch is where the last controls lead. The same bits
     /// come of [`ctrl_mut`](Self::ctrl_mut) and [`step`](Self::step) in turn.
     ///
+    /// With PD control `targets`, (worlds, horizon, nq), has its targets beside each of the controls, or nothing.
+    ///
     /// A world that fails stays where it was before the step that failed; its entries are NaN from there on, and
     /// [`errors`](Self::errors) tells why.
     ///
@@ -18,6 +20,7 @@ impl Batch {
     pub fn rollout(
         &mut self,
         controls: &[f64],
+        targets: &[f64],
         horizon: usize,
         skip: usize,
         q: &mut [f64],
@@ -27,8 +30,12 @@ impl Batch {
         check_size("controls", controls.len(), per_world(self.model.nu()))?;
         check_size("q", q.len(), per_world(self.model.nq()))?;
         check_size("v", v.len(), per_world(self.model.nv()))?;
+        if !targets.is_empty() {
+            let expected = if self.pd.is_some() { per_world(self.model.nq()) } else { 0 };
+            check_size("targets", targets.len(), expected)?;
+        }
         let widths = self.arrays.widths();
-        let rollout = Rollout { controls, q, v, horizon, widths: &widths };
+        let rollout = Rollout { controls, targets, q, v, horizon, widths: &widths };
         self.drive(rollout, |stepper, rollout| stepper.roll_out(skip, rollout))
     }
 }

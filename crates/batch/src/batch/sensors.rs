@@ -71,6 +71,9 @@ impl Batch {
         trace: &mut sim::StepTrace,
         row: &mut [f64],
     ) -> Result<(), SimulationError> {
+        if !self.own.contains_key(&world) {
+            self.take_back(one)?;
+        }
         self.write_state(world, one.state_mut());
         let mut none = None;
         let mut own = self.own.get(&world).map(|own| own.queries.lock().unwrap_or_else(PoisonError::into_inner));

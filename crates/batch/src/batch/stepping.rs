@@ -31,9 +31,10 @@ impl Rows for Row<'_> {
     }
 }
 
-/// Controls of a rollout, (worlds, horizon, nu), and where positions and velocities go, (worlds, horizon, nq) and nv.
+/// Controls of a rollout, (worlds, horizon, nu), targets of PD control, (worlds, horizon, nq) or none, and where positions and velocities go, (worlds, horizon, nq) and nv.
 pub(super) struct Rollout<'a> {
     pub controls: &'a [f64],
+    pub targets: &'a [f64],
     pub q: &'a mut [f64],
     pub v: &'a mut [f64],
     pub horizon: usize,
@@ -45,6 +46,7 @@ impl Rows for Rollout<'_> {
         let (n, Arrays { q, v, ctrl, .. }) = (worlds * self.horizon, self.widths);
         Rollout {
             controls: self.controls.split_off(..n * ctrl).unwrap_or_default(),
+            targets: self.targets.split_off(..n * q).unwrap_or_default(),
             q: self.q.split_off_mut(..n * q).unwrap_or_default(),
             v: self.v.split_off_mut(..n * v).unwrap_or_default(),
             ..*self
@@ -84,12 +86,15 @@ impl Stepper<'_> {
 
     /// Makes `skip` steps under each of the controls, and takes down where each leads; NaN from where a world failed.
     pub fn roll_out(&mut self, skip: usize, rollout: &mut Rollout<'_>) {
-        let Rollout { controls, q, v, horizon, .. } = rollout;
+        let Rollout { controls, targets, q, v, horizon, .. } = rollout;
         let Arrays { q: nq, v: nv, ctrl: nu, .. } = *self.worlds.widths;
         for k in 0..*horizon {
             for world in 0..self.worlds.len() {
                 let ctrl = &controls[(world * *horizon + k) * nu..][..nu];
                 self.worlds.world_mut(world).ctrl.copy_from_slice(ctrl);
+                if let Some(target) = targets.get((world * *horizon + k) * nq..).filter(|rest| !rest.is_empty()) {
+                    self.worlds.world_mut(world).pd_target.copy_from_slice(&target[..nq]);
+                }
             }
             self.step(skip);
             for world in 0..self.worlds.len() {

@@ -142,7 +142,7 @@ impl Assembly {
         for actuator in &model.actuators {
             let mut next = actuator.clone();
             next.name = named(&actuator.name);
-            map_transmission(&mut next.transmission, &joints, &tendons, &|site| at.sites + site);
+            map_transmission(&mut next.transmission, &joints, &tendons, &|site| at.sites + site, &body_of);
             self.actuators.push(next);
         }
         for equality in &model.equalities {

@@ -89,7 +89,7 @@ impl Assembly {
         builder.sites.iter_mut().for_each(|site| site.body = body_of(site.body));
         let site_of = |site: usize| sites.new[site];
         let actuators = builder.actuators.iter_mut();
-        actuators.for_each(|a| map_transmission(&mut a.transmission, &joint_of, &tendon_of, &site_of));
+        actuators.for_each(|a| map_transmission(&mut a.transmission, &joint_of, &tendon_of, &site_of, &body_of));
         let cameras = Order::by_body(&bodies, self.cameras.len(), |camera| self.cameras[camera].body);
         builder.cameras = cameras.old.iter().map(|&camera| self.cameras[camera].clone()).collect();
         for camera in &mut builder.cameras {

@@ -263,12 +263,13 @@ pub(crate) fn map_camera(mode: &mut CameraMode, bodies: &dyn Fn(usize) -> usize)
     }
 }
 
-/// The joint, tendon or site that an actuator refers to, changed.
+/// The joint, tendon, site or body that an actuator refers to, changed.
 pub(crate) fn map_transmission(
     transmission: &mut Transmission,
     joints: &dyn Fn(usize) -> usize,
     tendons: &dyn Fn(usize) -> usize,
     sites: &dyn Fn(usize) -> usize,
+    bodies: &dyn Fn(usize) -> usize,
 ) {
     match transmission {
         Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => *joint = joints(*joint),
@@ -276,6 +277,7 @@ pub(crate) fn map_transmission(
         Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
             transmission.sites_mut().for_each(|site| *site = sites(*site));
         }
+        Transmission::Adhesion { body } => *body = bodies(*body),
         Transmission::Unsupported => {}
     }
 }

@@ -28,11 +28,10 @@ pub(super) struct UnfinishedMuscle {
     pub scale: Option<f64>,
 }
 
-const AXES: &str = "a muscle on a ball or free joint or a site is not simulated: it takes a control, but has no force";
+const AXES: &str =
+    "a muscle on a ball or free joint, a site or a body is not simulated: it takes a control, but has no force";
 const LENGTH_RANGE: &str =
     "no `lengthrange`: lengths within the ranges of the joints are taken, where MuJoCo simulates a pull";
-const TRANSMISSION: &str =
-    "acts on something other than a joint, a tendon or a site: it takes a control, but has no force";
 
 impl<'a> Reader<'_, 'a> {
     /// Reads every `<actuator>` below the root. Joints and tendons must be known.
@@ -53,10 +52,12 @@ impl<'a> Reader<'_, 'a> {
         let mut transmission = self.transmission(attributes)?;
         let none = ActuatorLaw::default();
         let (force_law, reason) = match (&transmission, law.finish()) {
-            (Transmission::Unsupported, _) => (none, Some(TRANSMISSION)),
             (_, Err(reason)) => (none, Some(reason)),
             (
-                Transmission::JointAxes { .. } | Transmission::Site { .. } | Transmission::SliderCrank { .. },
+                Transmission::JointAxes { .. }
+                | Transmission::Site { .. }
+                | Transmission::SliderCrank { .. }
+                | Transmission::Adhesion { .. },
                 Ok((law, _)),
             ) if law.muscle.is_some() => (none, Some(AXES)),
             (_, Ok((mut force_law, ratio))) => {
@@ -131,7 +132,7 @@ impl<'a> Reader<'_, 'a> {
                 };
                 return Ok(Transmission::SliderCrank { crank, slider, rod, gear: gear[0] });
             }
-            Some("body") => return Ok(Transmission::Unsupported),
+            Some("body") => return Ok(Transmission::Adhesion { body: self.names.find(element, "body", "body")? }),
             Some(attribute) => attribute,
             None => return Err(element.error("no transmission: expected an attribute such as `joint`")),
         };

@@ -394,7 +394,7 @@ impl<'a> Reader<'_, 'a> {
                 let mut next = actuator.clone();
                 next.name = part.named(&actuator.name);
                 let has_all = part.places.map(&mut next.transmission, |transmission, indices| {
-                    map_transmission(transmission, indices.joints, indices.tendons, indices.sites);
+                    map_transmission(transmission, indices.joints, indices.tendons, indices.sites, indices.bodies);
                 });
                 if has_all {
                     let here = self.builder.actuators.len();

@@ -72,6 +72,7 @@ enum Shortcut {
     IntegratedVelocity,
     Damper,
     Muscle,
+    Adhesion,
     Orientation,
     Pid,
     Other,
@@ -120,7 +121,8 @@ impl ForceLaw {
     };
 
     /// What [`ForceLaw::apply`] reads.
-    pub const ATTRIBUTES: [&str; 20] = [
+    pub const ATTRIBUTES: [&str; 21] = [
+        "gain",
         "kp",
         "kv",
         "dampratio",
@@ -176,6 +178,12 @@ impl ForceLaw {
                 (self.bias_form, self.bias, self.unsupported) = (Form::None, [0.0; MUSCLE_PRM], None);
             }
             "muscle" => self.muscle(element)?,
+            "adhesion" => {
+                self.begin(Shortcut::Adhesion);
+                let gain = at_least_zero(element, "gain")?.unwrap_or(self.gain[0]);
+                (self.gain_form, self.gain) = (Form::Fixed, three([gain, 0.0, 0.0]));
+                (self.bias_form, self.bias, self.unsupported) = (Form::None, [0.0; MUSCLE_PRM], None);
+            }
             other => {
                 self.begin(match other {
                     "orientation" => Shortcut::Orientation,

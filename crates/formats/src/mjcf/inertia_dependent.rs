@@ -125,7 +125,8 @@ fn length(model: &Model, q: &[f64], actuator: usize) -> f64 {
         Transmission::JointAxes { .. }
         | Transmission::Site { .. }
         | Transmission::SliderCrank { .. }
-        | Transmission::Unsupported => 0.0,
+        | Transmission::Unsupported
+        | Transmission::Adhesion { .. } => 0.0,
     }
 }
 
@@ -147,7 +148,7 @@ fn length_row(model: &Model, kinematics: &Kinematics<f64>, q: &[f64], actuator: 
             model.actuators[actuator].transmission.write_row(model, kinematics, &mut row);
             row.terms.iter().map(|term| (term.dof, term.coefficient)).collect()
         }
-        Transmission::Unsupported => Vec::new(),
+        Transmission::Unsupported | Transmission::Adhesion { .. } => Vec::new(),
     }
 }
 

@@ -85,7 +85,6 @@ fn approximations_are_named() {
     section(r#"<default><joint solreffriction="0.02 1"/></default>"#, "solreffriction");
     section(r#"<actuator><muscle joint="j"/></actuator>"#, "lengthrange");
     section(r#"<actuator><general joint="j" dyntype="dcmotor"/></actuator>"#, "dyntype");
-    section(r#"<actuator><motor body="b"/></actuator>"#, "motor");
 }
 
 #[test]

@@ -170,7 +170,7 @@ impl Contacts {
             Some(*place_of[geom].get_or_insert_with(|| self.push_geom(scene, geom, node, &attachments[geom])))
         });
         let (kind, is_flipped) = self.kind(scene, attachments, &pair, places)?;
-        let (material, spin) = surface(model, scene, &pair);
+        let PairSurface { material, spin } = surface(model, scene, &pair);
         let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
         let trees = [a, b].map(|geom| attachments[geom].frame.map(|node| super::tree_of(model, node)));
         let floats = |tree: usize| model.tree.nodes[model.tree.trees[tree].start].joint == JointType::Free;
@@ -193,6 +193,25 @@ impl Contacts {
         self.pairs.push(PlanPair { kind, pair, is_flipped, margin, surface, first, count, is_closed });
         self.slots += count;
         Ok(())
+    }
+
+    /// The surfaces of all pairs.
+    pub fn surfaces(&self, model: &Model, scene: &Scene) -> Vec<PairSurface> {
+        self.pairs.iter().map(|pair| surface(model, scene, &pair.pair)).collect()
+    }
+
+    /// The same for a model and a scene whose surfaces may be others.
+    pub fn with_surfaces(&self, model: &Model, scene: &Scene, rest_depths: &[f64]) -> Self {
+        let mut contacts = self.clone();
+        contacts.narrow.set_rest_depths(rest_depths);
+        for pair in &mut contacts.pairs {
+            let PairSurface { material, spin } = surface(model, scene, &pair.pair);
+            pair.surface.compliance = material.compliance;
+            for ends in &mut contacts.ends[pair.first..pair.first + pair.count] {
+                (ends.is_rigid, ends.spin) = (material.compliance == Compliance::NearRigid, spin);
+            }
+        }
+        contacts
     }
 
     /// The pair of two geoms, the lower index first.
@@ -307,7 +326,13 @@ pub fn spring_depth(radii: [f64; 2], trees: [Option<usize>; 2], floats: impl Fn(
 }
 
 /// The surface of a pair, without sliding friction where nothing is resisted, and how it resists spinning.
-pub(super) fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> (Material, SpinResistance) {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairSurface {
+    pub material: Material,
+    pub spin: SpinResistance,
+}
+
+pub(super) fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> PairSurface {
     let mut material = pair_surface(model, scene, pair.geoms, pair.explicit);
     if material.resistance == Resistance::None {
         material.friction = 0.0;
@@ -317,5 +342,5 @@ pub(super) fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> (Materia
         torsional: material.torsional_friction,
         rolling: if material.resistance == Resistance::Rolling { material.rolling_friction } else { 0.0 },
     };
-    (material, spin)
+    PairSurface { material, spin }
 }

@@ -1,11 +1,11 @@
 //! The numbers of a plan that worlds may have of their own: masses, friction, gains and the like, and what follows from it.
 
-use geometry::{GeomPair, Scene};
+use geometry::Scene;
 use multibody::{EffectiveMass, InverseWeights, Model, Node, NodeMobility, SpringPoint, Transmission};
 use spatial::{Mat3, Real, Sym3, Vec3};
 
-use super::contacts::surface;
-use super::{Constraints, Contacts, PdNumbers, PlanDrive, weights};
+use super::contacts::PairSurface;
+use super::{Constraints, Contacts, PdNumbers, PlanDrive, PlanPair, weights};
 
 /// Numbers of one world (`T` is f64), or of a world in each lane.
 #[derive(Clone, Debug)]
@@ -89,12 +89,20 @@ pub(crate) struct Setting<'a> {
     pub drives: &'a [PlanDrive],
     /// Of the model.
     pub weights: &'a InverseWeights,
+    /// By pairs.
+    pub surfaces: &'a [PairSurface],
 }
 
 impl Numbers<f64> {
+    /// The same numbers with other frictions and gravity.
+    pub(crate) fn with_surfaces(&self, model: &Model, contacts: &Contacts, surfaces: &[PairSurface]) -> Self {
+        let (friction, spins) = frictions(contacts, surfaces);
+        Self { gravity: model.gravity, friction, spins, ..self.clone() }
+    }
+
     /// Those of a model; with them, which nodes have points that cannot be moved in every direction.
     pub(crate) fn new(model: &Model, scene: &Scene, setting: &Setting<'_>) -> (Self, Vec<bool>) {
-        let Setting { dt, contacts, constraints, turns, pd, weights: inverse, .. } = *setting;
+        let Setting { dt, contacts, constraints, turns, pd, weights: inverse, surfaces, .. } = *setting;
         let resistance =
             |i: usize| -dt * (model.damping[i] + spring_point(model, inverse, dt, i).ahead(dt, model.stiffness[i]));
         let actuators: Vec<_> = (0..model.nu()).map(|k| ActuatorNumbers::new(model, inverse, k, dt)).collect();
@@ -124,7 +132,7 @@ impl Numbers<f64> {
                 per_mass: if all > 0.0 { 1.0 / all } else { 0.0 },
             }
         };
-        let (friction, spins) = frictions(model, scene, contacts);
+        let (friction, spins) = frictions(contacts, surfaces);
         let trees = model.tree.trees.iter().enumerate().map(tree).collect();
         let com = |body: &multibody::Body| {
             let turn = body.node.map_or(Mat3::IDENTITY, |node| turns[node]);
@@ -146,7 +154,7 @@ impl Numbers<f64> {
             friction,
             spins,
             inverse_weights: constraints.inverse_weights(model, inverse),
-            pair_weights: contacts.pairs.iter().map(|pair| pair_weight(model, scene, inverse, &pair.pair)).collect(),
+            pair_weights: pair_weights(scene, setting),
             coms: model.bodies.iter().map(com).collect(),
             nodes,
         };
@@ -168,11 +176,13 @@ fn spring_point(model: &Model, weights: &InverseWeights, dt: f64, dof: usize) ->
     SpringPoint::of(dt * dt * model.stiffness[dof] * weights.dofs[dof])
 }
 
-/// The inverse weight of the contacts of a pair.
-fn pair_weight(model: &Model, scene: &Scene, weights: &InverseWeights, pair: &GeomPair) -> f64 {
-    let (material, _) = surface(model, scene, pair);
-    let shifts = pair.geoms.map(|geom| weights.shifts[scene.geoms[geom].body]);
-    (shifts[0] + shifts[1]) * material.share_of_cone()
+/// The inverse weights of the contacts of all pairs.
+fn pair_weights(scene: &Scene, &Setting { contacts, surfaces, weights, .. }: &Setting<'_>) -> Vec<f64> {
+    let of = |(pair, surface): (&PlanPair, &PairSurface)| {
+        let shifts = pair.pair.geoms.map(|geom| weights.shifts[scene.geoms[geom].body]);
+        (shifts[0] + shifts[1]) * surface.material.share_of_cone()
+    };
+    contacts.pairs.iter().zip(surfaces).map(of).collect()
 }
 
 /// Λ of every degree of freedom, (nv): with PD control that has no limits, and with all drives.
@@ -196,11 +206,10 @@ pub(super) fn drive_impedance(drive: &PlanDrive, actuators: &[ActuatorNumbers<f6
 }
 
 /// The friction coefficients of all contact points, and the lengths of those with rolling or torsional friction.
-fn frictions(model: &Model, scene: &Scene, contacts: &Contacts) -> (Vec<f64>, Vec<[f64; 2]>) {
+fn frictions(contacts: &Contacts, surfaces: &[PairSurface]) -> (Vec<f64>, Vec<[f64; 2]>) {
     let (mut friction, mut spins) = (Vec::with_capacity(contacts.slots), Vec::new());
-    for pair in &contacts.pairs {
-        let (of, spin) = surface(model, scene, &pair.pair);
-        friction.extend(std::iter::repeat_n(of.friction, pair.count));
+    for (pair, PairSurface { material, spin }) in contacts.pairs.iter().zip(surfaces) {
+        friction.extend(std::iter::repeat_n(material.friction, pair.count));
         if spin.is_any() {
             spins.extend(std::iter::repeat_n([spin.rolling, spin.torsional], pair.count));
         }
@@ -216,7 +225,8 @@ impl ActuatorNumbers<f64> {
             Transmission::JointAxes { .. }
             | Transmission::Site { .. }
             | Transmission::SliderCrank { .. }
-            | Transmission::Unsupported => 0.0,
+            | Transmission::Unsupported
+            | Transmission::Adhesion { .. } => 0.0,
         };
         let [b0, b1, b2] = actuator.law.bias;
         // What would feed energy in stays explicit.

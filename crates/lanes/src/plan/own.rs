@@ -3,24 +3,45 @@
 use geometry::Scene;
 use multibody::{InverseWeights, Model};
 
-use super::contacts::surface;
+use super::contacts::PairSurface;
 use super::numbers::{Numbers, Setting};
-use super::{NotInLanes, Plan, PlanDrive};
+use super::{NotInLanes, Plan, PlanDrive, PlanPair};
+
+/// A model that differs from a plan's in parameters alone. Geoms must have the same sizes and places.
+#[derive(Clone, Copy, Debug)]
+pub struct Variation<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// Its scene.
+    pub scene: &'a Scene,
+    /// Whether compliant geoms are pressed in as those of the plan's model where they rest.
+    pub rests_alike: bool,
+    /// Whether no more than frictions and gravity differ.
+    pub is_of_surfaces: bool,
+}
 
 impl Plan {
-    /// The numbers of `own`, which differs from the plan's model `base` in parameters alone, or why lanes cannot step it: it then has
-    /// something that the model has not, for instance the friction of a joint that has none. Geoms must have the same sizes and places.
-    ///
-    /// `rest_alike` says whether compliant geoms are pressed in alike at rest.
+    /// The numbers of such a model, or why lanes cannot step it: it then has something that the plan's model has not, for instance the
+    /// friction of a joint that has none.
     ///
     /// # Errors
     /// When lanes would need another plan.
-    pub fn numbers_of(
-        &self,
-        (base, base_scene): (&Model, &Scene),
-        (own, own_scene): (&Model, &Scene),
-        rest_alike: bool,
-    ) -> Result<Numbers<f64>, NotInLanes> {
+    pub fn numbers_of(&self, own: Variation<'_>) -> Result<Numbers<f64>, NotInLanes> {
+        let Variation { model: own, scene: own_scene, rests_alike, is_of_surfaces } = own;
+        let surfaces = self.contacts.surfaces(own, own_scene);
+        let has_same_spin = |(pair, surface): (&PlanPair, &PairSurface)| {
+            surface.spin.is_any() == self.contacts.ends[pair.first].spin.is_any()
+        };
+        if !self.contacts.pairs.iter().zip(&surfaces).all(has_same_spin) {
+            return Err(NotInLanes("torsional or rolling friction where the model has none".into()));
+        }
+        let has_open = self.contacts.pairs.iter().any(|pair| !pair.is_closed);
+        if has_open && !rests_alike {
+            return Err(NotInLanes("masses or gravity of its own that press compliant geoms in otherwise".into()));
+        }
+        if is_of_surfaces {
+            return Ok(self.numbers.with_surfaces(own, &self.contacts, &surfaces));
+        }
         let weights = InverseWeights::new(own);
         let (drives, servos): (Vec<_>, Vec<_>) =
             PlanDrive::of_model(own)?.into_iter().partition(PlanDrive::has_impedance);
@@ -32,16 +53,6 @@ impl Plan {
         {
             return Err(NotInLanes("kv where the model has none".into()));
         }
-        let spins = |model: &Model, scene: &Scene| -> Vec<bool> {
-            self.contacts.pairs.iter().map(|pair| surface(model, scene, &pair.pair).1.is_any()).collect()
-        };
-        if spins(base, base_scene) != spins(own, own_scene) {
-            return Err(NotInLanes("torsional or rolling friction where the model has none".into()));
-        }
-        let has_open = self.contacts.pairs.iter().any(|pair| !pair.is_closed);
-        if has_open && !rest_alike {
-            return Err(NotInLanes("masses or gravity of its own that press compliant geoms in otherwise".into()));
-        }
         let setting = Setting {
             dt: self.dt,
             contacts: &self.contacts,
@@ -50,6 +61,7 @@ impl Plan {
             pd: &self.pd,
             drives: &drives,
             weights: &weights,
+            surfaces: &surfaces,
         };
         let (numbers, fulcrums) = Numbers::new(own, own_scene, &setting);
         let masses = |numbers: &Numbers<f64>| numbers.trees.iter().map(|tree| tree.mass > 0.0).collect::<Vec<_>>();

@@ -182,6 +182,17 @@ impl Batch {
         )
     }
 
+    /// Targets of PD control in a rollout, (n, horizon, nq); empty where there are none.
+    pub(super) fn targets(&self, targets: Option<&Bound<'_, PyAny>>, horizon: usize) -> PyResult<Vec<f64>> {
+        let Some(targets) = targets else { return Ok(Vec::new()) };
+        self.target()?;
+        let nq = self.model.get().inner().nq();
+        let all = array("targets", targets, &[self.worlds, horizon, nq])?;
+        let mut rows = all.chunks_exact(nq.max(1)).enumerate();
+        rows.try_for_each(|(k, row)| self.check_quaternions("targets", k / horizon.max(1), row))?;
+        Ok(all)
+    }
+
     /// The array of PD targets.
     pub(super) fn target(&self) -> PyResult<&LiveArray> {
         let expected = || PyValueError::new_err("pd_target: there is no PD control: call pd first");

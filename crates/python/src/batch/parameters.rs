@@ -52,6 +52,14 @@ impl WorldParameters {
         Ok(changed)
     }
 
+    /// Notes that worlds have what the arrays show.
+    fn note(&self, py: Python<'_>) -> PyResult<()> {
+        let read = |(_, of): (Parameter, &WorldArray)| {
+            of.array.read(py, &mut of.applied.lock().unwrap_or_else(PoisonError::into_inner))
+        };
+        self.made().try_for_each(read)
+    }
+
     /// Writes what worlds have to the arrays.
     fn write(&self, py: Python<'_>, batch: &batch::Batch, worlds: &[usize]) -> PyResult<()> {
         for (parameter, WorldArray { array, applied }) in self.made() {
@@ -74,17 +82,11 @@ impl Batch {
         if changed.is_empty() {
             return Ok(());
         }
-        let (before, mut given) = (batch.worlds_alone().count(), Vec::new());
-        let mut outcome = Ok(());
-        for (world, parameters) in changed {
-            if let Err(error) = batch.set_parameters(world, parameters) {
-                outcome = Err(PyValueError::new_err(format!("world {world}: parameters.{error}")));
-                break;
-            }
-            given.push(world);
-        }
-        self.parameters.write(py, batch, &given)?;
-        outcome?;
+        let before = batch.worlds_alone().count();
+        let worlds = changed.into_iter().collect();
+        let error = |(world, error)| PyValueError::new_err(format!("world {world}: parameters.{error}"));
+        batch.set_parameters_of(worlds).map_err(error)?;
+        self.parameters.note(py)?;
         self.warn_if_worlds_alone(py, batch, before)
     }
 
@@ -150,19 +152,10 @@ impl Batch {
         self.bring_parameters(py, &mut batch)?;
         let before = batch.worlds_alone().count();
         let own = &mut *batch;
-        // All or none.
-        let check = |(world, parameters): (&usize, &Parameters)| {
-            let error = |error| (*world, batch::BatchError::from(error));
-            parameters.apply(model.inner(), model.scene()).map(drop).map_err(error)
-        };
-        let outcome = py.detach(|| {
-            worlds.iter().zip(&parameters).try_for_each(check)?;
-            worlds.iter().zip(parameters).try_for_each(|(&world, parameters)| {
-                own.set_parameters(world, parameters).map_err(|error| (world, error))
-            })
-        });
-        self.parameters.write(py, &batch, &worlds)?;
+        let given = worlds.iter().copied().zip(parameters).collect();
+        let outcome = py.detach(|| own.set_parameters_of(given));
         outcome.map_err(|(world, error)| PyValueError::new_err(format!("world {world}: {error}")))?;
+        self.parameters.write(py, &batch, &worlds)?;
         self.warn_if_worlds_alone(py, &batch, before)
     }
 
@@ -171,7 +164,7 @@ impl Batch {
     fn reset_parameters(&self, py: Python<'_>, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let worlds = self.selected(worlds)?;
         let mut batch = self.lock()?;
-        worlds.iter().for_each(|&world| batch.clear_world_model(world));
+        batch.clear_world_models(worlds.iter().copied());
         self.parameters.write(py, &batch, &worlds)
     }
 }

@@ -4,6 +4,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
 use super::Batch;
+use crate::contacts::check_recorded;
 use crate::quantities::{fixed, quaternion, twist};
 
 impl Batch {
@@ -15,15 +16,19 @@ impl Batch {
         Ok(batch)
     }
 
-    /// A table of N numbers for every body of every world, (n, nbody, N).
+    fn bodies(&self) -> usize {
+        self.model.get().inner().bodies.len()
+    }
+
+    /// A table of N numbers for each of `count` things of every world, (n, count, N).
     fn table<'py, const N: usize>(
         &self,
         py: Python<'py>,
+        count: usize,
         rows: impl Iterator<Item = [f64; N]>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let bodies = self.model.get().inner().bodies.len();
         let values = PyArray1::from_iter(py, rows.flatten());
-        Ok(fixed(values.reshape([self.worlds, bodies, N])?))
+        Ok(fixed(values.reshape([self.worlds, count, N])?))
     }
 }
 
@@ -35,7 +40,7 @@ impl Batch {
     fn body_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut poses = Vec::new();
         self.lock_present(py)?.body_poses(&mut poses);
-        self.table(py, poses.iter().map(|pose| pose.pos.to_array()))
+        self.table(py, self.bodies(), poses.iter().map(|pose| pose.pos.to_array()))
     }
 
     /// Orientations of the bodies of every world, (n, nbody, 4), w x y z.
@@ -43,7 +48,7 @@ impl Batch {
     fn body_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut poses = Vec::new();
         self.lock_present(py)?.body_poses(&mut poses);
-        self.table(py, poses.iter().map(|pose| quaternion(pose.rot)))
+        self.table(py, self.bodies(), poses.iter().map(|pose| quaternion(pose.rot)))
     }
 
     /// Velocities of the bodies of every world, (n, nbody, 6): angular, then linear at the origin, world axes.
@@ -51,6 +56,32 @@ impl Batch {
     fn body_velocities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut velocities = Vec::new();
         self.lock_present(py)?.body_velocities(&mut velocities);
-        self.table(py, velocities.into_iter().map(twist))
+        self.table(py, self.bodies(), velocities.into_iter().map(twist))
+    }
+
+    /// Origins of the sites of every world, (n, nsite, 3), m.
+    #[getter]
+    fn site_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut poses = Vec::new();
+        self.lock_present(py)?.site_poses(&mut poses);
+        self.table(py, poses.len() / self.worlds, poses.iter().map(|pose| pose.pos.to_array()))
+    }
+
+    /// Orientations of the sites of every world, (n, nsite, 4), w x y z.
+    #[getter]
+    fn site_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut poses = Vec::new();
+        self.lock_present(py)?.site_poses(&mut poses);
+        self.table(py, poses.len() / self.worlds, poses.iter().map(|pose| quaternion(pose.rot)))
+    }
+
+    /// Sums of the forces of contacts on the bodies of every world in the last step, (n, nbody, 3), N.
+    #[getter]
+    fn body_contact_forces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let batch = self.lock()?;
+        check_recorded(&batch)?;
+        let mut forces = Vec::new();
+        batch.contact_forces_of_bodies(&mut forces);
+        self.table(py, self.bodies(), forces.iter().map(|force| force.to_array()))
     }
 }

@@ -100,7 +100,7 @@ impl ActuatorView {
         motion.map(|(_, rate)| rate).ok_or_else(|| self.has_no("velocity"))
     }
 
-    /// What it acts on: a joint, a tendon or a site; None of what is not simulated.
+    /// What it acts on: a joint, a tendon, a site, or a body that adheres; None of what is not simulated.
     #[getter]
     fn target<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let of = |kind, index| view(self.simulation.bind(py), kind, index).map(Some);
@@ -108,6 +108,7 @@ impl ActuatorView {
             Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => of(Kind::Joint, joint),
             Transmission::Tendon { tendon, .. } => of(Kind::Tendon, tendon),
             Transmission::Site { site, .. } | Transmission::SliderCrank { crank: site, .. } => of(Kind::Site, site),
+            Transmission::Adhesion { body } => of(Kind::Body, body),
             _ => Ok(None),
         }
     }
@@ -135,6 +136,7 @@ impl ActuatorView {
             Transmission::Site { site, .. } | Transmission::SliderCrank { crank: site, .. } => {
                 format!("site {:?}", inner.sites[site].name)
             }
+            Transmission::Adhesion { body } => format!("body {:?}", inner.bodies[body].name),
             _ => "nothing that is simulated".to_owned(),
         };
         Ok(format!("<sapwood actuator {title} on {target}, ctrl = {}>", brief(&[self.ctrl(py)?])))

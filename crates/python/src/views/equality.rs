@@ -1,10 +1,14 @@
 //! Views of equality constraints.
 
 use multibody::EqualityKind;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use sim::{Frame, Parameter};
+use spatial::Vec3;
 
 use super::{EqualityView, title};
 use crate::names::Kind;
+use crate::quantities::{fixed_matrix, fixed_vector, quaternion};
 
 #[stubdoc::documented]
 #[pymethods]
@@ -33,6 +37,56 @@ impl EqualityView {
             EqualityKind::Distance { .. } => "distance",
             EqualityKind::Coupling { .. } => "coupling",
         }
+    }
+
+    /// Hold the two bodies as they are now, from the next step on: a weld their relative pose, a connect one point.
+    fn attach(&self, py: Python<'_>) -> PyResult<()> {
+        let (simulation, kind) = (self.simulation(), self.kind());
+        let bodies = match self.model().inner().equalities[self.index].kind {
+            EqualityKind::Connect { bodies, .. } | EqualityKind::Weld { bodies, .. } => bodies,
+            EqualityKind::Distance { .. } | EqualityKind::Coupling { .. } => {
+                let title = title(Kind::Equality, self.model(), self.index);
+                let message = format!("equality {title} is a {kind}: expected a weld or a connect to attach");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        let [first, second] = simulation.observe_all(py, |now| bodies.map(|body| now.pose(Frame::Body(body))))?;
+        let relative = first.inverse() * second;
+        let mut anchors = [0.0; 6];
+        simulation.parameter(py, Parameter::EqualityAnchors, self.index, &mut anchors)?;
+        let own = relative.transform_point(Vec3::new(anchors[3], anchors[4], anchors[5]));
+        anchors[..3].copy_from_slice(&own.to_array());
+        simulation.set_parameter(py, Parameter::EqualityAnchors, self.index, &anchors)?;
+        if kind == "weld" {
+            simulation.set_parameter(py, Parameter::EqualityQuaternions, self.index, &quaternion(relative.rot))?;
+        }
+        self.set_active(py, true)
+    }
+
+    /// Force on its second body in the last step, world, (3,), N.
+    #[getter]
+    fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(fixed_vector(py, &self.simulation().lock()?.equality_wrench(self.index).lin.to_array()))
+    }
+
+    /// Torque of a weld on its second body in the last step, world, (3,), N·m.
+    #[getter]
+    fn torque<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(fixed_vector(py, &self.simulation().lock()?.equality_wrench(self.index).ang.to_array()))
+    }
+
+    /// The point of each of the bodies that it holds, in their frames, (2, 3), m.
+    #[getter]
+    fn anchors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut anchors = vec![0.0; 6];
+        self.simulation().parameter(py, Parameter::EqualityAnchors, self.index, &mut anchors)?;
+        fixed_matrix(py, anchors, [2, 3])
+    }
+
+    #[setter]
+    fn set_anchors(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let anchors = crate::arguments::array("anchors", value, &[2, 3])?;
+        self.simulation().set_parameter(py, Parameter::EqualityAnchors, self.index, &anchors)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -1,7 +1,7 @@
 //! Parameters into a model.
 
 use geometry::{Scene, Shape};
-use multibody::{JointKind, Material, Model, Tendon, inertia_flaw};
+use multibody::{EqualityKind, JointKind, Material, Model, Tendon, inertia_flaw};
 use spatial::{Quat, Sym3, Vec3};
 
 use super::{P, Parameter, ParameterError, Parameters};
@@ -16,17 +16,33 @@ impl Parameters {
     /// # Errors
     /// When an array has another length or a number is outside its domain.
     pub fn apply(&self, model: &Model, scene: &Scene) -> Result<(Model, Scene), ParameterError> {
+        let (mut own, mut own_scene) = (model.clone(), scene.clone());
+        self.write(model, scene, &mut own, &mut own_scene)?;
+        Ok((own, own_scene))
+    }
+
+    /// [`apply`](Self::apply) into copies of the model and the scene, which may have other parameters by now: nothing of them stays.
+    ///
+    /// # Errors
+    /// As `apply`; the copies then have some of these parameters.
+    pub fn write(
+        &self,
+        base: &Model,
+        base_scene: &Scene,
+        model: &mut Model,
+        scene: &mut Scene,
+    ) -> Result<(), ParameterError> {
         for (parameter, values) in self.iter() {
-            check(parameter, values, model, scene)?;
+            check(parameter, values, base, base_scene)?;
         }
-        let (mut model, mut scene) = (model.clone(), scene.clone());
+        restore(base, base_scene, model, scene);
         if let Some(gravity) = self.get(P::Gravity) {
             model.gravity = Vec3::new(gravity[0], gravity[1], gravity[2]);
         }
-        self.apply_inertias(&mut model)?;
-        self.apply_surfaces(&mut model, &mut scene);
-        self.apply_shapes(&mut scene)?;
-        move_obstacles(&mut model, &scene);
+        self.apply_inertias(model)?;
+        self.apply_surfaces(model, scene);
+        self.apply_shapes(scene)?;
+        move_obstacles(model, scene);
         for (parameter, to) in [
             (P::Armature, &mut model.armature),
             (P::Damping, &mut model.damping),
@@ -37,9 +53,10 @@ impl Parameters {
                 to.copy_from_slice(values);
             }
         }
-        self.apply_ranges(&mut model)?;
-        self.apply_actuators(&mut model)?;
-        Ok((model, scene))
+        self.apply_filters(scene);
+        self.apply_equalities(model)?;
+        self.apply_ranges(model)?;
+        self.apply_actuators(model)
     }
 
     fn apply_inertias(&self, model: &mut Model) -> Result<(), ParameterError> {
@@ -139,6 +156,39 @@ impl Parameters {
         Ok(())
     }
 
+    fn apply_filters(&self, scene: &mut Scene) {
+        let bits = |parameter| self.get(parameter).into_iter().flatten().map(|bits| *bits as u32);
+        scene.geoms.iter_mut().zip(bits(P::Contypes)).for_each(|(geom, bits)| geom.contype = bits);
+        scene.geoms.iter_mut().zip(bits(P::Conaffinities)).for_each(|(geom, bits)| geom.conaffinity = bits);
+    }
+
+    fn apply_equalities(&self, model: &mut Model) -> Result<(), ParameterError> {
+        let rows = |parameter, width| self.get(parameter).into_iter().flat_map(move |all| all.chunks_exact(width));
+        for (equality, row) in model.equalities.iter_mut().zip(rows(P::EqualityAnchors, 6)) {
+            let own = [Vec3::new(row[0], row[1], row[2]), Vec3::new(row[3], row[4], row[5])];
+            match &mut equality.kind {
+                EqualityKind::Connect { anchors, .. } | EqualityKind::Distance { anchors, .. } => *anchors = own,
+                EqualityKind::Weld { frames, .. } => {
+                    frames.iter_mut().zip(own).for_each(|(frame, pos)| frame.pos = pos);
+                }
+                EqualityKind::Coupling { .. } => {}
+            }
+        }
+        for (index, row) in rows(P::EqualityQuaternions, 4).enumerate() {
+            let kind = &mut model.equalities[index].kind;
+            if super::turn(kind) == *row {
+                continue;
+            }
+            if let EqualityKind::Weld { frames, .. } = kind {
+                let [w, x, y, z] = std::array::from_fn(|k| row[k]);
+                let expected = "a quaternion (w, x, y, z) of length 1";
+                let wrong = || wrong(P::EqualityQuaternions, index, None, w, expected);
+                frames[0].rot = Quat { w, x, y, z }.normalized().ok_or_else(wrong)? * frames[1].rot;
+            }
+        }
+        Ok(())
+    }
+
     fn apply_ranges(&self, model: &mut Model) -> Result<(), ParameterError> {
         let Some(ranges) = self.get(P::JointRanges) else { return Ok(()) };
         for (index, joint) in model.joints.iter_mut().enumerate() {
@@ -187,6 +237,30 @@ impl Parameters {
     }
 }
 
+/// Takes back all that parameters change.
+fn restore(base: &Model, base_scene: &Scene, model: &mut Model, scene: &mut Scene) {
+    model.gravity = base.gravity;
+    model.bodies.iter_mut().zip(&base.bodies).for_each(|(own, body)| own.inertia = body.inertia);
+    model.tree.nodes.iter_mut().zip(&base.tree.nodes).for_each(|(own, node)| own.inertia = node.inertia);
+    model.joints.iter_mut().zip(&base.joints).for_each(|(own, joint)| own.range = joint.range);
+    model.actuators.iter_mut().zip(&base.actuators).for_each(|(own, actuator)| own.law = actuator.law);
+    model.materials.truncate(base.materials.len());
+    model.equalities.iter_mut().zip(&base.equalities).for_each(|(own, equality)| own.kind.clone_from(&equality.kind));
+    for (own, of_base) in [
+        (&mut model.armature, &base.armature),
+        (&mut model.damping, &base.damping),
+        (&mut model.stiffness, &base.stiffness),
+        (&mut model.friction_loss, &base.friction_loss),
+    ] {
+        own.copy_from_slice(of_base);
+    }
+    for (own, geom) in scene.geoms.iter_mut().zip(&base_scene.geoms) {
+        (own.material, own.pose) = (geom.material, geom.pose);
+        (own.contype, own.conaffinity) = (geom.contype, geom.conaffinity);
+        own.shape.clone_from(&geom.shape);
+    }
+}
+
 /// Length and numbers of an array by themselves.
 fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> Result<(), ParameterError> {
     let (rows, columns) = parameter.shape(model, scene);
@@ -195,9 +269,15 @@ fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> 
         return Err(ParameterError::Size { name, found, expected });
     }
     let (is_right, expected): (fn(f64) -> bool, _) = match parameter {
-        P::Gravity | P::Coms | P::Inertias | P::GeomPositions | P::GeomQuaternions | P::Gains => {
-            (f64::is_finite, FINITE)
-        }
+        P::Gravity
+        | P::Coms
+        | P::Inertias
+        | P::GeomPositions
+        | P::GeomQuaternions
+        | P::Gains
+        | P::EqualityAnchors
+        | P::EqualityQuaternions => (f64::is_finite, FINITE),
+        P::Contypes | P::Conaffinities => (is_bits, "a whole number from 0 to 4294967295"),
         P::Masses
         | P::Frictions
         | P::TorsionalFrictions
@@ -241,6 +321,10 @@ fn wrong(
 
 fn is_not_negative(x: f64) -> bool {
     x >= 0.0 && x.is_finite()
+}
+
+fn is_bits(x: f64) -> bool {
+    (0.0..=f64::from(u32::MAX)).contains(&x) && x.fract() == 0.0
 }
 
 fn is_positive(x: f64) -> bool {

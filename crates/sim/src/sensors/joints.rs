@@ -119,7 +119,7 @@ impl Instruments<'_> {
                 let (length, rate) = self.now.site_motion(index);
                 if is_length { length } else { rate }
             }
-            Transmission::Tendon { .. } | Transmission::Unsupported => 0.0,
+            Transmission::Tendon { .. } | Transmission::Unsupported | Transmission::Adhesion { .. } => 0.0,
         }
     }
 }

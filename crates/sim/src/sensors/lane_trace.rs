@@ -14,7 +14,17 @@ pub fn trace_lane<T: Bundle>(
     (plan, model, scene, options): (&Plan, &Model, &Scene, &Options),
     trace: &mut StepTrace,
 ) {
-    let needs = TraceNeeds::of(model);
+    trace_needed(lanes, lane, (plan, model, scene, options), TraceNeeds::of(model), trace);
+}
+
+/// The same of what is needed.
+pub(crate) fn trace_needed<T: Bundle>(
+    lanes: &Lanes<T>,
+    lane: usize,
+    (plan, model, scene, options): (&Plan, &Model, &Scene, &Options),
+    needs: TraceNeeds,
+    trace: &mut StepTrace,
+) {
     let mut scratch = std::mem::take(&mut trace.lane);
     let LaneScratch { q, v, ctrl, mobility, v_solved, v_end } = &mut scratch;
     let [start_q, start_v] = lanes.start(lane);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use geometry::{Collider, Scene};
+use geometry::{Attachment, Collider, Scene};
 use multibody::Model;
 use support::{Interrupt, ThreadPool};
 
@@ -32,9 +32,28 @@ impl Simulation {
         let mut simulation = Self::without_lane(model, scene, options)?;
         let Self { model, scene, options, extents, .. } = &simulation;
         let attachments = attachments(model, scene);
-        simulation.lane = Lane::new((model, scene), options, (&attachments, extents));
+        simulation.lane = Lane::new((model, scene), options, (&attachments, extents), None);
         simulation.make_room_for_lane();
         Ok(simulation)
+    }
+
+    /// A simulation of a model and a scene with the shapes that this one has: what depends on these alone is taken from here.
+    fn with_these_shapes(
+        &self,
+        model: Arc<Model>,
+        scene: Arc<Scene>,
+        options: Options,
+        attachments: &[Attachment],
+    ) -> Result<Self, SimulationError> {
+        let mut collider = self.collider.clone();
+        collider.set_rest_depths(&rest_depths(&model, &scene));
+        let shapes = Shapes { collider, extents: self.extents.clone(), inner_radii: self.inner_radii.clone() };
+        let mut next = Self::with_shapes(model, scene, options, attachments, shapes)?;
+        let Self { model, scene, options, extents, .. } = &next;
+        let like = self.lane.as_deref().map(|lane| (lane, &self.state.pd));
+        next.lane = Lane::new((model, scene), options, (attachments, extents), like);
+        next.make_room_for_lane();
+        Ok(next)
     }
 
     /// Factors the contact problems otherwise than the program would choose: tests compare.
@@ -55,17 +74,29 @@ impl Simulation {
         check_size(&model)?;
         check_scene(&model, &scene)?;
         super::soft::check_holds(&model, &scene)?;
+        let attachments = attachments(&model, &scene);
+        let collider = Collider::new(scene.clone(), attachments.clone()).with_rest_depths(&rest_depths(&model, &scene));
+        let extents = collider.extents(model.tree.len());
+        let inner_radii = scene.geoms.iter().map(|geom| geom.shape.inner_radius()).collect();
+        Self::with_shapes(model, scene, options, &attachments, Shapes { collider, extents, inner_radii })
+    }
+
+    fn with_shapes(
+        model: Arc<Model>,
+        scene: Arc<Scene>,
+        options: Options,
+        attachments: &[Attachment],
+        shapes: Shapes,
+    ) -> Result<Self, SimulationError> {
         crate::sensors::check(&model, &scene)?;
+        let Shapes { collider, extents, inner_radii } = shapes;
         let ranges = model.tree.trees.iter().enumerate();
         let tree_of: Vec<usize> = ranges.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
         let inverse_weights = InverseWeights::new(&model);
         let sources = Sources::of_model(&model, &tree_of, &inverse_weights);
         let trees = TreeWorkspace::of_model(&model, &inverse_weights, &tree_of, options.scheme);
-        let attachments = attachments(&model, &scene);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
-        let collider = Collider::new(scene.clone(), attachments.clone()).with_rest_depths(&rest_depths(&model, &scene));
-        let soft = SoftBodies::new(&scene, &attachments, |body| model.bodies[body].rigid_group)?;
-        let extents = collider.extents(model.tree.len());
+        let soft = SoftBodies::new(&scene, attachments, |body| model.bodies[body].rigid_group)?;
         let is_wide = trees.len() > 1 && model.nv() >= WIDE || !soft.is_empty();
         let pool = ThreadPool::new(if is_wide { options.threads } else { 1 }).map_err(|_| SimulationError::Option {
             name: "threads",
@@ -83,7 +114,7 @@ impl Simulation {
             sources,
             extents,
             heaviest: Vec::new(),
-            inner_radii: scene.geoms.iter().map(|geom| geom.shape.inner_radius()).collect(),
+            inner_radii,
             tree_of_geom: attachments.iter().map(|a| a.frame.map_or(NONE, |node| tree_of[node])).collect(),
             tree_of,
             collider,
@@ -125,6 +156,7 @@ impl Simulation {
             pool,
             lane: None,
             mocap: super::mocap::MocapBody::all(&model, &scene),
+            adhesion: super::adhesion::Adhesion::new(&model),
             factorization: Factorization::Auto,
             model,
             scene,
@@ -134,25 +166,58 @@ impl Simulation {
 }
 
 impl Simulation {
-    /// Goes on with a model and a scene of the same structure, whose numbers may be others: state, interrupt and threads stay, contact
-    /// points and statistics of the last step, too. It costs what a new simulation does.
+    /// Goes on with a model and a scene of the same structure, whose numbers may be others; sleepers wake. State, interrupt and threads stay, contact
+    /// points and statistics of the last step, too. It costs what a new simulation does where shapes differ, or are elsewhere in their bodies;
+    /// else all that depends on shapes stays.
     ///
     /// # Errors
     /// When they are of another structure; the simulation is then as it was.
     pub fn set_model(&mut self, model: Arc<Model>, scene: Arc<Scene>) -> Result<(), SimulationError> {
         self.state.check_sizes(&model, &scene)?;
-        self.go_on_with(Self::new(model, scene, Options { threads: 1, ..self.options.clone() })?);
+        let options = Options { threads: 1, ..self.options.clone() };
+        let next = if scene.has_shapes_of(&self.scene) && is_linked_as(&model, &self.model) {
+            check_scene(&model, &scene)?;
+            let attachments = attachments(&model, &scene);
+            if attachments == super::planning::attachments(&self.model, &self.scene) {
+                self.with_these_shapes(model, scene, options, &attachments)?
+            } else {
+                Self::new(model, scene, options)?
+            }
+        } else {
+            Self::new(model, scene, options)?
+        };
+        self.go_on_with(next);
+        self.state.wake();
         Ok(())
     }
 
-    /// Goes on with another time step, s. It costs what a new simulation does, unless it is the present one.
+    /// [`set_model`](Self::set_model) where the model or the scene is not the present one.
+    ///
+    /// # Errors
+    /// As `set_model`.
+    pub fn go_to_model(&mut self, model: &Arc<Model>, scene: &Arc<Scene>) -> Result<(), SimulationError> {
+        if Arc::ptr_eq(model, &self.model) && Arc::ptr_eq(scene, &self.scene) {
+            return Ok(());
+        }
+        self.set_model(model.clone(), scene.clone())
+    }
+
+    /// Goes on with another time step, s.
     ///
     /// # Errors
     /// When it is outside its domain; the simulation is then as it was.
     pub fn set_timestep(&mut self, timestep: f64) -> Result<(), SimulationError> {
         if timestep != self.timestep() {
             let options = Options { timestep: Some(timestep), threads: 1, ..self.options.clone() };
-            self.go_on_with(Self::new(self.model.clone(), self.scene.clone(), options)?);
+            options.check()?;
+            let (model, scene) = (self.model.clone(), self.scene.clone());
+            let next = if scene.soft_bodies.is_empty() {
+                let attachments = attachments(&model, &scene);
+                self.with_these_shapes(model, scene, options, &attachments)?
+            } else {
+                Self::new(model, scene, options)?
+            };
+            self.go_on_with(next);
         }
         Ok(())
     }
@@ -169,6 +234,19 @@ impl Simulation {
         next.set_interrupt(self.interrupt.clone());
         *self = next;
     }
+}
+
+/// What a simulation has of the shapes of its scene.
+struct Shapes {
+    collider: Collider,
+    extents: Vec<f64>,
+    inner_radii: Vec<f64>,
+}
+
+/// Whether the nodes of a model hang from each other as those of another, by the same joints.
+fn is_linked_as(model: &Model, other: &Model) -> bool {
+    let links = |model: &Model| model.tree.nodes.iter().map(|node| (node.parent, node.joint)).collect::<Vec<_>>();
+    links(model) == links(other)
 }
 
 /// Moving trees at most: each takes about 20 kB.

@@ -38,7 +38,8 @@ impl Simulation {
             workspace.add_step_forces(last, &step, &mut forces);
         }
         self.sources.add_tendon_forces(last, &step, &self.trees, &mut forces);
-        let StepForces { actuators, .. } = &mut forces;
+        let StepForces { actuators, actuation, .. } = &mut forces;
+        actuation.iter_mut().zip(&self.adhesion.force).for_each(|(force, pull)| *force += pull);
         for (ctrl, (actuator, force)) in self.model.actuators.iter().zip(actuators).enumerate() {
             let mobility = self.inverse_weights.of_actuator(&self.model, ctrl);
             *force = match &actuator.transmission {
@@ -74,6 +75,7 @@ impl Simulation {
                     let velocity = ends.zip(gear).map(|((v0, v), gear)| gear * (v0 + theta * (v - v0))).sum();
                     axis_force(actuator, last.inputs[ctrl], length, velocity)
                 }
+                Transmission::Adhesion { .. } => axis_force(actuator, last.inputs[ctrl], 0.0, 0.0),
                 _ => 0.0,
             };
         }

@@ -194,9 +194,11 @@ impl Simulation {
     /// from the state; whether this has only numbers.
     fn gather_forces_and(&mut self, dt: f64, begins: bool, then: impl Fn(&mut TreeWorkspace, &[f64]) + Sync) -> bool {
         let step = self.discretization(dt);
-        let has_others = self.sources.have_tendons() || self.options.scheme.is_implicit();
+        let adheres = !self.adhesion.force.is_empty();
+        let has_others = adheres || self.sources.have_tendons() || self.options.scheme.is_implicit();
         if has_others {
             self.force.copy_from_slice(&self.state.applied_force);
+            self.force.iter_mut().zip(&self.adhesion.force).for_each(|(force, pull)| *force += pull);
             let v_start = if begins { &self.state.v } else { &self.v_start };
             self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
             self.sources.add_explicit_forces(&self.state, v_start, &step, &mut self.force);

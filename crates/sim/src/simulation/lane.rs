@@ -13,7 +13,8 @@ use multibody::Model;
 use super::Simulation;
 use super::planning::{attachments, plan_with};
 use crate::report::{self, Reports};
-use crate::sensors::trace::StepTrace;
+use crate::sensors::lane_trace::trace_needed;
+use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::step_forces::LastStep;
 use crate::{ContactLaw, Options, Pd, SimulationError, State, Stats};
 
@@ -92,11 +93,12 @@ enum Trial {
 }
 
 impl Lane {
-    /// A lane for simulations that it serves.
+    /// A lane for simulations that it serves; `like` is that of a simulation with the same shapes, if there is one, and its PD control.
     pub fn new(
         (model, scene): (&Model, &Scene),
         options: &Options,
-        (attachments, extents): (&[geometry::Attachment], &[f64]),
+        place: (&[geometry::Attachment], &[f64]),
+        like: Option<(&Self, &Pd)>,
     ) -> Option<Box<Self>> {
         let trees = &model.tree.trees;
         let is_wanted = options.factorization_budget.is_none_or(|budget| budget >= MIN_BUDGET)
@@ -105,12 +107,17 @@ impl Lane {
         if !is_wanted {
             return None;
         }
-        let plan = plan_with(model, scene, options, (None, false), (attachments, extents), None).ok()?;
+        let pd = like.and_then(|(lane, pd)| {
+            (lane.is_controlled() && pd.is_active() && pd.check(&model.tree).is_ok()).then_some(pd)
+        });
+        let like = like.map(|(lane, _)| &lane.lengths[0].plan);
+        let plan = plan_with(model, scene, options, (pd, pd.is_some()), place, like).ok()?;
         // Where nothing ever pushes, the step for all models works on all six components of a vector at once and is faster.
         if !(1..=MAX_CONSTRAINTS).contains(&plan.constraint_count()) {
             return None;
         }
-        Some(Box::new(Self::with(Length::new(plan), model)))
+        let whole = if pd.is_some() { Length::controlled(plan, model) } else { Length::new(plan) };
+        Some(Box::new(Self::with(whole, model)))
     }
 
     fn with(whole: Length, model: &Model) -> Self {
@@ -216,6 +223,7 @@ impl Simulation {
     /// `unresolved` is made in halves.
     pub(super) fn step_in_lane(&mut self, dt: f64, unresolved: bool) -> Result<bool, SimulationError> {
         self.forget_lane();
+        self.sensing.asked = None;
         if !self.prepare_lane() {
             return Ok(false);
         }
@@ -351,6 +359,15 @@ impl Simulation {
     pub(super) fn trace_lane(&self, trace: &mut StepTrace) -> bool {
         let Some((lane, length)) = self.last_lane() else { return false };
         crate::trace_lane(&lane.lanes, 0, (&length.plan, &self.model, &self.scene, &self.options), trace);
+        true
+    }
+
+    /// Writes the impulses of contacts and ties after a last step in the lane; false where that was not made there.
+    pub(super) fn trace_loads(&self, trace: &mut StepTrace) -> bool {
+        let Some((lane, length)) = self.last_lane() else { return false };
+        let needs = TraceNeeds { anything: true, contacts: true, ..TraceNeeds::default() };
+        let of = (&length.plan, &*self.model, &*self.scene, &self.options);
+        trace_needed(&lane.lanes, 0, of, needs, trace);
         true
     }
 

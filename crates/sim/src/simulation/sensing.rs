@@ -9,7 +9,7 @@ use super::Simulation;
 use crate::observe::Observation;
 use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::sensors::{EndLoad, Instruments, needs_energy, needs_forces};
-use crate::{Energy, Options, SimulationError};
+use crate::{Energy, Options, SimulationError, WarmStart};
 use spatial::Wrench;
 
 /// Scratch of readings.
@@ -18,7 +18,9 @@ pub(crate) struct Sensing {
     loads: Vec<EndLoad>,
     transmitted: Vec<Wrench<f64>>,
     /// Of a step in the lane.
-    trace: StepTrace,
+    pub trace: StepTrace,
+    /// Impulses of the last step where the state does not remember them, see [`Simulation::forward`].
+    pub asked: Option<WarmStart>,
 }
 
 impl Simulation {
@@ -144,12 +146,12 @@ impl Simulation {
         let Self {
             scene, state, tree_of, last_step, present, queries, reports, islands, sensing, soft_contacts, ..
         } = self;
-        let Sensing { loads, transmitted, .. } = sensing;
+        let Sensing { loads, transmitted, asked, .. } = sensing;
         let (forces, contacts, loads, warm_start) = if is_in_lane {
             (&trace.forces, &trace.contacts[..], &trace.loads, &trace.limits)
         } else {
             islands.end_loads(loads);
-            (&last_step.forces, reports.points(scene), &*loads, &state.warm_start)
+            (&last_step.forces, reports.points(scene), &*loads, asked.as_ref().unwrap_or(&state.warm_start))
         };
         let now = Observation {
             model: &model,

@@ -64,7 +64,7 @@ impl Simulation {
             workspace.asleep = has_rests && self.state.rests[k].asleep_with.is_some();
         }
         // A belt may start below anything.
-        let is_moved = self.state.pd.is_active() || self.has_moving_surfaces();
+        let is_moved = self.state.pd.is_active() || self.has_moving_surfaces() || self.is_adhesion_on();
         for k in 0..self.trees.len() {
             if self.trees[k].asleep && (is_moved || self.is_disturbed(k)) {
                 self.wake(k);
@@ -131,7 +131,7 @@ impl Simulation {
             self.state.rests.resize(self.trees.len(), Rest::default());
             self.state.rest_q.clone_from(&self.state.q);
         }
-        let is_held = self.state.pd.is_active() || self.has_moving_surfaces();
+        let is_held = self.state.pd.is_active() || self.has_moving_surfaces() || self.is_adhesion_on();
         for k in 0..self.trees.len() {
             if self.trees[k].asleep {
                 // Bit for bit, so that changes by users are recognised.

@@ -87,7 +87,8 @@ impl Writer<'_> {
                 }
             };
             let law_is_plain = actuator.law.gain_slopes == [0.0; 2] && actuator.law.muscle.is_none();
-            let is_general = actuator.activation.is_some() || !law_is_plain;
+            let adheres = matches!(actuator.transmission, Transmission::Adhesion { .. });
+            let is_general = actuator.activation.is_some() || !law_is_plain || adheres;
             let (kind, law) = if is_general { ("general", general(actuator)) } else { (kind, law) };
             attributes.extend(law);
             for (range, key, flag) in [
@@ -148,6 +149,7 @@ impl Writer<'_> {
                 let own = [("cranksite", crank), ("slidersite", slider), ("cranklength", number(rod))];
                 Ok(own.into_iter().chain(geared(&[gear])).collect())
             }
+            Transmission::Adhesion { body } => Ok(vec![("body", self.bodies[body].clone())]),
             Transmission::Unsupported => {
                 let Some(joint) = self.model.joints.iter().position(|joint| joint.kind != JointKind::Weld) else {
                     return fail("gives no force, and there is no joint that it could stand at");

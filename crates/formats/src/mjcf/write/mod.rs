@@ -213,6 +213,7 @@ impl<'m> Writer<'m> {
                 Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
                     actuator.transmission.sites().for_each(|site| give_name(&mut self.sites, site, "site"));
                 }
+                Transmission::Adhesion { body } => give_name(&mut self.bodies, body, "body"),
                 Transmission::Unsupported => {
                     if let Some(joint) = model.joints.iter().position(|j| j.kind != JointKind::Weld) {
                         give_name(&mut self.joints, joint, "joint");

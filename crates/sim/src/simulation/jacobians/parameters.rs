@@ -52,7 +52,11 @@ impl Parameter {
             | Self::RollingFrictions
             | Self::Frictionloss
             | Self::JointRanges
-            | Self::GeomQuaternions => false,
+            | Self::GeomQuaternions
+            | Self::Contypes
+            | Self::Conaffinities
+            | Self::EqualityAnchors
+            | Self::EqualityQuaternions => false,
         }
     }
 
