@@ -301,6 +301,7 @@ def test_the_server_lets_in_who_has_its_address(open_viewer: Callable[..., sw.vi
         (inside[:-1], [("Host", own), *upgrade.items()], 403),
         (inside + "x", [("Host", own), *upgrade.items()], 403),
         ("/?token=" + inside[1:], [("Host", own), *upgrade.items()], 403),
+        ("/" + inside, [("Host", own)], 403),
         (urlsplit(other.url).path, [("Host", own), *upgrade.items()], 403),
     ]:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)

@@ -484,10 +484,14 @@ impl Simulation {
     fn restore(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let (state, own) = parameters::split_state(state)?;
         let model = self.model.get();
+        let name = &model.inner().name;
         // All or nothing.
         own.apply(model.inner(), model.scene()).map_err(|error| parameters::wrong(&error))?;
         let mut simulation = self.lock()?;
-        simulation.state_mut().restore(state).map_err(|error| PyValueError::new_err(format!("state: {error}")))?;
+        simulation
+            .state_mut()
+            .restore(state)
+            .map_err(|error| PyValueError::new_err(format!("state of {name:?}: {error}")))?;
         self.live.write(py, simulation.state())?;
         if !own.is_empty() || self.parameters.get().is_some() {
             self.live_parameters(py)?.write(py, &own)?;

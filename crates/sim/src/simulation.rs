@@ -190,6 +190,7 @@ impl Simulation {
         let pd = crate::Pd::default();
         let State {
             step,
+            model_mark,
             applied_force,
             applied_wrench,
             surface_velocity,
@@ -205,6 +206,7 @@ impl Simulation {
         self.state = State {
             time,
             step,
+            model_mark,
             step_size: 0.0,
             q,
             v,

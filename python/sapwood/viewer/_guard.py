@@ -52,7 +52,7 @@ class Guard:
         # Of what is no address, and of a header that is given twice.
         except (ValueError, LookupError) as error:
             return f"Host or Origin: {error}"
-        given = urlsplit(path).path.split("/")[1]
+        given = "".join(path.partition("?")[0].split("/")[1:2])
         if reason is None and not secrets.compare_digest(given.encode(), self.token.encode()):
             return "the token is missing: open the address that the viewer has printed, all of it"
         return reason
