@@ -274,7 +274,7 @@ def starts(rng: random.Random, _: Path) -> Iterator[str | None]:
             sim.step(STEPS)
         except sw.SimulationError as error:
             lost = str(error)
-        for _ in range(STEPS):
+        for _step in range(STEPS):
             mujoco.mj_step(theirs, data)
         is_theirs_lost = any(warning.number for warning in data.warning) or not np.isfinite(data.qpos).all()
         if not np.isfinite(sim.q).all():
