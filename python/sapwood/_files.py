@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def check_place(path: Path) -> None:
+    """Refuses to write to a folder, or to a pipe with a name, which would wait for its reader.
+
+    Raises:
+        OSError: When it is one of them.
+    """
+    if path.is_dir():
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    # What is handed on by a shell (``/dev/stdout``) has no name to resolve.
+    if path.is_fifo() and path.resolve().exists():
+        raise OSError(errno.EINVAL, "it is a pipe", str(path))
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -19,6 +33,7 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         OSError: When it cannot be written, as on a full disk; the old file is kept.
     """
+    check_place(path)
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
         return

@@ -393,7 +393,7 @@ def test_bad_state_bytes(model: sw.Model, state: bytes) -> None:
 
 def test_state_of_another_model(model: sw.Model) -> None:
     other = sw.Simulation(sw.load("<mujoco/>"))
-    with pytest.raises(ValueError, match="bytes"):
+    with pytest.raises(ValueError, match="another model"):
         sw.Simulation(model).restore(other.state())
 
 

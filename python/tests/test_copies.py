@@ -197,3 +197,36 @@ def test_a_batch_that_restores_its_own_states_goes_on_as_its_pickle_does() -> No
     batch.step(50)
     again.step(50)
     assert [batch.state(world) for world in range(4)] == [again.state(world) for world in range(4)]
+
+
+def named(name: str, joint: str = "hinge") -> sw.Model:
+    return sw.load(f"""<mujoco model="{name}"><worldbody><body name="{name}">
+    <joint name="j" type="{joint}"/><geom size=".1"/></body></worldbody></mujoco>""")
+
+
+def test_states_of_other_models_are_refused() -> None:
+    """Their numbers may fit: those of an arm with other names, of a slide in the place of a hinge."""
+    sim = sw.Simulation(named("ours"))
+    batch = sw.Batch(named("ours"), 2)
+    for other in (named("theirs"), named("ours", "slide"), sw.load(sw.scenes.mjcf("tower-2"))):
+        state = sw.Simulation(other).state()
+        before = sim.state()
+        with pytest.raises(ValueError, match=r'state of "ours": it is of another model'):
+            sim.restore(state)
+        assert sim.state() == before
+        with pytest.raises(ValueError, match="of another model"):
+            batch.set_state(0, state)
+    # The same model, read again, or with other numbers.
+    sim.restore(sw.Simulation(named("ours")).state())
+    heavy = sw.Simulation(named("ours"))
+    heavy.parameters.masses = heavy.parameters.masses * 2
+    sim.restore(heavy.state())
+
+
+@pytest.mark.parametrize("cut", [0, 7, 8, 12, 16, 50, -1])
+def test_damaged_states_are_refused(cut: int) -> None:
+    sim = sw.Simulation(named("ours"))
+    state = sim.state()
+    with pytest.raises(ValueError, match='state of "ours"'):
+        sim.restore(state[:cut])
+    assert sim.state() == state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import sys
 import types
@@ -342,3 +343,18 @@ def test_actions_are_checked() -> None:
             envs.reset(options={"reset_mask": mask})
     with pytest.raises(ValueError, match="seed has 3 entries"):
         envs.reset(seed=[1, 2, 3])
+
+
+def test_damaged_states_are_refused_and_change_nothing() -> None:
+    envs: Any = gymnasium.make_vec("sapwood/Hopper-v0", num_envs=2).unwrapped
+    envs.reset(seed=1)
+    whole, q = envs.state(), envs.batch.q.copy()
+    other = envs.state()
+    for k in range(0, len(other), len(other) // 40):
+        flipped = bytearray(other)
+        flipped[k] ^= 0x55
+        for damaged in (other[:k], bytes(flipped)):
+            with contextlib.suppress(ValueError):
+                envs.restore(damaged)
+            np.testing.assert_array_equal(envs.batch.q, q)
+    envs.restore(whole)

@@ -125,3 +125,26 @@ def test_ctrl_c_ends_a_long_call(case: str) -> None:
     latency = float(output) - sent
     print(f"{case}: {1e3 * latency:.0f} ms")
     assert latency < 1.0
+
+
+def test_no_array_is_the_first_of_the_process() -> None:
+    """Where numpy's functions are looked up in the first call that makes an array, Ctrl-C in it is a panic."""
+    script = """
+import builtins
+import sapwood as sw
+sim = sw.Simulation(sw.load('<mujoco><worldbody><body><joint/><geom size=".1"/></body></worldbody></mujoco>'))
+known = builtins.__import__
+def stop(name, *arguments, **options):
+    if name.startswith("numpy"):
+        raise KeyboardInterrupt
+    return known(name, *arguments, **options)
+builtins.__import__ = stop
+for call in (lambda: sim.model.ctrl_range, lambda: sim.q, lambda: sim.model.mass_matrix([0.0])):
+    try:
+        call()
+    except KeyboardInterrupt:
+        pass
+print("on")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "on\n"), done.stderr

@@ -6,6 +6,7 @@ import importlib.util
 import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -28,6 +29,9 @@ SHAPES = """<mujoco><asset><mesh name="tetrahedron" vertex="0 0 0 1 0 0 0 1 0 0 
 <geom type="cylinder" size=".1 .2" rgba="1 0 0 .5"/><geom type="ellipsoid" size=".1 .2 .3"/>
 <geom type="box" size=".1 .2 .3" group="3"/>
 <geom type="mesh" mesh="tetrahedron"/></body></worldbody></mujoco>"""
+
+SLIDING = """<mujoco><worldbody><body><joint name="x" type="slide"/><geom size=".1"/></body></worldbody>
+<actuator><position joint="x" kp="1" ctrlrange="2 3" ctrllimited="true"/></actuator></mujoco>"""
 
 FALLING = """<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="0 0 1"/>
 <body pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1" mass="2"/></body></worldbody>
@@ -274,31 +278,68 @@ def test_requests_of_other_sites_are_refused(
 
 
 @needs_viser
-def test_the_server_refuses_other_sites() -> None:
+def test_the_server_lets_in_who_has_its_address(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
     import http.client
 
-    viewer = sw.view(sw.Simulation(sw.load(FALLING)), run=False, port=8790)
-    try:
-        port = viewer.server.get_port()
-        for host, origin, status in [
-            (f"localhost:{port}", None, 200),
-            ("evil.example", None, 403),
-            (f"localhost:{port}", "http://evil.example", 403),
-        ]:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-            connection.putrequest("GET", "/", skip_host=True)
-            connection.putheader("Host", host)
-            if origin is not None:
-                connection.putheader("Origin", origin)
-            connection.endheaders()
-            assert connection.getresponse().status == status, (host, origin)
-            connection.close()
-    finally:
-        viewer.close()
+    viewer = open_viewer(sw.Simulation(sw.load(FALLING)), run=False)
+    port = viewer.server.get_port()
+    inside = viewer.url.partition(f":{port}")[2]
+    own, other = f"localhost:{port}", sw.view(sw.Simulation(sw.load(FALLING)), run=False, port=port)
+    other.close()
+    upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
+    upgrade |= {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="}
+    for path, headers, status in [
+        (inside, [("Host", own)], 200),
+        (inside, [("Host", own), *upgrade.items()], 101),
+        (inside + "/", [("Host", own), ("Origin", f"http://{own}"), *upgrade.items()], 101),
+        (inside, [("Host", "evil.example")], 403),
+        (inside, [("Host", own), ("Origin", "http://evil.example")], 403),
+        (inside, [("Host", own), ("Origin", "http://[evil")], 403),
+        (inside, [("Host", own), ("Host", own)], 403),
+        ("/", [("Host", own)], 403),
+        ("/", [("Host", own), *upgrade.items()], 403),
+        (inside[:-1], [("Host", own), *upgrade.items()], 403),
+        (inside + "x", [("Host", own), *upgrade.items()], 403),
+        ("/?token=" + inside[1:], [("Host", own), *upgrade.items()], 403),
+        ("/" + inside, [("Host", own)], 403),
+        (urlsplit(other.url).path, [("Host", own), *upgrade.items()], 403),
+    ]:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.putrequest("GET", path, skip_host=True)
+        for name, value in headers:
+            connection.putheader(name, value)
+        connection.endheaders()
+        assert connection.getresponse().status == status, (path, headers)
+        connection.close()
 
 
 def test_values_of_sliders_are_within_their_range() -> None:
     taken: list[float] = []
-    for value in (0.5, 7.0, -7.0, float("nan"), float("inf")):
-        within(SimpleNamespace(value=value, min=-1.0, max=2.0), taken.append)
+    for value in (0.5, 7, -7.0, float("nan"), float("inf"), "1", [1.0], None):
+        within(value, (-1.0, 2.0), taken.append)
     assert taken == [0.5, 2.0, -1.0]
+
+
+@needs_viser
+def test_messages_of_clients_are_checked(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
+    sim = sw.Simulation(sw.load(SLIDING))
+    viewer = open_viewer(sim)
+    slider = viewer.panel.bound[0].slider
+    # As a message of a client does, which may name any property.
+    slider._impl.max = 1e9
+    for value, is_there in [(1e6, 3.0), (float("nan"), 3.0), (-1.0, 2.0)]:
+        slider._impl.value = value
+        for call in slider._impl.update_cb:
+            call(SimpleNamespace(client=0))
+        wait_until(lambda: not viewer._notes)
+        with viewer.lock:
+            assert sim.ctrl[0] == is_there
+    for start, end in [
+        ((0, 0, np.nan), (0, 0, 1)),
+        ((0, 0, 0), (0, np.inf, 0)),
+        ((0, 0, 0), (0, 0, 1e200)),
+        ((0,), (1,)),
+    ]:
+        viewer.dragged(1, SimpleNamespace(phase="start", start_position=start, end_position=end))
+    assert not viewer._notes
+    assert viewer.drag is None

@@ -1,5 +1,6 @@
 //! The project's chores, from any folder of the repository: `cargo xtask demo`, `cargo xtask test`.
 
+mod attack;
 #[cfg(test)]
 mod circles;
 mod count;
@@ -21,7 +22,7 @@ use shell::Shell;
 const HELP: &str = "\
 cargo xtask demo            build everything, simulate the embedded humanoid, say where the replay is
 cargo xtask test            set up what the tests need and run all of them: Rust, Python, browser
-cargo xtask fuzz [--seconds N] [--seed S] [--case N]   mutate models, meshes, clips and states for a minute
+cargo xtask attack [--seconds N] [--seed S] [--case N]   mutated files, states, calls, commands, requests and starts, for a minute
 cargo xtask web             build the replay page (needs Node)
 cargo xtask python          make .venv and install the Python package with its test requirements
 cargo xtask docs            build the documentation in site/, with its notebooks run; warnings are errors
@@ -38,11 +39,6 @@ fn main() -> ExitCode {
     })
 }
 
-/// Optimised, but with the checks of a development build: overflow and other arithmetic that goes wrong in silence.
-fn fuzz(shell: &Shell, arguments: &[&str]) -> Result<()> {
-    shell.run("cargo", &[&["run", "--quiet", "--package", "sapwood-fuzz", "--"], arguments].concat())
-}
-
 fn run() -> Result<ExitCode> {
     let shell = Shell::at_root()?;
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -50,7 +46,7 @@ fn run() -> Result<ExitCode> {
     match arguments[..] {
         ["demo"] => demo::demo(&shell)?,
         ["test"] => return test::test(&shell),
-        ["fuzz", ref rest @ ..] => fuzz(&shell, rest)?,
+        ["attack", ref rest @ ..] => attack::attack(&shell, rest)?,
         ["web"] => tools::build_web(&shell)?,
         ["python"] => tools::install_python(&shell)?,
         ["docs"] => docs::docs(&shell)?,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use crate::attack::attack;
 use crate::docs;
 use crate::shell::Shell;
 use crate::tools::{ensure_chromium, install_extra, install_web, venv};
@@ -37,7 +38,7 @@ const STAGES: [Stage; 14] = [
     Stage { name: "clippy", run: clippy },
     Stage { name: "rustdoc", run: rustdoc },
     Stage { name: "Rust tests", run: rust_tests },
-    Stage { name: "fuzzing", run: |shell| crate::fuzz(shell, &["--seconds", "60"]) },
+    Stage { name: "attack", run: |shell| attack(shell, &["--seconds", "60"]) },
     Stage { name: "ruff check", run: |shell| shell.run(&venv("ruff"), &["check", "python"]) },
     Stage { name: "ruff format", run: |shell| shell.run(&venv("ruff"), &["format", "--check", "python"]) },
     Stage { name: "mypy", run: |shell| shell.run(&venv("mypy"), &[""; 0]) },

@@ -131,6 +131,9 @@ fn measure(arguments: &MeasureArguments, suite: impl FnOnce(&MeasureArguments, &
         fs::create_dir_all(folder).with_context(|| format!("--out {}: cannot make this folder", folder.display()))?;
     }
     let results = Results { rows: Arc::default(), json: arguments.json.clone() };
+    if let Some(path) = results.json.as_deref().filter(|_| !results.is_printed()) {
+        whole_files::check(path)?;
+    }
     results.write_when_interrupted()?;
     suite(arguments, &results)?;
     let rows = results.rows();

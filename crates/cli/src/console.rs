@@ -50,9 +50,11 @@ pub fn note(message: impl Display) {
     let _ = writeln!(anstream::stderr(), "{NOTE}note:{NOTE:#} {}", harmless(&message.to_string()));
 }
 
-/// Text in which names of a file cannot command the terminal: control characters as Rust writes them, but for ends of lines and tabs.
+/// Text in which names of a file cannot command the terminal: control characters, and those that turn the direction of writing, as Rust
+/// writes them; but for ends of lines and tabs.
 fn harmless(text: &str) -> Cow<'_, str> {
-    let commands = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let commands = |c: char| turns(c) || c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(commands) {
         return Cow::Borrowed(text);
     }

@@ -38,7 +38,7 @@ pub enum Kind {
     File,
     /// A step that failed.
     Simulation,
-    /// Ctrl-C or SIGTERM.
+    /// Ctrl-C, SIGTERM or SIGHUP.
     Interrupted,
     /// Something else that the command needs and does not have.
     Other,

@@ -2,8 +2,8 @@
 //! lets a character follow a motion, `sapwood view` shows it live, `sapwood info` says what
 //! was read, `sapwood write` writes a character as a model file, `sapwood bench` measures.
 //!
-//! Exit codes: 0; 1 when a simulation failed, 130 and 143 when Ctrl-C and SIGTERM ended it (what was computed until then is written);
-//! 2 for bad input, and for files that cannot be written. What it prints as JSON: `docs/command.md`.
+//! Exit codes: 0; 1 when a simulation failed, 130, 143 and 129 when Ctrl-C, SIGTERM and SIGHUP ended it (what was computed until then is
+//! written); 2 for bad input, and for files that cannot be written. What it prints as JSON: `docs/command.md`.
 
 mod arguments;
 mod bench;

@@ -1,10 +1,10 @@
 //! The files of a run.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use multibody::Model;
 use replay::{PageError, Recording};
 use serde::Serialize;
@@ -20,20 +20,39 @@ use crate::{FAILED, energy_plot, trajectory};
 #[derive(Debug)]
 pub struct Output {
     folder: PathBuf,
+    /// The name of the picture in it.
+    picture: &'static str,
 }
 
+const SUMMARY: &str = "summary.json";
+const PAGE: &str = "replay.html";
+const TRAJECTORY: &str = "trajectory.npz";
+/// A file that is made and taken away, to see whether that can be done.
+const TRIAL: &str = ".sapwood.part";
+
 impl Output {
-    /// Makes the folder, so that a run does not end with a place that it cannot write to.
-    pub fn create(folder: &Path) -> Result<Self> {
+    /// Makes the folder, so that a run does not end with a place that it cannot write to: all that stands in the way is an error.
+    pub fn create(folder: &Path, picture: &'static str) -> Result<Self> {
         fs::create_dir_all(folder).with_context(|| format!("--out {}: cannot make this folder", folder.display()))?;
-        Ok(Self { folder: folder.into() })
+        for name in [SUMMARY, picture, PAGE, TRAJECTORY] {
+            let path = folder.join(name);
+            if fs::metadata(&path).is_ok_and(|place| !place.is_file()) {
+                bail!(
+                    "--out {}: {name} is there and is no file: expected one, which is replaced, or none",
+                    folder.display()
+                );
+            }
+        }
+        let is_writable = File::create(folder.join(TRIAL)).and_then(|_| fs::remove_file(folder.join(TRIAL)));
+        is_writable.with_context(|| format!("--out {}: cannot write into this folder", folder.display()))?;
+        Ok(Self { folder: folder.into(), picture })
     }
 
     /// Writes the files of a run and returns where they are.
     pub fn write(&self, simulation: &Simulation, recording: &Recording, summary: &Summary) -> Result<Vec<PathBuf>> {
         let svg = energy_plot::svg(&simulation.model().name, recording)?;
         let page = replay::page(simulation.model(), simulation.scene(), recording, summary);
-        self.put(summary, "energy.svg", &svg, page, simulation.model(), recording)
+        self.put(summary, &svg, page, simulation.model(), recording)
     }
 
     /// Writes a summary, a picture, a page and a trajectory, and returns where they are; says why one is not there. They are of one
@@ -41,7 +60,6 @@ impl Output {
     pub fn put(
         &self,
         summary: &impl Serialize,
-        picture: &'static str,
         svg: &str,
         page: Result<String, PageError>,
         model: &Model,
@@ -54,23 +72,22 @@ impl Output {
         };
         let mut files = WholeFiles::default();
         let mut names = Vec::new();
-        let texts = [("summary.json", Some(&*json)), (picture, Some(svg)), ("replay.html", html.as_deref())];
+        let texts = [(SUMMARY, Some(&*json)), (self.picture, Some(svg)), (PAGE, html.as_deref())];
         for (name, text) in texts {
             let Some(text) = text else { continue };
             files.add(&self.folder.join(name), |out| Ok(out.write_all(text.as_bytes())?)).with_context(kept)?;
             names.push(name);
         }
-        let trajectory = "trajectory.npz";
         files
-            .add(&self.folder.join(trajectory), |out| Ok(trajectory::write(out, model, recording)?))
+            .add(&self.folder.join(TRAJECTORY), |out| Ok(trajectory::write(out, model, recording)?))
             .with_context(kept)?;
-        names.push(trajectory);
+        names.push(TRAJECTORY);
         files.put_in_place()?;
         if html.is_none() {
             note(format!(
                 "{} was not written: this command was built without the replay page. To have it, run \
                  `cargo xtask web` in the sources (needs Node 20) and build the command again",
-                self.folder.join("replay.html").display()
+                self.folder.join(PAGE).display()
             ));
         }
         Ok(names.into_iter().map(|name| self.folder.join(name)).collect())

@@ -23,7 +23,7 @@ use crate::summary::{Settings, Summary, Tally};
 pub fn run(arguments: &RunArguments) -> Result<u8> {
     let OutputArguments { out, frames_per_second, json, quiet } = &arguments.output;
     let is_told = !json && !quiet;
-    let output = out.as_deref().map(Output::create).transpose()?;
+    let output = out.as_deref().map(|folder| Output::create(folder, "energy.svg")).transpose()?;
     let mut simulation = prepare(arguments)?;
     // Until here there is nothing to be written.
     let signals = Signals::listen().context("signals")?;
@@ -48,6 +48,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         Some((signal, _)) => Failure::new(Kind::Interrupted, format!("interrupted by {signal}")),
         None => Failure::new(Kind::Simulation, error.to_string()),
     });
+    let error = error.or_else(|| energy_overflow(&mut simulation));
     let summary = tally.summary(&mut simulation, wall_time, energy_start, settings(arguments), error);
     tell(&summary, steps, is_told);
     let files = output.map(|output| {
@@ -57,6 +58,15 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     let completed = summary.completed;
     Document { summary, files: files.transpose()?.unwrap_or_default() }.tell(is_told, *json);
     Ok(exit_code(interrupted.map(|(_, code)| code), completed))
+}
+
+/// Masses and velocities whose numbers are finite, but not those of their energy.
+fn energy_overflow(simulation: &mut Simulation) -> Option<Failure> {
+    let energy = simulation.energy();
+    let total = energy.kinetic + energy.potential;
+    let time = simulation.state().time;
+    let message = || format!("the energy is {total} J at {time} s: masses or velocities are too great");
+    (!total.is_finite()).then(|| Failure::new(Kind::Simulation, message()))
 }
 
 /// Prints the summary, and what cut the run short.

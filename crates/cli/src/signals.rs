@@ -1,9 +1,11 @@
-//! Ctrl-C and SIGTERM: the run ends, and what it has computed is written. A second one ends the command at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the run ends, and what it has computed is written. A second one ends the command at once.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+#[cfg(unix)]
+use signal_hook::consts::SIGHUP;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use support::Interrupt;
@@ -17,7 +19,7 @@ impl Signals {
     pub fn listen() -> io::Result<Self> {
         let signals = Self::default();
         let came_before = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM] {
+        for signal in [SIGINT, SIGTERM].into_iter().chain(hang_up()) {
             // In this order: the first one finds the flag down, and sets it.
             flag::register_conditional_shutdown(signal, exit_code(signal).into(), came_before.clone())?;
             flag::register(signal, came_before.clone())?;
@@ -35,12 +37,30 @@ impl Signals {
     /// The name and the exit code of the signal that came.
     pub fn came(&self) -> Option<(&'static str, u8)> {
         let signal = self.0.load(Ordering::Relaxed) as i32;
-        let name = if signal == SIGINT { "Ctrl-C (SIGINT)" } else { "SIGTERM" };
+        let name = match signal {
+            SIGINT => "Ctrl-C (SIGINT)",
+            SIGTERM => "SIGTERM",
+            _ => "SIGHUP",
+        };
         (signal != 0).then(|| (name, exit_code(signal)))
     }
 }
 
-/// As a shell says it of a process that a signal ended: 130 and 143.
+/// The signal that comes when a terminal goes away; none after `nohup`, which has the system ignore it.
+#[cfg(unix)]
+fn hang_up() -> Option<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    let ignored = u64::from_str_radix(mask.trim(), 16).ok()?;
+    (ignored >> (SIGHUP - 1) & 1 == 0).then_some(SIGHUP)
+}
+
+#[cfg(not(unix))]
+fn hang_up() -> Option<i32> {
+    None
+}
+
+/// As a shell says it of a process that a signal ended: 130, 143 and 129.
 fn exit_code(signal: i32) -> u8 {
     128 + signal as u8
 }

@@ -23,7 +23,7 @@ use crate::signals::Signals;
 pub fn track(arguments: &TrackArguments) -> Result<u8> {
     let OutputArguments { out, frames_per_second, json, quiet } = &arguments.output;
     let is_told = !json && !quiet;
-    let output = out.as_deref().map(Output::create).transpose()?;
+    let output = out.as_deref().map(|folder| Output::create(folder, "error.svg")).transpose()?;
     let loaded = scene::load(Some(&arguments.model), arguments.ground, &arguments.read)?;
     let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
     let clip = Source::open(&arguments.clip.clip)?;
@@ -53,7 +53,7 @@ pub fn track(arguments: &TrackArguments) -> Result<u8> {
         let svg = errors_svg(&title, &tracking)?;
         let (shown, all, recording) = with_ghost(&model, &scene, tracking.recording, &tracking.reference);
         let page = replay::page(&shown, &all, &recording, &summary);
-        output.put(&summary, "error.svg", &svg, page, &shown, &recording)
+        output.put(&summary, &svg, page, &shown, &recording)
     });
     let completed = summary.completed;
     Document { summary, files: files.transpose()?.unwrap_or_default() }.tell(is_told, *json);

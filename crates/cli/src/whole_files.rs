@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// Files that are written beside their places, and put there together.
 #[derive(Debug, Default)]
@@ -19,6 +19,31 @@ struct Written {
     path: PathBuf,
 }
 
+/// Refuses a place that is a folder, or a pipe with a name, which would wait for its reader: asked before a command works for what it
+/// writes there.
+///
+/// # Errors
+/// When it is one of them.
+pub fn check(path: &Path) -> Result<()> {
+    let what = match fs::metadata(path) {
+        Ok(place) if place.is_dir() => "it is a folder",
+        // What is handed on by a shell (`/dev/stdout`) has no name to resolve.
+        Ok(place) if is_pipe(&place) && fs::canonicalize(path).is_ok() => "it is a pipe",
+        _ => return Ok(()),
+    };
+    bail!("{}: cannot be written: {what}", path.display())
+}
+
+#[cfg(unix)]
+fn is_pipe(place: &fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&place.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &fs::Metadata) -> bool {
+    false
+}
+
 /// Writes a text to a file: all of it, or the file stays as it was.
 pub fn write(path: &Path, text: &str) -> Result<()> {
     let mut files = WholeFiles::default();
@@ -29,6 +54,7 @@ pub fn write(path: &Path, text: &str) -> Result<()> {
 impl WholeFiles {
     /// Writes a file beside its place, and on to the disk, so that a disk that is full is found out here.
     pub fn add(&mut self, path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
+        check(path)?;
         let failed = || format!("{}: cannot be written", path.display());
         let old = fs::metadata(path).ok();
         let is_file = old.as_ref().is_none_or(fs::Metadata::is_file);
@@ -82,7 +108,6 @@ fn beside(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use anyhow::bail;
 
     #[test]
     fn files_are_replaced_together_or_not_at_all() {

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and limits of file sizes: what is written, and what is kept.
+//! Ctrl-C, SIGTERM, SIGHUP, places that are no files, and limits of file sizes: what is written, and what is kept.
 #![cfg(unix)]
 
 mod common;
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::folder;
+use common::{folder, sapwood};
 use serde_json::Value;
 
 const SAPWOOD: &str = env!("CARGO_BIN_EXE_sapwood");
@@ -92,6 +92,76 @@ fn ctrl_c_ends_a_suite_and_writes_what_was_measured() {
 #[test]
 fn sigterm_ends_a_run_and_writes_what_there_is() {
     ends("TERM", 143);
+}
+
+#[test]
+fn a_terminal_that_goes_away_ends_a_run_and_writes_what_there_is() {
+    ends("HUP", 129);
+}
+
+/// `nohup` has a run go on.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hang_up_that_is_ignored_stays_so() {
+    let out = folder("nohup");
+    let script = "trap '' HUP; exec \"$0\" run @clutter-box-125 --dt 0.005 --time 1 --out \"$1\"";
+    let mut child = Command::new("sh").args(["-c", script, SAPWOOD]).arg(&out).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
+    assert!(Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap().success());
+    let _: Vec<_> = stdout.lines().collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(summary(&out)["completed"], true);
+}
+
+/// A folder, a pipe, a device, a link to one of them in the place of an output: an error before the run, which would take hours.
+#[test]
+fn places_that_are_no_files_are_refused_before_the_run() {
+    let pipe = folder("places_pipe").join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for (name, place) in [
+        ("trajectory.npz", pipe.as_path()),
+        ("replay.html", Path::new("/dev/full")),
+        ("energy.svg", Path::new("/tmp")),
+        ("summary.json", Path::new("/dev/null")),
+    ] {
+        let out = folder("places");
+        std::os::unix::fs::symlink(place, out.join(name)).unwrap();
+        let hours = ["run", "@humanoid", "--time", "1e7", "--out"].map(String::from);
+        let outcome = sapwood(&[&hours[..], &[out.display().to_string()]].concat());
+        assert_eq!(outcome.code, 2, "{outcome:#?}");
+        assert!(outcome.stderr.contains(&format!("{name} is there and is no file")), "{outcome:#?}");
+        assert_eq!(names(&out), [name]);
+    }
+    let folder = pipe.parent().unwrap();
+    for (words, what) in [
+        (&["bench", "spd", "--json"][..], "a folder"),
+        (&["bench", "spd", "--json"], "a pipe"),
+        (&["write", "@humanoid"], "a folder"),
+        (&["write", "@humanoid"], "a pipe"),
+    ] {
+        let place = if what == "a pipe" { &pipe } else { folder };
+        let outcome = sapwood(&[words, &[place.to_str().unwrap()]].concat());
+        assert_eq!(outcome.code, 2, "{outcome:#?}");
+        assert!(outcome.stderr.contains(&format!("cannot be written: it is {what}")), "{outcome:#?}");
+    }
+    // What a shell hands on is written to.
+    let outcome = sapwood(&["write", "@humanoid", "/dev/stdout"]);
+    assert!(outcome.code == 0 && outcome.stdout.contains("</mujoco>"), "{outcome:#?}");
+}
+
+#[test]
+fn an_energy_that_is_no_number_fails() {
+    let body = |joint: &str| {
+        format!(
+            "<mujoco><option gravity='0 0 -1e9'/><worldbody><body pos='0 0 1e7'>{joint}<inertial pos='0 0 0' mass='1e300' \
+             diaginertia='1e300 1e300 1e300'/></body></worldbody></mujoco>"
+        )
+    };
+    let file = common::file("energy_overflow", "heavy.xml", &body("<joint type='slide' axis='0 0 1'/>"));
+    let outcome = sapwood(&["run", file.to_str().unwrap(), "--time", "0.01", "--json"]);
+    assert_eq!(outcome.code, 1, "{outcome:#?}");
+    assert!(outcome.stderr.contains("the energy is"), "{outcome:#?}");
 }
 
 /// A limit of file sizes stands for a disk that is full: it needs no rights.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Bytes of an MJCF or URDF file, and of each file that it includes.
+/// Bytes of an MJCF or URDF file, of each file that it includes, and of all that it attaches.
 pub const MAX_MODEL_FILE_BYTES: u64 = 128 << 20;
 
 /// Bytes of a mesh or height-field file.
@@ -38,8 +38,11 @@ pub const MAX_DEFAULT_CLASS_DEPTH: usize = 500;
 /// Elements of default classes of MJCF, each in every class that inherits it.
 pub const MAX_INHERITED_DEFAULTS: usize = 1_000_000;
 
-/// Elements that the `<replicate>` elements of a model make.
+/// Elements that the `<replicate>` and `<attach>` elements of a model copy, in all models that are attached to each other.
 pub const MAX_REPLICATED_ELEMENTS: usize = 1_000_000;
+
+/// A copy whose attributes and name are as long as this counts as two.
+pub const BYTES_OF_COPY: usize = 256;
 
 /// Numbers of all keyframes of a model: each has all coordinates, velocities and controls.
 pub const MAX_KEYFRAME_NUMBERS: usize = 64_000_000;

@@ -1,5 +1,7 @@
 //! Near pairs of large scenes, by a tree of bounding boxes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use parry3d_f64::bounding_volume::{Aabb, BoundingVolume};
 use parry3d_f64::math::Vector;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
@@ -20,6 +22,9 @@ const PAIRS_PER_LOOK: usize = 1 << 16;
 
 /// Pairs of geoms near each other at most, in all: some 300 MB.
 pub const MAX_NEAR_PAIRS: usize = 4_000_000;
+
+/// Pairs that the tree may propose, those of geoms that are fixed included: some 5 s.
+const MAX_PROPOSED_PAIRS: usize = 64 * MAX_NEAR_PAIRS;
 
 /// A bounding-volume hierarchy over the items. What comes of it does not depend on the state of the tree: that proposes pairs,
 /// and the boxes of the step decide.
@@ -97,20 +102,28 @@ impl BroadPhase {
         tree.refit(workspace);
         pairs.clear();
         let mut is_interrupted = interrupt.is_raised();
-        tree.traverse_bvtt_single_tree::<false>(workspace, &mut |a, b| {
+        let mut proposed = 0;
+        let mut take = |a: u32, b: u32| {
             let are_fixed = filter.is_fixed(items[a as usize].0) && filter.is_fixed(items[b as usize].0);
-            if !are_fixed && !is_interrupted && pairs.len() <= MAX_NEAR_PAIRS {
+            if !are_fixed {
                 pairs.push(if a < b { [a, b] } else { [b, a] });
-                is_interrupted = pairs.len().is_multiple_of(PAIRS_PER_LOOK) && interrupt.is_raised();
             }
-        });
+            proposed += 1;
+            is_interrupted |= proposed % PAIRS_PER_LOOK == 0 && interrupt.is_raised();
+            if is_interrupted || pairs.len() > MAX_NEAR_PAIRS || proposed > MAX_PROPOSED_PAIRS {
+                // The library's traversal has no other way out: what lies at one place has 5·10⁹ pairs for 100,000 items.
+                resume_unwind(Box::new(()));
+            }
+        };
+        let traverse = AssertUnwindSafe(|| tree.traverse_bvtt_single_tree::<false>(workspace, &mut take));
+        let is_ended = catch_unwind(traverse).is_ok();
         for &a in unbounded.iter() {
             let meets = |b: &u32| !is_unbounded[*b as usize] && !is_above(a, &wide[*b as usize]);
             let remaining = (MAX_NEAR_PAIRS + 1).saturating_sub(pairs.len());
             pairs.extend((0..items.len() as u32).filter(meets).take(remaining).map(|b| [a.min(b), a.max(b)]));
         }
         near.clear();
-        if pairs.len() > MAX_NEAR_PAIRS || is_interrupted {
+        if pairs.len() > MAX_NEAR_PAIRS || is_interrupted || !is_ended {
             (0..items.len()).for_each(|_| near.end_row());
             return false;
         }

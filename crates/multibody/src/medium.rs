@@ -31,6 +31,9 @@ pub struct Drag {
     sides: Vec3<f64>,
     /// Its axes, in the frame that the body moves with.
     axes: Mat3<f64>,
+    /// The body's mass, kg, and its moments about these axes, kg m².
+    mass: f64,
+    moments: Vec3<f64>,
 }
 
 impl Drag {
@@ -43,7 +46,8 @@ impl Drag {
         let (axes, [x, y, z]) = inertia.inertia.principal_axes();
         let side = |own: f64, a: f64, b: f64| (6.0 * (a + b - own).max(LEAST) / inertia.mass).sqrt();
         let sides = Vec3::new(side(x, y, z), side(y, x, z), side(z, x, y));
-        Some(Self { medium, sides, axes: pose.rot.to_mat3() * axes })
+        let (mass, moments) = (inertia.mass, Vec3::new(x, y, z));
+        Some(Self { medium, sides, axes: pose.rot.to_mat3() * axes, mass, moments })
     }
 
     /// Whether the medium moves, and pushes what is at rest.
@@ -52,19 +56,34 @@ impl Drag {
     }
 
     /// The force on the body and its torque about the centre of mass, in world axes. `rot` turns the frame that it moves with into the world,
-    /// `twist` is the velocity at its centre of mass.
-    pub fn wrench(&self, rot: Mat3<f64>, twist: Twist<f64>) -> Wrench<f64> {
+    /// `twist` is the velocity at its centre of mass. It acts for `dt`, and takes no more than the momentum that the body has along each
+    /// axis by itself: a medium stops, it does not turn back.
+    ///
+    /// With K the sum of the bodies' momenta that it takes in joint space, per velocity, 0 ≤ K ≤ M then: Δv = −M⁻¹ K v takes kinetic energy
+    /// from a tree, whatever the time step.
+    pub fn wrench(&self, rot: Mat3<f64>, twist: Twist<f64>, dt: f64) -> Wrench<f64> {
         use std::f64::consts::PI;
-        let Self { medium: Medium { density, viscosity, wind }, sides: s, axes } = self;
+        let Self { medium: Medium { density, viscosity, wind }, sides: s, axes, mass, moments } = self;
         let axes = rot * *axes;
         let (w, v) = (axes.transpose_mul(twist.ang), axes.transpose_mul(twist.lin - *wind));
         let mean = (s.x + s.y + s.z) / 3.0;
         let (turn, slide) = (PI * mean * mean * mean * viscosity, 3.0 * PI * mean * viscosity);
-        let plate = |v: f64, a: f64, b: f64| -0.5 * density * a * b * v.abs() * v;
-        let paddle = |w: f64, own: f64, a: f64, b: f64| -density * own * (a.powi(4) + b.powi(4)) * w.abs() * w / 64.0;
-        let force = Vec3::new(plate(v.x, s.y, s.z), plate(v.y, s.x, s.z), plate(v.z, s.x, s.y)) - v * slide;
-        let torque =
-            Vec3::new(paddle(w.x, s.x, s.y, s.z), paddle(w.y, s.y, s.x, s.z), paddle(w.z, s.z, s.x, s.y)) - w * turn;
+        // The resistance per velocity.
+        let plate = |v: f64, a: f64, b: f64| 0.5 * density * a * b * v.abs() + slide;
+        let paddle = |w: f64, own: f64, a: f64, b: f64| density * own * (a.powi(4) + b.powi(4)) * w.abs() / 64.0 + turn;
+        let brake = |v: f64, resistance: f64, inertia: f64| {
+            -v * if dt * resistance > inertia { inertia / dt } else { resistance }
+        };
+        let force = Vec3::new(
+            brake(v.x, plate(v.x, s.y, s.z), *mass),
+            brake(v.y, plate(v.y, s.x, s.z), *mass),
+            brake(v.z, plate(v.z, s.x, s.y), *mass),
+        );
+        let torque = Vec3::new(
+            brake(w.x, paddle(w.x, s.x, s.y, s.z), moments.x),
+            brake(w.y, paddle(w.y, s.y, s.x, s.z), moments.y),
+            brake(w.z, paddle(w.z, s.z, s.x, s.y), moments.z),
+        );
         Wrench { ang: axes * torque, lin: axes * force }
     }
 }

@@ -70,6 +70,7 @@ assert_alignment!(
     tracking::Tracking
 );
 
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
 /// The compiled half of sapwood. Live arrays (`live`) are copied with the interpreter's lock held and nothing else, so the
@@ -77,6 +78,9 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = true)]
 fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     cpu::check()?;
+    // Numpy's functions are looked up now: where Ctrl-C comes meanwhile later, the call that makes the first array would panic.
+    module.py().import("numpy")?;
+    PyArray1::<f64>::zeros(module.py(), 1, false).readonly();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CHARACTERS", characters::names(module.py())?)?;
     module.add("SCENES", scenes::forms(module.py())?)?;

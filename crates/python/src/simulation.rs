@@ -153,7 +153,8 @@ impl Simulation {
         own.apply(model.inner(), model.scene()).map_err(|error| parameters::wrong(&error))?;
         let mut simulation = self.lock()?;
         let mut next = simulation.state().clone();
-        next.restore(state).map_err(|error| PyValueError::new_err(format!("state: {error}")))?;
+        let name = &model.inner().name;
+        next.restore(state).map_err(|error| PyValueError::new_err(format!("state of {name:?}: {error}")))?;
         if !own.is_empty() || self.parameters.get().is_some() {
             self.live_parameters(py)?.write(py, &own)?;
         }

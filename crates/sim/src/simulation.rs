@@ -193,6 +193,7 @@ impl Simulation {
         let pd = crate::Pd::default();
         let State {
             step,
+            model_mark,
             applied_force,
             applied_wrench,
             surface_velocity,
@@ -208,6 +209,7 @@ impl Simulation {
         self.state = State {
             time,
             step,
+            model_mark,
             step_size: 0.0,
             q,
             v,

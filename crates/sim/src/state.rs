@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use geometry::Scene;
-use multibody::Model;
+use multibody::{JointKind, Model};
 use spatial::Vec3;
 
 use crate::actuation::Inputs;
@@ -26,6 +26,8 @@ pub struct State {
     pub time: f64,
     /// Steps taken.
     pub step: u64,
+    /// A mark of the model by what its elements are and are called, not by their numbers: bytes of other models are refused.
+    pub model_mark: u64,
     /// The step that the accuracy lets try next, s; 0 when nothing is known.
     pub step_size: f64,
     /// Positions, (nq).
@@ -84,6 +86,11 @@ pub enum StateError {
         expected: usize,
     },
     /// The bytes are a state of another model.
+    #[error(
+        "it is of another model: expected one with the same bodies, joints, actuators and soft bodies, and their names"
+    )]
+    Model,
+    /// The bytes are damaged, or a state of another model.
     #[error("the state has {found} bytes: expected {expected} for this model, or more by whole contacts")]
     Length {
         /// Bytes that came.
@@ -93,7 +100,7 @@ pub enum StateError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwood8";
+const MAGIC: &[u8; 8] = b"sapwood9";
 
 /// The vectors of a state, but for a controller's.
 const NAMES: [&str; 15] = [
@@ -149,6 +156,7 @@ impl State {
         Self {
             time: 0.0,
             step: 0,
+            model_mark: mark(model),
             step_size: 0.0,
             q: model.q0.clone(),
             v: vec![0.0; model.nv()],
@@ -192,6 +200,7 @@ impl State {
     /// Becomes `other`, with the memory that there is.
     pub fn copy_from(&mut self, other: &Self) {
         (self.time, self.step, self.step_size) = (other.time, other.step, other.step_size);
+        self.model_mark = other.model_mark;
         let vectors = [
             (&mut self.q, &other.q),
             (&mut self.v, &other.v),
@@ -310,7 +319,7 @@ impl State {
         let others =
             [&self.soft_positions, &self.soft_velocities, &self.soft_forces, &self.equality_active, &self.mocap];
         let lengths = rigid.into_iter().chain(others).map(Vec::len);
-        96 + 8 * lengths.sum::<usize>()
+        104 + 8 * lengths.sum::<usize>()
     }
 
     /// The length of a controller's vectors.
@@ -318,12 +327,13 @@ impl State {
         4 * self.v.len() + self.q.len()
     }
 
-    /// The state as bytes: a mark, step, time, step size, how many surface velocities there are, whether there is a
+    /// The state as bytes: a mark of the format, one of the model, step, time, step size, how many surface velocities there are, whether there is a
     /// controller, how many constraint forces, accelerations, resting trees, positions of these, rates of the extrapolation and its trees,
     /// then the vectors in order, the controller's vectors, and the warm start, little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.byte_len() + self.warm_start.byte_len());
         bytes.extend(MAGIC);
+        bytes.extend(self.model_mark.to_le_bytes());
         bytes.extend(self.step.to_le_bytes());
         bytes.extend(self.time.to_le_bytes());
         bytes.extend(self.step_size.to_le_bytes());
@@ -364,9 +374,12 @@ impl State {
         }
         let word =
             |k: usize| bytes.get(8 * k..8 * k + 8).map_or(0, |w| w.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)));
+        if word(1) != self.model_mark {
+            return Err(StateError::Model);
+        }
         let [surfaces, forces, accelerations, rests, rest_q, rates, marks] =
-            [4, 6, 7, 8, 9, 10, 11].map(|k| word(k) as usize);
-        let is_controlled = word(5) == 1;
+            [5, 7, 8, 9, 10, 11, 12].map(|k| word(k) as usize);
+        let is_controlled = word(6) == 1;
         let controlled = if is_controlled { self.pd_len() } else { 0 };
         let numbers = [surfaces, forces, accelerations, rates, rests, rests, marks, marks, marks, rest_q, controlled];
         let optional = numbers.into_iter().fold(0, usize::saturating_add);
@@ -380,13 +393,13 @@ impl State {
     /// Takes over the bytes of [`State::to_bytes`], bit for bit.
     ///
     /// # Errors
-    /// When the bytes are not a state of a model of this shape; the state is then unchanged.
+    /// When the bytes are not a state of this model; the state is then unchanged.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let Lengths { surfaces, is_controlled, forces, accelerations, rests, rest_q, rates, marks, expected } =
             self.lengths(bytes)?;
         let (bytes, warm_start) = bytes.split_at(expected);
         self.warm_start.restore(warm_start);
-        let mut words = bytes[8..].as_chunks::<8>().0.iter().copied();
+        let mut words = bytes[16..].as_chunks::<8>().0.iter().copied();
         let mut next = || words.next().unwrap_or_default();
         self.step = u64::from_le_bytes(next());
         self.time = f64::from_le_bytes(next());
@@ -433,4 +446,29 @@ impl State {
         }
         Ok(())
     }
+}
+
+/// [`State::model_mark`] of a model: FNV-1a of what its elements are and are called.
+fn mark(model: &Model) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    };
+    for body in &model.bodies {
+        add(body.name.as_bytes());
+        add(&(body.parent as u64).to_le_bytes());
+    }
+    for joint in &model.joints {
+        add(joint.name.as_bytes());
+        add(&[match joint.kind {
+            JointKind::Revolute { .. } => 0,
+            JointKind::Prismatic { .. } => 1,
+            _ => 2 + joint.kind.nv() as u8,
+        }]);
+    }
+    model.actuators.iter().for_each(|actuator| add(actuator.name.as_bytes()));
+    model.equalities.iter().for_each(|equality| add(equality.name.as_bytes()));
+    hash
 }

@@ -231,7 +231,7 @@ impl TreeWorkspace {
             drive.add_impulse(state.inputs(), (q, v), step, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
-        self.note_drag();
+        self.note_drag(dt);
         let Self { loads, bodies, has_own_loads, kin, free_step, .. } = self;
         if *has_own_loads || !are_zero(&state.applied_wrench[6 * bodies.start..6 * bodies.end]) {
             for (node, wrench) in wrenches(loads, state, dt, kin) {
@@ -241,12 +241,12 @@ impl TreeWorkspace {
         self.load_coriolis();
     }
 
-    /// Takes what the medium does to the bodies at the present placement and velocities.
-    fn note_drag(&mut self) {
+    /// Takes what the medium does to the bodies at the present placement and velocities, for a step of `dt`.
+    fn note_drag(&mut self, dt: f64) {
         for load in self.loads.iter_mut().take_while(|_| self.has_own_loads) {
             if let Some(drag) = &load.drag {
                 let rot = self.kin.frames[load.node].rot;
-                load.dragged = drag.wrench(rot, self.kin.twists[load.node].shifted(rot * load.com));
+                load.dragged = drag.wrench(rot, self.kin.twists[load.node].shifted(rot * load.com), dt);
             }
         }
     }

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from sapwood._files import write_whole
+from sapwood._files import check_place, write_whole
 from sapwood.bench import (
     batch,
     clutter,
@@ -80,6 +80,13 @@ def main(arguments: list[str] | None = None) -> int:
                 near = difflib.get_close_matches(word, known, n=3)
                 hint = f"did you mean {' or '.join(near)}? " if near else ""
                 parser.error(f"--{name} {word}: {hint}expected one of {', '.join(known)}")
+
+    if options.json:
+        try:
+            # Not at the end of a measurement.
+            check_place(options.json)
+        except OSError as error:
+            parser.error(f"--json {options.json}: cannot be written ({error.strerror})")
 
     try:
         return measure(options, suite, peers)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 import sapwood as sw
 from sapwood import _sapwood
 from sapwood.gym._single import DEFAULT_SIZE
-from sapwood.gym._state import pack, unpack
+from sapwood.gym._state import pack, unpacked
 from sapwood.gym._worlds import CAN_RENDER, check_render_mode
 
 Array = NDArray[np.float64]
@@ -291,8 +291,9 @@ class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         Raises:
             ValueError: When it is no state of an environment of the same options and number of worlds.
         """
-        arrays = unpack(state, self.batch, self.episodes)
-        self._ended, self._begun = arrays["ended"].astype(np.bool_), bool(arrays["begun"])
+        with unpacked(state, self.batch, self.episodes) as arrays:
+            ended, begun = arrays["ended"].astype(np.bool_), bool(arrays["begun"])
+        self._ended, self._begun = ended, begun
         return self.episodes.observation, {}
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
@@ -38,26 +40,39 @@ def pack(batch: sw.Batch, episodes: Remembering, arrays: dict[str, NDArray[np.ge
     return file.getvalue()
 
 
-def unpack(state: bytes, batch: sw.Batch, episodes: Remembering) -> dict[str, NDArray[np.generic]]:
-    """Take worlds and episodes to a state; the caller's arrays.
+@contextmanager
+def unpacked(state: bytes, batch: sw.Batch, episodes: Remembering) -> Iterator[dict[str, NDArray[np.generic]]]:
+    """Take worlds and episodes to a state, and give the caller its arrays; where that fails in between, all goes back.
 
     Raises:
         ValueError: When it is no state of such an environment.
     """
+    expected = "expected bytes that state() of such an environment gave, all of them"
     try:
         with np.load(io.BytesIO(state), allow_pickle=False) as file:
             arrays: dict[str, NDArray[np.generic]] = dict(file)
         worlds, sizes = arrays.pop("_worlds").tobytes(), arrays.pop("_sizes").tolist()
         memory = arrays.pop("_episodes").tobytes()
-    except (ValueError, KeyError, OSError, EOFError) as error:
-        message = "state is none of a vector environment: expected bytes that its method state() gave"
+    # Damaged archives have errors of many kinds: of zipfile, zlib, struct, tokenize.
+    except Exception as error:
+        message = f"state is none of a vector environment: {expected}"
         raise ValueError(message) from error
     if len(sizes) != batch.n:
         message = f"state has {len(sizes)} worlds: expected {batch.n}, as this environment has"
         raise ValueError(message)
-    episodes.restore(memory)
-    end = 0
-    for world, size in enumerate(sizes):
-        batch.set_state(world, worlds[end : end + size])
-        end += size
-    return arrays
+    before, memory_before = [batch.state(world) for world in range(batch.n)], episodes.memory()
+    try:
+        episodes.restore(memory)
+        end = 0
+        for world, size in enumerate(sizes):
+            batch.set_state(world, worlds[end : end + size])
+            end += size
+        yield arrays
+    except BaseException as error:
+        episodes.restore(memory_before)
+        for world, own in enumerate(before):
+            batch.set_state(world, own)
+        if isinstance(error, (ValueError, KeyError, TypeError, IndexError)):
+            message = f"state does not fit this environment ({error}): {expected}"
+            raise ValueError(message) from error
+        raise

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import sapwood as sw
 from sapwood.gym._single import DEFAULT_SIZE, show_options, split
-from sapwood.gym._state import pack, unpack
+from sapwood.gym._state import pack, unpacked
 from sapwood.gym._tasks import Array
 from sapwood.gym._worlds import Autoreset, Worlds, check_render_mode, task_kind, task_options
 
@@ -337,16 +337,22 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             ValueError: When it is no state of an environment of the same task, options and number of worlds.
         """
         episodes = self._worlds.episodes
-        arrays = unpack(state, self.batch, episodes)
-        for name in ("next_q", "next_v", "next_goal", "next_act"):
-            getattr(episodes, name)[:] = arrays[name]
-        self._ended, self._fresh = arrays["ended"].astype(np.bool_), arrays["fresh"].astype(np.bool_)
-        self._rngs, self._seeds = [], []
-        for saved in json.loads(arrays["generators"].tobytes()):
-            self._seeds.append(saved.pop("seed"))
-            bits = np.random.PCG64()
-            bits.state = saved
-            self._rngs.append(np.random.Generator(bits))
+        with unpacked(state, self.batch, episodes) as arrays:
+            next_names = ("next_q", "next_v", "next_goal", "next_act")
+            nexts = {name: np.broadcast_to(arrays[name], getattr(episodes, name).shape) for name in next_names}
+            ended, fresh = arrays["ended"].astype(np.bool_), arrays["fresh"].astype(np.bool_)
+            rngs, seeds = [], []
+            for saved in json.loads(arrays["generators"].tobytes()):
+                seeds.append(saved.pop("seed"))
+                bits = np.random.PCG64()
+                bits.state = saved
+                rngs.append(np.random.Generator(bits))
+            if not len(rngs) == len(ended) == len(fresh) == self.num_envs:
+                message = f"it has {len(rngs)} generators"
+                raise ValueError(message)
+        for name, values in nexts.items():
+            getattr(episodes, name)[:] = values
+        self._ended, self._fresh, self._rngs, self._seeds = ended, fresh, rngs, seeds
         everywhere = np.ones(self.num_envs, dtype=np.bool_)
         return self._observations(), self._infos(everywhere, everywhere)
 

@@ -200,19 +200,30 @@ class Training:
         if not path.is_file():
             message = f"there is no {path} to go on from: expected that of a training on an environment with states"
             raise ValueError(message)
-        content = torch.load(path, weights_only=True)
-        now, then = asdict(self.settings), content["settings"]
+        expected = "expected one that a training has written, all of it"
+        # A file that is cut short or damaged has errors of many kinds: of pickle, zipfile, torch.
+        try:
+            content = torch.load(path, weights_only=True)
+            now, then = asdict(self.settings), dict(content["settings"])
+            task, learner, shards, counts = (content[name] for name in ("task", "learner", "shards", "counts"))
+        except Exception as error:
+            message = f"{path} is no checkpoint ({type(error).__name__}): {expected}"
+            raise ValueError(message) from error
         other = [name for name in now if name not in FREE and now[name] != then.get(name)]
         if other:
             values = ", ".join(f"{name} {then.get(name)!r}, now {now[name]!r}" for name in other)
             message = f"{path} is of other settings ({values}): expected the same"
             raise ValueError(message)
-        if content["task"] != self.task.about():
-            message = f"{path} is of {content['task']}, now {self.task.about()}: expected the same task"
+        if task != self.task.about():
+            message = f"{path} is of {task}, now {self.task.about()}: expected the same task"
             raise ValueError(message)
-        self.learner.restore(content["learner"])
-        self.collector.restore([ShardState(envs, books.numpy()) for envs, books in content["shards"]])
-        self.iteration, self.samples, self.finished = content["counts"]
+        try:
+            self.learner.restore(learner)
+            self.collector.restore([ShardState(envs, books.numpy()) for envs, books in shards])
+            self.iteration, self.samples, self.finished = counts
+        except (KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
+            message = f"{path} does not fit this training ({error}): {expected}"
+            raise ValueError(message) from error
         self.before, self.simulating, self.collecting, self.learning, self.processor = content["times"]
         self.recent.extend(tuple(row) for row in content["recent"])
         self.curve, self.judgements, self.sizes = json.loads(content["rows"])

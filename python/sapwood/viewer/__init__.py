@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sapwood.viewer._clock import Clock
 from sapwood.viewer._drag import Drag
-from sapwood.viewer._guard import guarded
+from sapwood.viewer._guard import Guard
 from sapwood.viewer._panel import Panel
 from sapwood.viewer._picture import Picture
 from sapwood.viewer._shapes import Scene, scene
@@ -44,6 +44,8 @@ Controller = Callable[["Simulation"], object]
 
 # Time between two pictures, and between two updates of texts and plots, s.
 PICTURE, TEXTS = 1 / 30, 1 / 5
+# No pointer pulls farther from the origin, m.
+FARTHEST = 1e5
 
 
 def view(
@@ -59,7 +61,8 @@ def view(
 ) -> Viewer:
     """Show a simulation in the browser: play, pause, step, pull bodies, move sliders.
 
-    The address is printed. On another machine, forward its port: ``ssh -L 8080:localhost:8080 HOST``.
+    The address is printed. Who does not have it is refused: it contains a token. On another machine, forward its port,
+    ``ssh -L 8080:localhost:8080 HOST``, and open the same address.
 
     Args:
         sim: The simulation. With ``run`` the viewer's thread makes its steps: hold ``viewer.lock`` to use it meanwhile.
@@ -96,7 +99,7 @@ class Viewer:
 
     Attributes:
         sim: The simulation.
-        url: Where to look at it.
+        url: Where to look at it, with the token that lets one in.
         lock: Held while the viewer uses the simulation.
         is_open: Whether it has not been closed.
     """
@@ -149,9 +152,10 @@ class Viewer:
         self._error: BaseException | None = None
         self._next_picture = self._next_texts = 0.0
         self.is_open = True
-        with guarded(host):
+        guard = Guard(host)
+        with guard.on_servers():
             self.server: Any = viser.ViserServer(host=host, port=port, label=sim.model.name or "Sapwood", verbose=False)
-        self.url = f"http://localhost:{self.server.get_port()}"
+        self.url = f"http://localhost:{self.server.get_port()}/{guard.token}"
         self.picture = Picture(self)
         self.panel = Panel(self, dict(plots or {}))
         print(f"sapwood: the viewer is at {self.url}")
@@ -249,6 +253,9 @@ class Viewer:
     def dragged(self, body: int, event: Any) -> None:  # noqa: ANN401
         """Notes a movement of the pointer that pulls a body."""
         phase, start, end = event.phase, np.array(event.start_position), np.array(event.end_position)
+        # What a client sends need not be where a pointer can be.
+        if not all(place.shape == (3,) and (np.abs(place) < FARTHEST).all() for place in (start, end)):
+            return
         self.later(lambda: self._drag_to(body, phase, start, end))
 
     def _drag_to(self, body: int, phase: str, start: np.ndarray, end: np.ndarray) -> None:

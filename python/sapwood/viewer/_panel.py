@@ -16,17 +16,18 @@ Quantity = Callable[["Simulation"], float]
 
 # More sliders than this fit no screen.
 MAX_SLIDERS = 80
+# Simulated over real time, and the strength of pulls: limits of their sliders. The lower one is the step, too.
+SPEEDS, PULLS = (0.05, 4.0), (0.1, 10.0)
 # Points of a plot, and simulated time between two of them, s.
 POINTS, SPACING = 300, 1 / 30
 COLOURS = ("#d0563f", "#3f78b5", "#8a929b", "#0d9488", "#8a63b8", "#b96f1c")
 HELP = """**Ctrl + drag** a body to pull it · drag to orbit · right-drag to pan · wheel to zoom"""
 
 
-def within(slider: Any, use: Callable[[float], None]) -> None:  # noqa: ANN401 - of viser
-    """Uses the value of a slider, within its range: what a client sends need not be what its slider can be."""
-    value = float(slider.value)
-    if np.isfinite(value):
-        use(min(max(value, slider.min), slider.max))
+def within(value: Any, limits: tuple[float, float], use: Callable[[float], None]) -> None:  # noqa: ANN401 - of viser
+    """Uses the value of a slider, within limits: what a client sends need not be what the slider can be."""
+    if isinstance(value, (int, float)) and np.isfinite(value):
+        use(min(max(float(value), limits[0]), limits[1]))
 
 
 class Bound:
@@ -34,6 +35,8 @@ class Bound:
 
     def __init__(self, viewer: Viewer, slider: Any, read: Quantity, write: Callable[[float], None]) -> None:  # noqa: ANN401
         self.slider, self._read, self._write = slider, read, write
+        # Clients can change those of the slider, too.
+        self._limits = (slider.min, slider.max)
         self._sim, self._shown = viewer.sim, read(viewer.sim)
         slider.on_update(self._moved)
         self._viewer = viewer
@@ -41,7 +44,7 @@ class Bound:
     def _moved(self, event: Any) -> None:  # noqa: ANN401
         # Values that the program gives the slider are no wish of the user.
         if event.client is not None:
-            within(self.slider, lambda value: self._viewer.later(lambda: self._set(value)))
+            within(self.slider.value, self._limits, lambda value: self._viewer.later(lambda: self._set(value)))
 
     def _set(self, value: float) -> None:
         self._write(value)
@@ -52,7 +55,7 @@ class Bound:
         value = self._read(self._sim)
         if value != self._shown:
             self._shown = value
-            self.slider.value = min(max(value, self.slider.min), self.slider.max)
+            self.slider.value = min(max(value, self._limits[0]), self._limits[1])
 
 
 class Panel:
@@ -76,15 +79,15 @@ class Panel:
         gui.add_button("Reset").on_click(
             lambda _: viewer.later(lambda: viewer.reset(where.value if where else "start"))
         )
-        speed = gui.add_slider("Speed", 0.05, 4.0, 0.05, min(max(viewer.clock.speed, 0.05), 4.0))
-        speed.on_update(lambda _: within(speed, lambda value: setattr(viewer.clock, "speed", value)))
+        speed = gui.add_slider("Speed", *SPEEDS, SPEEDS[0], min(max(viewer.clock.speed, SPEEDS[0]), SPEEDS[1]))
+        speed.on_update(lambda _: within(speed.value, SPEEDS, lambda value: setattr(viewer.clock, "speed", value)))
         with gui.add_folder("Show", expand_by_default=False):
             self._switch("Contacts", viewer.show_contacts, "show_contacts")
             if any(geom.group >= 3 for geom in viewer.scene.geoms):
                 collision = gui.add_checkbox("Collision shapes (group 3 and above)", False)
                 collision.on_update(lambda _: viewer.later(lambda: viewer.picture.show_groups(collision.value)))
-            strength = gui.add_slider("Pull", 0.1, 10.0, 0.1, 1.0)
-            strength.on_update(lambda _: within(strength, lambda value: setattr(viewer, "strength", value)))
+            pull = gui.add_slider("Pull", *PULLS, PULLS[0], 1.0)
+            pull.on_update(lambda _: within(pull.value, PULLS, lambda value: setattr(viewer, "strength", value)))
         self.bound: list[Bound] = []
         self._actuators()
         self._pd()

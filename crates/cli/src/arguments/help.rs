@@ -15,7 +15,7 @@ macro_rules! exit_codes {
     0  done
     1  the simulation failed; what was computed until then is written
     2  bad input, or a file that cannot be written (files that were there before are kept)
-  130  ended by Ctrl-C, 143 by SIGTERM; what was computed until then is written"
+  130  ended by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP; what was computed until then is written"
     };
 }
 

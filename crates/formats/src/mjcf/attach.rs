@@ -4,7 +4,7 @@
 //! constraints, actuators, sensors and keyframes come after the model's own, without those that refer to what is not attached. All names
 //! get the prefix.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -21,7 +21,7 @@ use super::names::Names;
 use super::tendon::TendonInfo;
 use super::{Reader, read_part};
 use crate::assembly::{Indices, map_camera, map_equality, map_transmission, place_obstacles};
-use crate::limits::{MAX_MODEL_FILE_BYTES, MAX_REPLICATED_ELEMENTS, read_file};
+use crate::limits::{BYTES_OF_COPY, MAX_MODEL_FILE_BYTES, read_file};
 use crate::overlaps::poses_at_start;
 use crate::xml::{Document, Element};
 use crate::{LoadError, Loaded, StandingSoftBody, text};
@@ -37,6 +37,23 @@ pub(super) struct Part<'a> {
     suffix: String,
     frame: Pose<f64>,
     places: Places,
+}
+
+/// What all models share that are attached to each other.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// Those that have been read, by their files.
+    read: RefCell<BTreeMap<PathBuf, Rc<Loaded>>>,
+    /// Bytes of their files.
+    bytes: Cell<u64>,
+    /// Elements that `<replicate>` and `<attach>` have copied.
+    pub copied: Cell<usize>,
+}
+
+/// The files that lead to a model, its own the last, and what it shares with those.
+pub(super) struct Ancestry {
+    pub files: Vec<PathBuf>,
+    pub shared: Rc<Shared>,
 }
 
 /// New indices of the elements that are attached.
@@ -56,6 +73,7 @@ pub(super) struct Parts<'a> {
     pub declared: Vec<Element<'a>>,
     pub base: Option<PathBuf>,
     pub ancestors: Vec<PathBuf>,
+    pub shared: Rc<Shared>,
     read: Vec<Option<Rc<Loaded>>>,
     pub attached: Vec<Part<'a>>,
 }
@@ -122,12 +140,12 @@ impl<'a> Reader<'_, 'a> {
             geoms.len() + pairs.len() + excluded.len(),
             soft_bodies.iter().map(|body| body.node_count()).sum(),
         ];
-        let count = counts.iter().sum();
-        self.replicated = self.replicated.saturating_add(count);
-        if self.replicated > MAX_REPLICATED_ELEMENTS {
-            let expected = format!("expected at most {MAX_REPLICATED_ELEMENTS} copied elements in a model");
-            return Err(element.error(format!("attaches too much: {expected}")));
-        }
+        let bodies = model.bodies.iter().zip(&is_in).filter(|(_, is_in)| **is_in).map(|(body, _)| &body.name);
+        let others = model.joints.iter().map(|joint| &joint.name).chain(geoms.iter().map(|geom| &geom.name));
+        let names = bodies.chain(others).chain(model.sites.iter().map(|site| &site.name)).map(|name| name.len());
+        let count: usize = counts.iter().sum();
+        let bytes = count.saturating_mul(prefix.len() + item.suffix.len()).saturating_add(names.sum());
+        self.count_copies(element, count.saturating_add(bytes / BYTES_OF_COPY))?;
         let has_own = loaded.scene.geoms.iter().any(|geom| geom.body == 0);
         if root == 0 && parent != 0 && has_own {
             let message =
@@ -291,17 +309,26 @@ impl<'a> Reader<'_, 'a> {
                 element.error(format!("file=\"{name}\": expected models at most {MAX_DEPTH} deep in each other"))
             );
         }
-        ancestors.push(known);
-        let bytes = read_file(&path, MAX_MODEL_FILE_BYTES).map_err(|error| {
+        let shared = self.parts.shared.clone();
+        if let Some(loaded) = shared.read.borrow().get(&known) {
+            self.parts.read[index] = Some(loaded.clone());
+            return Ok(loaded.clone());
+        }
+        ancestors.push(known.clone());
+        let left = MAX_MODEL_FILE_BYTES - shared.bytes.get();
+        let bytes = read_file(&path, left).map_err(|error| {
             element.error(format!("file=\"{name}\": {file} cannot be read ({error}): expected an MJCF file"))
         })?;
+        shared.bytes.set(shared.bytes.get() + bytes.len() as u64);
         let mut document = Document::default();
         let text = text::decode(&bytes).map_err(|what| element.error(format!("file=\"{name}\": {file} {what}")))?;
         let root = document.parse(&text, &file)?;
         if document.element(root).name() != "mujoco" {
             return Err(document.element(root).error("expected <mujoco>: only MJCF can be attached"));
         }
-        let loaded = Rc::new(read_part(document, root, path.parent(), ancestors)?);
+        let ancestry = Ancestry { files: ancestors, shared: shared.clone() };
+        let loaded = Rc::new(read_part(document, root, path.parent(), ancestry)?);
+        shared.read.borrow_mut().insert(known, loaded.clone());
         self.parts.read[index] = Some(loaded.clone());
         Ok(loaded)
     }

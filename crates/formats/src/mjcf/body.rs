@@ -9,7 +9,7 @@ use super::geom::{GeomMass, TYPES, Type, size_and_segment};
 use super::inertia;
 use super::replicas::Replicas;
 use crate::LoadError;
-use crate::limits::MAX_REPLICATED_ELEMENTS;
+use crate::limits::{BYTES_OF_COPY, MAX_REPLICATED_ELEMENTS};
 use crate::xml::Element;
 
 /// An element of the tree, with what the elements around it say.
@@ -152,6 +152,19 @@ impl<'a> Reader<'_, 'a> {
         stack.extend(parent.element.children().rev().map(child));
     }
 
+    /// Counts what `<replicate>` and `<attach>` copy, in all models that are attached to each other.
+    pub(super) fn count_copies(&self, element: Element<'_>, count: usize) -> Result<(), LoadError> {
+        let copied = &self.parts.shared.copied;
+        copied.set(copied.get().saturating_add(count));
+        if copied.get() > MAX_REPLICATED_ELEMENTS {
+            let expected = format!("expected at most {MAX_REPLICATED_ELEMENTS} copied elements in a model");
+            return Err(
+                element.error(format!("copies too much: {expected}, those with long names counted more than once"))
+            );
+        }
+        Ok(())
+    }
+
     /// Copies the children of `<replicate>` with growing offsets and numbered names.
     fn replicate(&mut self, item: &Item<'a>, stack: &mut Vec<Item<'a>>) -> Result<(), LoadError> {
         let element = item.element;
@@ -161,11 +174,10 @@ impl<'a> Reader<'_, 'a> {
         let turn = self.compiler.angles.euler(element.array("euler")?.unwrap_or([0.0; 3]));
         let class = self.defaults.class(element, "childclass", item.class)?;
         // Copies of nothing are counted, too: they take time.
-        self.replicated = self.replicated.saturating_add(count.saturating_mul(element.children().len().max(1)));
-        if self.replicated > MAX_REPLICATED_ELEMENTS {
-            let expected = format!("expected at most {MAX_REPLICATED_ELEMENTS} copied elements in a model");
-            return Err(element.error(format!("count=\"{count}\": {expected}")));
-        }
+        let suffix = item.suffix.len() + replicas.suffix(count - 1).len();
+        let contents =
+            element.descendants().map(|copied| 1 + (copied.length() + suffix) / BYTES_OF_COPY).sum::<usize>();
+        self.count_copies(element, count.saturating_mul(contents))?;
         let mut frame = Pose::IDENTITY;
         let mut copies = Vec::new();
         for i in 0..count {

@@ -37,7 +37,8 @@ mod texture;
 pub(crate) mod write;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::rc::Rc;
 
 use geometry::Scene;
 use multibody::{BuildError, Model, ModelBuilder};
@@ -52,15 +53,15 @@ use crate::{LoadError, Loaded, StandingSoftBody};
 pub(crate) fn read(document: Document, root: usize, base: Option<&Path>) -> Result<Loaded, LoadError> {
     let file = document.element(root).file();
     let own = if file.is_empty() { Vec::new() } else { vec![include::identity(Path::new(file))] };
-    read_part(document, root, base, own)
+    read_part(document, root, base, attach::Ancestry { files: own, shared: Rc::default() })
 }
 
-/// Reads a document to which these files lead, its own the last.
+/// Reads a document to which other files lead.
 fn read_part(
     mut document: Document,
     root: usize,
     base: Option<&Path>,
-    ancestors: Vec<PathBuf>,
+    ancestry: attach::Ancestry,
 ) -> Result<Loaded, LoadError> {
     include::expand(&mut document, root, base)?;
     replicas::expand(&mut document, root)?;
@@ -69,7 +70,8 @@ fn read_part(
     let defaults = defaults::Defaults::read(root)?;
     let mut reader = Reader::new(root, base, &defaults)?;
     reader.declare_parts(root);
-    (reader.parts.base, reader.parts.ancestors) = (base.map(Path::to_path_buf), ancestors);
+    reader.parts.base = base.map(Path::to_path_buf);
+    (reader.parts.ancestors, reader.parts.shared) = (ancestry.files, ancestry.shared);
     reader.list_flex_bodies(root)?;
     reader.bodies(root)?;
     reader.flexes_of_bodies(root)?;
@@ -125,8 +127,6 @@ struct Reader<'d, 'a> {
     muscles: Vec<actuator::UnfinishedMuscle>,
     /// What `<replicate>` elements around the present element append to names.
     suffix: String,
-    /// How many elements `<replicate>` has made.
-    replicated: usize,
     /// Soft bodies, which wait for the model.
     flexes: Vec<flex::Flex<'a>>,
     listed_flexes: Vec<deformable::ListedFlex<'a>>,
@@ -174,7 +174,6 @@ impl<'d, 'a> Reader<'d, 'a> {
             damping_ratios: Vec::new(),
             muscles: Vec::new(),
             suffix: String::new(),
-            replicated: 0,
             flexes: Vec::new(),
             listed_flexes: Vec::new(),
             flex_bodies: deformable::FlexBodies::default(),

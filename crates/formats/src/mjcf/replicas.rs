@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::LoadError;
-use crate::limits::MAX_REPLICATED_ELEMENTS;
+use crate::limits::{BYTES_OF_COPY, MAX_REPLICATED_ELEMENTS};
 use crate::xml::{Document, Element};
 
 /// The sections whose elements refer to bodies and to each other, in the order in which they do.
@@ -39,9 +39,6 @@ const REFERENCES: [(&str, &str); 24] = [
     ("tendon2", "tendon"),
     ("actuator", "actuator"),
 ];
-
-/// Attributes as long as this count as an element more.
-const BYTES_OF_ELEMENT: usize = 256;
 
 /// How often a `<replicate>` copies what is in it, and the suffixes of the copies.
 #[derive(Clone, Copy, Debug)]
@@ -182,7 +179,8 @@ impl Sections {
             let expected = format!("expected at most {MAX_REPLICATED_ELEMENTS} copied elements in a model");
             replicate.error(format!("count=\"{}\": {expected}", replicas.count))
         };
-        let size = prototype.names.iter().map(|(_, name)| 1 + name.len() / BYTES_OF_ELEMENT).sum::<usize>();
+        let suffix = replicas.suffix(replicas.count - 1).len();
+        let size = prototype.names.iter().map(|(_, name)| 1 + (name.len() + suffix) / BYTES_OF_COPY).sum::<usize>();
         if !is_in_limits(size.max(1)) {
             return Err(too_many(replicate));
         }
@@ -214,8 +212,11 @@ impl Sections {
         let originals: Vec<(Place, usize)> =
             places.into_iter().filter_map(|place| Some((place, self.elements.remove(&place)?))).collect();
         for (place, element) in &originals {
-            let size =
-                document.element(*element).descendants().map(|e| 1 + e.length() / BYTES_OF_ELEMENT).sum::<usize>();
+            let size = document
+                .element(*element)
+                .descendants()
+                .map(|e| 1 + (e.length() + suffix) / BYTES_OF_COPY)
+                .sum::<usize>();
             self.copied = self.copied.saturating_add(size.saturating_mul(replicas.count));
             for reference in references(document, *element) {
                 self.referring.entry(reference.name).or_default().remove(place);

@@ -266,6 +266,12 @@ impl<'t> Parser<'_, 't> {
         if raw.contains('<') {
             self.fault(opening, "`<` in an attribute: XML does not allow it, read all the same");
         }
+        if raw.contains('\u{fffd}') {
+            self.fault(opening, "bytes in an attribute that are not UTF-8: read as \u{fffd}");
+        }
+        if let Some(nul) = raw.find('\0') {
+            return Err(self.malformed(opening + 1 + nul, &format!("a NUL byte in the attribute `{name}`")));
+        }
         let value = self.decoded(raw, opening + 1, false)?;
         self.at = opening + 1 + length + 1;
         // Namespaces are not looked at: files declare COLLADA's under several addresses, or none.

@@ -1,10 +1,10 @@
 //! Files made to exhaust memory or time: refused with an error at the line, and no later than real files are read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use sapwood_formats::limits::{MAX_ATTRIBUTES_OF_ELEMENT, MAX_DEPTH, MAX_ELEMENTS, MAX_HEIGHT_SAMPLES};
-use sapwood_formats::{LoadError, LoadOptions};
+use sapwood_formats::{LoadError, LoadOptions, Loaded, load};
 
 use crate::try_load;
 
@@ -80,6 +80,89 @@ fn replicas_have_a_limit() {
     says(&refused("<mujoco><worldbody><replicate count=\"99999999999\"/></worldbody></mujoco>"), 1, "copied elements");
 }
 
+/// What is deep in a `<replicate>` is copied as often as the rest, and long names and separators take as much memory as elements.
+#[test]
+fn copies_count_with_all_that_is_in_them_and_with_their_names() {
+    let name = "x".repeat(100_000);
+    for replicate in [
+        format!("<replicate count=\"100000\"><body name=\"{name}\"/></replicate>"),
+        format!(
+            "<replicate count=\"1000\" sep=\"{name}\"><replicate count=\"1000\"><body name=\"b\"/></replicate></replicate>"
+        ),
+        format!("<replicate count=\"900000\"><body><frame>{}</frame></body></replicate>", "<site/>".repeat(20)),
+        format!("<replicate count=\"30000\"><frame><frame><site name=\"{name}\"/></frame></frame></replicate>"),
+    ] {
+        says(
+            &refused(&format!("<mujoco><worldbody>\n{replicate}</worldbody></mujoco>")),
+            2,
+            "copied elements in a model",
+        );
+    }
+}
+
+/// Models that attach each other: `copies` of the next in each file but the last.
+fn chain(name: &str, depth: usize, copies: usize, prefix: &str) -> PathBuf {
+    let file = |level: usize| format!("{name}{level}.xml");
+    for level in (0..depth).rev() {
+        let attach = |k: usize| format!("<attach model=\"next\" body=\"b\" prefix=\"{prefix}{k}_\"/>");
+        let (asset, inner) = if level + 1 == depth {
+            (String::new(), "<geom size=\".1\" name=\"g\"/>".into())
+        } else {
+            let asset = format!("<asset><model name=\"next\" file=\"{}\"/></asset>", file(level + 1));
+            (asset, (0..copies).map(attach).collect::<String>())
+        };
+        let text = format!("<mujoco>{asset}<worldbody>\n<body name=\"b\">{inner}</body></worldbody></mujoco>");
+        write(&file(level), text.as_bytes());
+    }
+    write(
+        &file(0),
+        &std::fs::read(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("limits").join(file(0))).expect("a file"),
+    )
+}
+
+/// What is attached to what is attached counts together; each file is read once.
+#[test]
+fn attached_models_have_limits_together() {
+    let loaded = load_file(&chain("pairs", 8, 2, "p")).expect("a model");
+    assert_eq!(loaded.model.bodies.len(), 256);
+    for (name, depth, copies, prefix) in
+        [("ten", 14, 10, "p"), ("hundred", 6, 100, "p"), ("long", 8, 4, &*"x".repeat(100_000))]
+    {
+        let error = load_file(&chain(name, depth, copies, prefix)).expect_err(name).to_string();
+        assert!(error.contains("copied elements in a model"), "{name}: {}", &error[..200]);
+    }
+}
+
+/// Pairs of what lies at one place are not all looked at: 100,000 geoms have 5·10⁹.
+#[test]
+fn many_geoms_at_one_place_load_at_once() {
+    let geoms = "<geom size=\".1\"/>".repeat(50_000);
+    let inertia = "<inertial pos=\"0 0 0\" mass=\"1\" diaginertia=\"1 1 1\"/>";
+    let bodies = format!("<replicate count=\"20000\"><body><freejoint/>{}</body></replicate>", "<geom size=\".1\"/>");
+    for content in [
+        format!("{geoms}<body><freejoint/><geom size=\".1\"/></body>"),
+        format!("<body><freejoint/>{inertia}{geoms}</body>"),
+        bodies,
+    ] {
+        let start = Instant::now();
+        try_load(&format!("<mujoco><worldbody>{content}</worldbody></mujoco>")).expect("a model");
+        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    }
+}
+
+/// Bytes that are no text are named, and read where they do no harm.
+#[test]
+fn bytes_that_are_no_text_are_named() {
+    let model = |name: &[u8]| [b"<mujoco><worldbody>\n<body name=\"", name, b"\"/></worldbody></mujoco>"].concat();
+    let loaded = load_file(&write("latin1.xml", &model(b"h\xe9risson"))).expect("a model");
+    let warning = loaded.model.warnings.iter().find(|w| w.message.contains("not UTF-8")).expect("a warning");
+    assert_eq!(warning.line, 2);
+    let comment = [b"<!-- h\xe9risson -->", &*model(b"h")].concat();
+    assert!(load_file(&write("comment.xml", &comment)).expect("a model").model.warnings.is_empty());
+    let error = load_file(&write("nul.xml", &model(b"h\0h"))).expect_err("a NUL").to_string();
+    assert!(error.contains("nul.xml:2") && error.contains("a NUL byte in the attribute `name`"), "{error}");
+}
+
 /// The pixels of a picture are counted before there is memory for them.
 #[test]
 fn a_small_picture_with_a_huge_header_is_refused() {
@@ -96,6 +179,10 @@ fn a_small_picture_with_a_huge_header_is_refused() {
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
     !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
+}
+
+fn load_file(path: &Path) -> Result<Loaded, LoadError> {
+    load(path, &LoadOptions::default())
 }
 
 fn write(name: &str, bytes: &[u8]) -> PathBuf {

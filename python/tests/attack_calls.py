@@ -1,4 +1,4 @@
-"""Calls the whole API with arguments that fit and arguments that do not: `python fuzz_api.py --calls 10000 --seed 3`.
+"""Calls the whole API with arguments that fit and arguments that do not.
 
 A call may give a result, or raise one of the exceptions that the API documents, with a message. A panic, a signal, an
 exception of another kind, a call that neither ends nor can be interrupted, and one that takes 4 GiB are findings.
@@ -7,7 +7,6 @@ The calls are made in a child process; after one that kills it, another goes on 
 
 from __future__ import annotations
 
-import argparse
 import collections
 import contextlib
 import copy
@@ -273,7 +272,7 @@ def child(seed: int, calls: int, folder: Path, patience: float, limit: float) ->
     faulthandler.dump_traceback_later(6 * limit, exit=True)
 
 
-def fuzz(seed: int, calls: int, patience: float = 0.2, limit: float = 10.0) -> dict[str, Any]:
+def attack_calls(seed: int, calls: int, patience: float = 0.2, limit: float = 10.0) -> dict[str, Any]:
     """Makes so many calls in a child process: outcomes, messages, findings."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -301,44 +300,5 @@ def fuzz(seed: int, calls: int, patience: float = 0.2, limit: float = 10.0) -> d
         return result
 
 
-def main() -> None:
-    """Makes calls with one seed after the other, and says what came of them."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--calls", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--each", type=int, default=2000, help="calls of one process")
-    parser.add_argument("--messages", type=int, default=0, help="messages to print, drawn at random")
-    arguments = parser.parse_args()
-    outcomes: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
-    messages: dict[str, str] = {}
-    findings: list[str] = []
-    made, seed, known = 0, arguments.seed, set()
-    while made < arguments.calls:
-        result = fuzz(seed, min(arguments.each, arguments.calls - made))
-        for label, counts in result["outcomes"].items():
-            outcomes[label].update(counts)
-        messages.update(result["messages"])
-        known.update(result["targets"])
-        for finding in result["findings"]:
-            findings.append(finding)
-            print(finding, flush=True)
-        if not result["made"]:
-            break
-        made, seed = made + result["made"], seed + 1
-    total: collections.Counter[str] = collections.Counter()
-    for counts in outcomes.values():
-        total.update(counts)
-    print(f"{made} calls, {len(findings)} findings; of {len(known)} targets {len(known & set(outcomes))} were tried,")
-    print(f"{sum(outcomes[label]['result'] > 0 for label in known)} gave a result; {dict(total.most_common())}")
-    never = sorted(label for label in known if not outcomes[label]["result"] and not label.endswith(" ="))
-    print("no result from:", ", ".join(never))
-    rng = random.Random(arguments.seed)
-    for text in rng.sample(sorted(messages.values()), min(arguments.messages, len(messages))):
-        print(text)
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--child"]:
-        child(int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]), float(sys.argv[5]), float(sys.argv[6]))
-    else:
-        main()
+    child(int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]), float(sys.argv[5]), float(sys.argv[6]))

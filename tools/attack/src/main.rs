@@ -26,7 +26,7 @@ const MEMORY_LIMIT: u64 = 4 << 30;
 
 /// Mutate models, meshes, clips and states; report what panics, aborts, hangs or takes all memory.
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask fuzz")]
+#[command(name = "cargo xtask attack")]
 struct Arguments {
     /// How long to go on, s.
     #[arg(long, default_value_t = 60)]
@@ -44,7 +44,7 @@ struct Arguments {
     #[arg(long, default_value = ".venv")]
     packages: PathBuf,
     /// Folder for the files of findings.
-    #[arg(long, default_value = "target/fuzz")]
+    #[arg(long, default_value = "target/attack")]
     out: PathBuf,
     /// Run cases until killed, and say which (the program calls itself with this).
     #[arg(long, hide = true)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import sys
 
+import attack
 import pytest
 from api_targets import targets
-from fuzz_api import fuzz
+from attack_calls import attack_calls
 
 import sapwood as sw
 from sapwood._sapwood import Assembly
@@ -15,12 +16,21 @@ from sapwood._sapwood import Assembly
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_calls_give_results_or_documented_errors(seed: int) -> None:
-    result = fuzz(seed, 500, patience=0.1, limit=60.0)
+    result = attack_calls(seed, 500, patience=0.1, limit=60.0)
     assert result["findings"] == []
     came = [outcome for counts in result["outcomes"].values() for outcome in counts]
     # Otherwise it is the arguments that are wrong.
     assert came.count("result") > 100
     assert came.count("ValueError") > 30
+
+
+@pytest.mark.parametrize(
+    "part", [part for part in attack.PARTS if part is not attack.calls], ids=lambda part: part.__name__
+)
+def test_attacks_find_nothing(part: attack.Part) -> None:
+    made, findings = attack.attack(part, seed=1, seconds=3.0)
+    assert findings == []
+    assert made > 0
 
 
 def test_everything_public_has_a_signature_and_a_docstring() -> None:

@@ -61,7 +61,7 @@ pub fn watch(arguments: &Arguments, time: Duration) -> Result<ExitCode> {
     }
     let Tally { cases, loaded, findings } = tally;
     let (seed, count) = (arguments.seed, findings.len());
-    println!("fuzz: seed {seed}, {cases} cases, {loaded} loaded and simulated, {count} different findings");
+    println!("files and states: seed {seed}, {cases} cases, {loaded} loaded and simulated, {count} different findings");
     Ok(if count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -169,6 +169,6 @@ fn report(arguments: &Arguments, number: u64, what: &str) -> Result<()> {
     }
     let Arguments { seed, .. } = arguments;
     println!("FINDING: seed {seed}, case {number}: {what}");
-    println!("  files: {}\n  again: cargo xtask fuzz --seed {seed} --case {number}", kept.display());
+    println!("  files: {}\n  again: cargo xtask attack --seed {seed} --case {number}", kept.display());
     Ok(())
 }
