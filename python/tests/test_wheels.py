@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sapwood as sw
+from sapwood.builder import BodyBuilder
 
 ON_ITS_SIDE = (np.sqrt(0.5), np.sqrt(0.5), 0, 0)
 RADIUS = 0.08
@@ -16,7 +17,7 @@ def ground(builder: sw.ModelBuilder, kind: str) -> None:
         builder.world.add_geom("box", (20, 20, 0.5), position=(0, 0, -0.5))
 
 
-def wheel(parent, name: str, position, half_width: float):
+def wheel(parent: BodyBuilder, name: str, position: tuple[float, float, float], half_width: float) -> None:
     body = parent.add_body(name, position=position)
     body.add_joint(name, "revolute", axis=(0, 1, 0), armature=0.005)
     body.add_geom("cylinder", (RADIUS, half_width), mass=0.4, quaternion=ON_ITS_SIDE, friction=0.8)
