@@ -64,6 +64,7 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
         | SimulationError::Size { .. }
         | SimulationError::TooLarge { .. }
         | SimulationError::NotFinite { .. }
+        | SimulationError::NoRotation { .. }
         | SimulationError::SoftSurface(_)
         | SimulationError::Attachment { .. }
         | SimulationError::Pd(_) => PyValueError::new_err(error.to_string()),
@@ -109,6 +110,7 @@ pub fn worlds_failed(py: Python<'_>, errors: &[(usize, &SimulationError)], of: u
         | SimulationError::FreeMotion { step, time, .. }
         | SimulationError::Soft { step, time, .. }
         | SimulationError::NotFinite { step, time, .. }
+        | SimulationError::NoRotation { step, time, .. }
         | SimulationError::NoJacobian { step, time, .. } => (Some(time), Some(step)),
         _ => (None, None),
     };

@@ -54,6 +54,18 @@ pub enum SimulationError {
         /// What it holds.
         value: f64,
     },
+    /// A quaternion in the positions is of no rotation: zero, or too long to be scaled.
+    #[error("step {step} at {time} s: q[{index}:{}] is {value:?}: expected a quaternion (w, x, y, z) of length 1", index + 4)]
+    NoRotation {
+        /// The step that did not start.
+        step: u64,
+        /// The time at its beginning, s.
+        time: f64,
+        /// Its first entry in q.
+        index: usize,
+        /// What it holds.
+        value: [f64; 4],
+    },
     /// The step would end with a speed that nothing has: above 1e10 m/s or rad/s, or no number.
     #[error(
         "step {step} at {time} s: the motion diverged (joint {joint:?}, degree of freedom {dof}, has velocity {value:e}): \

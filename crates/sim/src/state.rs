@@ -280,7 +280,21 @@ impl State {
                 return Err(SimulationError::Size { name, found: x.len(), expected });
             }
         }
+        self.check_rotations(model)?;
         Ok(self.pd.check(&model.tree)?)
+    }
+
+    /// Whether every quaternion can be scaled to unit norm.
+    fn check_rotations(&self, model: &Model) -> Result<(), SimulationError> {
+        for index in model.tree.nodes.iter().filter_map(multibody::Node::quaternion) {
+            let value = std::array::from_fn(|k| self.q[index + k]);
+            let norm_squared = value.iter().fold(0.0, |sum, x: &f64| sum + x * x);
+            // What is no number is named as such.
+            if norm_squared == 0.0 || norm_squared == f64::INFINITY {
+                return Err(SimulationError::NoRotation { step: self.step, time: self.time, index, value });
+            }
+        }
+        Ok(())
     }
 
     /// What force laws of actuators take.

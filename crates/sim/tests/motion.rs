@@ -159,6 +159,13 @@ fn what_is_not_finite_is_named_and_changes_nothing() {
     assert!(s.state().to_bytes() == before);
 
     s.state_mut().v[3] = 0.0;
+    let root = s.model().tree.nodes[0].quaternion().unwrap();
+    for length in [0.0, 1e300] {
+        s.state_mut().q[root..root + 4].copy_from_slice(&[length, 0.0, 0.0, 0.0]);
+        let error = s.step().unwrap_err();
+        assert!(matches!(error, SimulationError::NoRotation { index, .. } if index == root), "{error}");
+    }
+    s.state_mut().q[root] = 1.0;
     s.state_mut().applied_force.pop();
     assert!(matches!(s.step(), Err(SimulationError::Size { name: "applied_force", .. })));
 }
