@@ -182,21 +182,20 @@ class World:
         mujoco.mj_checkPos(m, d)
         mujoco.mj_checkVel(m, d)
         self.prepare(m)
-        before = nstep - 1
         if mujoco.get_mjcb_control() or mujoco.get_mjcb_passive():
-            # These are asked at every step.
-            for _ in range(before):
-                self.last_step(m, d)
-        elif before > 0:
-            self.read(d)
-            self.sim.step(before)
+            # These are asked at every step, in the midst of MuJoCo's stages.
+            for _ in range(nstep):
+                self.stages(m, d)
+                self.evaluate(m, d)
+                self.write(d)
+            return
+        self.read(d)
+        if nstep > 1:
+            self.sim.step(nstep - 1)
             self.write(d)
-        self.last_step(m, d)
-
-    def last_step(self, m: Any, d: Any) -> None:
-        """A step, with all that MuJoCo's leaves."""
         self.stages(m, d)
-        self.evaluate(m, d)
+        self.sim.step()
+        self.write_forces(m, d)
         self.write(d)
 
     def forward(self, m: Any, d: Any) -> None:
