@@ -11,6 +11,7 @@ import threading
 import types
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import sapwood as sw
 
 mujoco = pytest.importorskip("mujoco")
 guest = pytest.importorskip("sapwood.mujoco")
+_carry = pytest.importorskip("sapwood.mujoco._carry")
 
 mujoco.set_mju_user_warning(lambda message: None)
 
@@ -445,3 +447,40 @@ def test_without_the_package(tmp_path: Path) -> None:
     (tmp_path / "mujoco.py").write_text("__version__ = '3.1.0'\n")
     done = run("-c", "import sapwood.mujoco", PYTHONPATH=f"{tmp_path}:{Path(sw.__file__).parent.parent}")
     assert "3.1.0" in done.stderr
+
+
+def test_what_is_refused_is_refused_again() -> None:
+    m = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><body><joint stiffness="1"/><geom size=".1"/></body></worldbody></mujoco>'
+    )
+    d = mujoco.MjData(m)
+    guest.step(m, d)
+    m.jnt_stiffness[0] = -5
+    for _ in range(2):
+        with pytest.raises(sw.ModelError, match="stiffness: -5"):
+            guest.step(m, d)
+    m.jnt_stiffness[0] = 1
+    m.opt.timestep = -1
+    for _ in range(2):
+        with pytest.raises(ValueError, match="timestep"):
+            guest.step(m, d)
+    m.opt.timestep = 0.002
+    guest.step(m, d)
+    assert d.time == pytest.approx(0.004)
+
+
+def test_threads_make_a_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    carry = _carry.carry
+
+    def counted(m: Any, **options: bool) -> Any:
+        made.append(m)
+        return carry(m, **options)
+
+    monkeypatch.setattr(_carry, "carry", counted)
+    bodies = '<body><freejoint/><geom size=".1" contype="0" conaffinity="0"/></body>' * 40
+    m = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    worlds = [mujoco.MjData(m) for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda d: guest.step(m, d), worlds))
+    assert len(made) == 1

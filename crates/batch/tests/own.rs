@@ -192,3 +192,39 @@ fn what_lanes_cannot_differ_in_is_stepped_alone_beside_the_others() {
 fn largest(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |most, (a, b)| f64::max(most, (a - b).abs()))
 }
+
+/// What `solref` makes of a pair's mass depends on its friction, as MuJoCo's pyramids have it.
+#[test]
+fn frictions_of_a_worlds_own_alone_press_in_as_in_a_simulation() {
+    let loaded = load(
+        r#"<mujoco><option timestep=".004"/><default><geom solref=".03 .7" solimp=".6 .8 .01"/></default>
+        <worldbody><geom type="plane" size="0 0 1"/>
+        <body pos="0 0 .2"><freejoint/><geom type="capsule" fromto="-.1 0 0 .1 0 .03" size=".05" mass="2"/></body></worldbody></mujoco>"#,
+    );
+    let mut options = BatchOptions::default();
+    (options.lanes, options.simulation.tolerance) = (Some(4), TOLERANCE);
+    let mut batch = Batch::new(loaded.model.clone(), loaded.scene.clone(), 3, options).unwrap();
+    for world in 1..3 {
+        let frictions = Parameter::Frictions.of(&loaded.model, &loaded.scene);
+        let own = frictions.iter().map(|mu| mu * 0.4 * world as f64).collect::<Vec<_>>();
+        batch.set_parameters(world, [(Parameter::Frictions, own)].into_iter().collect()).unwrap();
+    }
+    assert_eq!(batch.worlds_alone().count(), 0);
+    let mut runs: Vec<_> = (0..3)
+        .map(|world| {
+            let (model, scene) = batch.world_model(world);
+            Simulation::new(model.clone(), scene.clone(), batch.options().clone()).unwrap()
+        })
+        .collect();
+    let nq = loaded.model.nq();
+    for _ in 0..100 {
+        batch.step(1).unwrap();
+        for (world, run) in runs.iter_mut().enumerate() {
+            run.step().unwrap();
+            let found = &batch.q()[nq * world..nq * (world + 1)];
+            for (found, expected) in found.iter().zip(&run.state().q) {
+                assert!((found - expected).abs() < AGREEMENT, "world {world}: {found} for {expected}");
+            }
+        }
+    }
+}

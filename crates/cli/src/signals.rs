@@ -46,7 +46,8 @@ impl Signals {
     }
 }
 
-/// The signal that comes when a terminal goes away; none after `nohup`, which has the system ignore it.
+/// The signal that comes when a terminal goes away; none after `nohup`, which has the system ignore it, and where the
+/// system does not tell whether it does, in `/proc`.
 #[cfg(unix)]
 fn hang_up() -> Option<i32> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

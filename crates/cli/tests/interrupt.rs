@@ -95,6 +95,7 @@ fn sigterm_ends_a_run_and_writes_what_there_is() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn a_terminal_that_goes_away_ends_a_run_and_writes_what_there_is() {
     ends("HUP", 129);
 }

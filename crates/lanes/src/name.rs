@@ -18,7 +18,7 @@ pub struct WarmStartEntry {
 }
 
 impl WarmStartEntry {
-    /// The place of an entry that there is none of.
+    /// Fills places of an array that hold no constraint.
     pub const NONE: Self = Self { name: ConstraintName([u32::MAX; 3]), free_velocity: Vec3::ZERO, normal: 0.0 };
 }
 

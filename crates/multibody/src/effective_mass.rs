@@ -53,7 +53,7 @@ pub struct NodeMobility<T> {
     pub turn: T,
     /// Ω_i with Λ the armature alone.
     pub bare: ArticulatedInertia<T>,
-    /// 1 over what that makes of all directions at the farthest point of the node, 0 where nothing moves.
+    /// 1/tr W of the node's farthest point by `bare`, kg; 0 where nothing moves.
     pub per_farthest: T,
 }
 

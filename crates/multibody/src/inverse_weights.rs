@@ -99,7 +99,7 @@ impl InverseWeights {
 
     fn push_bodies(&mut self, model: &Model, kin: &Kinematics<f64>, blocks: &[ArticulatedInertia<f64>]) {
         for (index, body) in model.bodies.iter().enumerate() {
-            if slides_alone(model, index) {
+            if body.inertia.mass > 0.0 && slides_alone(model, index) {
                 let weight = body.inertia.mass.recip();
                 let mut node = body.node.unwrap_or(NO_PARENT);
                 while let Some(of_tree) = model.tree.nodes.get(node) {

@@ -87,7 +87,7 @@ pub enum StateError {
     },
     /// The bytes are a state of another model.
     #[error(
-        "it is of another model: expected one with the same bodies, joints, actuators and soft bodies, and their names"
+        "it is of another model: expected one with the same bodies, joints, actuators and equality constraints, and their names"
     )]
     Model,
     /// The bytes are damaged, or a state of another model.
@@ -250,7 +250,7 @@ impl State {
         self.vectors().into_iter().all(|x| spatial::are_finite(&x[part(x.len())]))
     }
 
-    /// Whether vectors and controller are of the model's size.
+    /// Whether vectors and controller are of the model's size, and quaternions rotations.
     pub(crate) fn check_sizes(&self, model: &Model, scene: &Scene) -> Result<(), SimulationError> {
         let geoms = if self.surface_velocity.is_empty() { 0 } else { scene.geoms.len() };
         let forces = if self.constraint_force.is_empty() { 0 } else { model.nv() };
@@ -290,7 +290,8 @@ impl State {
             let value = std::array::from_fn(|k| self.q[index + k]);
             let norm_squared = value.iter().fold(0.0, |sum, x: &f64| sum + x * x);
             // What is no number is named as such.
-            if norm_squared == 0.0 || norm_squared == f64::INFINITY {
+            let is_long = norm_squared == f64::INFINITY && value.iter().all(|x| x.is_finite());
+            if norm_squared == 0.0 || is_long {
                 return Err(SimulationError::NoRotation { step: self.step, time: self.time, index, value });
             }
         }

@@ -55,7 +55,8 @@ def step(m: Any, d: Any, nstep: int = 1) -> None:
     meaning: positions of bodies, velocities and sensors are those of the state before the last step.
 
     Args:
-        m: The ``MjModel``. What has changed in it since the last step is seen.
+        m: The ``MjModel``. What has changed in it since the last step is seen,
+            but for the vertices of meshes.
         d: The ``MjData``. It has a ``sapwood.Simulation`` of its own, from its first step to its end.
         nstep: How many steps are made.
 

@@ -24,9 +24,6 @@ memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 PREFIXES = ("body", "jnt", "dof", "geom", "site", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "sensor")
 """Kinds of elements whose numbers are Sapwood's, too."""
 
-LARGE = ("hfield_data", "mesh_vert", "mesh_face")
-"""Arrays that no program changes while it runs, but for heights, which episodes may draw anew."""
-
 OPTIONS_BEFORE_GRAVITY, OPTIONS_FROM_OVERRIDDEN_FRICTION = 48, 84
 """Where options lie in memory, bytes: from ``impratio`` to ``gravity``, from ``o_friction`` to the flags."""
 
@@ -53,7 +50,6 @@ class Watched:
 
     def __init__(self, mj_model: Any, near_rigid: bool) -> None:
         self.near_rigid = near_rigid
-        self.lock = threading.Lock()
         self.version = 0
         spans = self._spans(mj_model)
         self._keep = [np.empty(size, np.uint8) for _, size in spans]
@@ -64,7 +60,9 @@ class Watched:
     def _spans(m: Any) -> list[tuple[int, int]]:
         """Where the numbers lie in memory: neighbours as one, (address, bytes)."""
         names = [name for name in dir(m) if name.split("_")[0] in PREFIXES and "_" in name]
-        arrays = [getattr(m, name) for name in [*names, "qpos0", "qpos_spring", *LARGE[: 1 if m.nhfield else 0]]]
+        # Episodes may draw heights anew; no program changes meshes while it runs.
+        heights = ["hfield_data"] if m.nhfield else []
+        arrays = [getattr(m, name) for name in [*names, "qpos0", "qpos_spring", *heights]]
         places = [(a.ctypes.data, a.nbytes) for a in arrays if isinstance(a, np.ndarray) and a.nbytes]
         # All options between the first and the last that count, but for the time step.
         first, last = m.opt.gravity.ctypes.data - OPTIONS_BEFORE_GRAVITY, m.opt.o_friction.ctypes.data
@@ -79,16 +77,19 @@ class Watched:
         return spans
 
     def _make(self, m: Any) -> None:
+        with warnings.catch_warnings():
+            if self.version:  # said once
+                warnings.simplefilter("ignore")
+            self.carried = carry(m, near_rigid=self.near_rigid)
+        # Last: a model that is refused is refused again.
         for copy, at, size in self._pairs:
             ctypes.memmove(copy, at, size)
-        with warnings.catch_warnings(action="ignore" if self.version else "default"):  # said once
-            self.carried = carry(m, near_rigid=self.near_rigid)
         self.version += 1
 
     def update(self, m: Any) -> None:
         """Makes the model again if a number has changed."""
         if self._has_changed():
-            with self.lock:
+            with _making:
                 if self._has_changed():
                     self._make(m)
 
@@ -100,6 +101,8 @@ class Watched:
 
 
 _watched: dict[tuple[int, bool], Watched] = {}
+_making = threading.Lock()
+"""Held while a model is made: once for all worlds on threads."""
 
 
 def watch(mj_model: Any, near_rigid: bool) -> Watched:
@@ -107,6 +110,9 @@ def watch(mj_model: Any, near_rigid: bool) -> Watched:
     key = (id(mj_model), near_rigid)
     found = _watched.get(key)
     if found is None:
-        found = _watched[key] = Watched(mj_model, near_rigid)
-        weakref.finalize(mj_model, _watched.pop, key, None)
+        with _making:
+            found = _watched.get(key)
+            if found is None:
+                found = _watched[key] = Watched(mj_model, near_rigid)
+                weakref.finalize(mj_model, _watched.pop, key, None)
     return found

@@ -127,13 +127,15 @@ class World:
         if self.version != self.watched.version:
             self.make(m)
         elif self.timestep != m.opt.timestep:
-            self.timestep = self.sim.timestep = m.opt.timestep
+            # In this order: a time step that is refused is refused again.
+            self.sim.timestep = m.opt.timestep
+            self.timestep = m.opt.timestep
 
     def make(self, m: Any) -> None:
         """Makes the simulation of the present model."""
-        carried, self.version = self.watched.carried, self.watched.version
-        self.timestep = m.opt.timestep
-        self.sim = sim = Simulation(carried.model, timestep=self.timestep, **self.options)
+        carried, version = self.watched.carried, self.watched.version
+        timestep = m.opt.timestep
+        self.sim = sim = Simulation(carried.model, timestep=timestep, **self.options)
         self.q, self.v, self.u, self.a = sim.q, sim.v, sim.ctrl, sim.act
         self.f, self.w = sim.applied_force, sim.applied_wrench
         self.mocap_of_sim = (sim.mocap_positions, sim.mocap_quaternions) if m.nmocap else ()
@@ -147,6 +149,7 @@ class World:
         self.surfaces = np.hstack([m.geom_condim[:, None].astype(float), friction, m.geom_solref, m.geom_solimp])
         self.is_pyramidal = bool(m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL)
         self.has_readers = bool(m.neq) or bool(np.isin(m.sensor_type, LIMIT_SENSORS).any())
+        self.version, self.timestep = version, timestep
 
     def is_set(self) -> bool:
         """Whether the state is another one than that of the last step."""
@@ -191,8 +194,10 @@ class World:
             return
         self.read(d)
         if nstep > 1:
-            self.sim.step(nstep - 1)
-            self.write(d)
+            try:
+                self.sim.step(nstep - 1)
+            finally:
+                self.write(d)
         self.stages(m, d)
         self.sim.step()
         self.write_forces(m, d)
@@ -203,6 +208,11 @@ class World:
         self.prepare(m)
         self.stages(m, d)
         self.read(d)
+        if not len(self.a) and not mujoco.get_mjcb_passive():
+            self.sim.forward()
+            self.write_forces(m, d)
+            return
+        # What changes activations, and forces of a callback, are only seen in a step.
         before = self.sim.state()
         self.evaluate(m, d)
         self.sim.restore(before)

@@ -45,7 +45,7 @@ impl Batch {
         self.set_parameters_of(vec![(world, parameters)]).map_err(|(_, error)| error)
     }
 
-    /// [`set_parameters`](Self::set_parameters) of many worlds, on all threads.
+    /// [`set_parameters`](Self::set_parameters) of many worlds, each at most once, on all threads.
     ///
     /// # Errors
     /// As `set_parameters`, with the world; all worlds are then as they were.

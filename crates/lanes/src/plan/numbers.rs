@@ -1,7 +1,7 @@
 //! The numbers of a plan that worlds may have of their own: masses, friction, gains and the like, and what follows from it.
 
 use geometry::Scene;
-use multibody::{EffectiveMass, InverseWeights, Model, Node, NodeMobility, SpringPoint, Transmission};
+use multibody::{EffectiveMass, InverseWeights, Material, Model, Node, NodeMobility, SpringPoint, Transmission};
 use spatial::{Mat3, Real, Sym3, Vec3};
 
 use super::contacts::PairSurface;
@@ -96,8 +96,15 @@ pub(crate) struct Setting<'a> {
 impl Numbers<f64> {
     /// The same numbers with other frictions and gravity.
     pub(crate) fn with_surfaces(&self, model: &Model, contacts: &Contacts, surfaces: &[PairSurface]) -> Self {
+        // What a reference makes of a pair's mass depends on its friction.
+        let weight = |((pair, of), weight): ((&PlanPair, &PairSurface), &f64)| {
+            let friction = self.friction.get(pair.first).copied().unwrap_or(of.material.friction);
+            let before = Material { friction, ..of.material };
+            weight * (of.material.share_of_cone() / before.share_of_cone())
+        };
+        let pair_weights = contacts.pairs.iter().zip(surfaces).zip(&self.pair_weights).map(weight).collect();
         let (friction, spins) = frictions(contacts, surfaces);
-        Self { gravity: model.gravity, friction, spins, ..self.clone() }
+        Self { gravity: model.gravity, friction, spins, pair_weights, ..self.clone() }
     }
 
     /// Those of a model; with them, which nodes have points that cannot be moved in every direction.

@@ -8,6 +8,7 @@ use multibody::{Kinematics, Model, Transmission, joint_axis};
 use spatial::Vec3;
 
 use super::Simulation;
+use crate::State;
 use crate::actuation::axis_force;
 
 /// Surfaces that are no farther apart touch, m: bodies that an adhesion holds hang by contacts that hardly overlap.
@@ -36,10 +37,7 @@ impl Simulation {
     /// Whether anything may be pulled: nothing sleeps then, as contacts of sleepers are not looked for.
     pub(super) fn is_adhesion_on(&self) -> bool {
         let Self { model, state, adhesion, .. } = self;
-        adhesion
-            .actuators
-            .iter()
-            .any(|&(ctrl, _)| axis_force(&model.actuators[ctrl], state.ctrl[ctrl], 0.0, 0.0) != 0.0)
+        adhesion.actuators.iter().any(|&(ctrl, _)| pull(model, state, ctrl) != 0.0)
     }
 
     /// How far beyond the reach of a step contact points are looked for, m.
@@ -54,9 +52,12 @@ impl Simulation {
             let touches = |contact: &&Contact| {
                 contact.gap <= TOUCHING && contact.geoms.iter().any(|geom| scene.geoms[*geom].body == body)
             };
+            let force = pull(model, state, ctrl);
+            if force == 0.0 {
+                continue;
+            }
             let count = detected.iter().filter(touches).count();
-            let force = axis_force(&model.actuators[ctrl], state.ctrl[ctrl], 0.0, 0.0);
-            if count == 0 || force == 0.0 {
+            if count == 0 {
                 continue;
             }
             if adhesion.force.is_empty() {
@@ -73,6 +74,12 @@ impl Simulation {
         }
         !adhesion.force.is_empty()
     }
+}
+
+/// The force of an adhesion, by its control or by its activation at the beginning of the step, N.
+fn pull(model: &Model, state: &State, ctrl: usize) -> f64 {
+    let activation = model.activation_index(ctrl).and_then(|at| state.act.get(at));
+    axis_force(&model.actuators[ctrl], *activation.unwrap_or(&state.ctrl[ctrl]), 0.0, 0.0)
 }
 
 /// Adds what a force at a point of a body does on the degrees of freedom.

@@ -19,7 +19,8 @@ pub fn plan(model: &Model, scene: &Scene, options: &Options, pd: Option<&Pd>) ->
 }
 
 /// [`plan`] where it is known what geoms are fixed in, and how far the farthest of each node reaches; `gains_change` says whether PD control
-/// may have other gains from step to step. `like` is a plan of the same model, if there is one.
+/// may have other gains from step to step. `like` is a plan of a model with the same shapes in the same
+/// places, if there is one.
 pub(crate) fn plan_with(
     model: &Model,
     scene: &Scene,

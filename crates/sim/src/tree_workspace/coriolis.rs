@@ -139,7 +139,8 @@ impl TreeWorkspace {
             let of_root = lin.to_array().into_iter().chain(ang.to_array());
             lack.iter_mut().zip(of_root).for_each(|(lack, of_root)| *lack += of_root);
         }
-        errs == 0.0
+        // Energy beyond all numbers is an error of any size.
+        errs == 0.0 && whole.kinetic.is_finite()
     }
 
     /// What velocities lack at the end of a step that conserves energy, of the tree.
