@@ -1,6 +1,6 @@
 //! Files of the field in, files of the field out.
 //!
-//! [`load`] reads MJCF and URDF, with the meshes that they refer to, into a [`multibody::Model`] and a
+//! [`load`] reads MJCF, URDF and SDFormat, with the meshes that they refer to, into a [`multibody::Model`] and a
 //! [`geometry::Scene`]. What a file asks for and the model does not do is never dropped in silence: it is an entry of
 //! [`multibody::Model::warnings`] with file and line. A file that makes no sense is a [`LoadError`] that names file,
 //! line and element, what came and what was expected. [`trajectory`] writes what a simulation has computed.
@@ -35,6 +35,8 @@ mod mjcf;
 mod nearby;
 mod overlaps;
 mod pictures;
+mod robot;
+mod sdf;
 mod soft_bodies;
 mod text;
 pub mod trajectory;
@@ -65,13 +67,13 @@ pub struct Loaded {
 /// How files are found.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
-    /// Folders in which the packages of `package://` addresses (URDF) are looked for, first match wins.
+    /// Folders in which the packages of `package://` and `model://` addresses (URDF, SDFormat) are looked for, first match wins.
     pub package_path: Vec<PathBuf>,
-    /// Whether the root link of a URDF robot moves freely; it is fixed to the world otherwise.
+    /// Whether the root link of a URDF robot moves freely; it is fixed to the world otherwise. (SDFormat says it itself.)
     pub floating_base: bool,
 }
 
-/// Loads an MJCF or URDF file; its root element tells which it is.
+/// Loads an MJCF, URDF or SDFormat file; its root element tells which it is.
 ///
 /// # Errors
 /// When the file, or one that it refers to, cannot be read, or asks for something that makes no sense.
@@ -79,14 +81,14 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let file = path.display().to_string();
     let bytes = limits::read_file(path, limits::MAX_MODEL_FILE_BYTES).map_err(|error| {
         let hint = nearby::hint(path);
-        LoadError::new(&file, 0, "", format!("cannot be read ({error}): expected an MJCF or URDF file{hint}"))
+        LoadError::new(&file, 0, "", format!("cannot be read ({error}): expected an MJCF, URDF or SDFormat file{hint}"))
     })?;
     let text = text::decode(&bytes).map_err(|what| LoadError::new(&file, 0, "", what))?;
     let base = path.parent().map(Path::to_path_buf).unwrap_or_default();
     load_text(&text, &file, Some(&base), options)
 }
 
-/// Loads MJCF or URDF text; files that it refers to are looked for in `base_dir`, or not at all.
+/// Loads MJCF, URDF or SDFormat text; files that it refers to are looked for in `base_dir`, or not at all.
 ///
 /// # Errors
 /// As [`load`].
@@ -94,7 +96,7 @@ pub fn load_str(text: &str, base_dir: Option<&Path>, options: &LoadOptions) -> R
     load_text(text, "", base_dir, options)
 }
 
-/// Loads MJCF or URDF text; files that it refers to are those of `assets`.
+/// Loads MJCF, URDF or SDFormat text; files that it refers to are those of `assets`.
 ///
 /// # Errors
 /// As [`load`].
@@ -109,9 +111,9 @@ fn load_text(text: &str, file: &str, base: Option<&Path>, options: &LoadOptions)
     let mut loaded = match document.element(root).name() {
         "mujoco" => mjcf::read(document, root, base),
         "robot" => urdf::read(document, root, base, options),
-        "sdf" => Err(document.element(root).error("is SDFormat: expected <mujoco> (MJCF) or <robot> (URDF)")),
+        "sdf" => sdf::read(document, root, base, options),
         "COLLADA" => Err(document.element(root).error("is a mesh: expected a model that has it as a <mesh>")),
-        _ => Err(document.element(root).error("expected <mujoco> (MJCF) or <robot> (URDF)")),
+        _ => Err(document.element(root).error("expected <mujoco> (MJCF), <robot> (URDF) or <sdf> (SDFormat)")),
     }?;
     let repair = |message: &str| Warning { file: file.into(), line: 1, element: "xml".into(), message: message.into() };
     loaded.model.warnings.splice(0..0, repairs.into_iter().map(repair));

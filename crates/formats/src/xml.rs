@@ -158,8 +158,9 @@ impl<'a> Element<'a> {
         self.children_named(name).next()
     }
 
-    /// The text between its tags, but for blanks.
+    /// The text between its tags, but for blanks. The element counts as visited.
     pub fn text(self) -> &'a str {
+        self.data().visited.set(true);
         &self.data().text
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use multibody::{Compliance, Coordinate, Equality, EqualityKind, Model, ModelBuilder};
+use multibody::{Compliance, Coordinate, Equality, EqualityKind, ModelBuilder};
 
 use crate::LoadError;
 use crate::warnings::Warnings;
@@ -97,36 +97,4 @@ impl<'a> Mimics<'a> {
         };
         Ok(Some(Rule { leader, multiplier, offset }))
     }
-}
-
-/// Moves the joints that follow others to where the default configuration of these puts them.
-pub(super) fn follow(model: &mut Model) {
-    let rule = |equality: &Equality| match equality.kind {
-        EqualityKind::Coupling { y: (Coordinate::Joint(joint), _), x, polynomial: [offset, multiplier, ..] } => {
-            let leader = x.and_then(|(x, _)| if let Coordinate::Joint(leader) = x { Some(leader) } else { None });
-            Some((joint, Rule { leader, multiplier, offset }))
-        }
-        _ => None,
-    };
-    let rules: BTreeMap<usize, Rule> = model.equalities.iter().filter_map(rule).collect();
-    for &joint in rules.keys() {
-        if let Some(value) = value(joint, &rules, model) {
-            model.q0[model.joints[joint].q] = value;
-        }
-    }
-}
-
-/// The coordinate that a chain of rules gives a joint; `None` when the chain is a ring or leaves the finite numbers.
-fn value(joint: usize, rules: &BTreeMap<usize, Rule>, model: &Model) -> Option<f64> {
-    let (mut at, mut multiplier, mut offset) = (joint, 1.0, 0.0);
-    for _ in 0..=rules.len() {
-        let Some(rule) = rules.get(&at) else {
-            return Some(multiplier * model.q0[model.joints[at].q] + offset).filter(|q| q.is_finite());
-        };
-        offset += multiplier * rule.offset;
-        multiplier *= rule.multiplier;
-        let Some(leader) = rule.leader else { return Some(offset).filter(|q| q.is_finite()) };
-        at = leader;
-    }
-    None
 }

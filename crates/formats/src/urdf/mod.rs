@@ -13,12 +13,10 @@
 
 mod joint;
 mod link;
-mod mesh;
 mod mimic;
 mod neighbours;
 mod pose;
 mod repair;
-mod resolve;
 mod shape;
 mod surface;
 mod tree;
@@ -30,6 +28,8 @@ pub(crate) use repair::repaired;
 use geometry::Scene;
 use multibody::{BodySpec, BuildError, JointKind, JointSpec, Material, Model, ModelBuilder};
 
+use crate::robot::couplings;
+use crate::robot::resolve::Resolver;
 use crate::warnings::Warnings;
 use crate::xml::{Document, Element};
 use crate::{LoadError, LoadOptions, Loaded};
@@ -66,7 +66,7 @@ pub(crate) fn read(
         compiler.skip(&["discardvisual", "strippath"]);
         compiler.attribute("meshdir")
     });
-    let mut geoms = Geoms::new(robot, resolve::Resolver::new(base, mesh_dir, options), &mut warnings)?;
+    let mut geoms = Geoms::new(robot, Resolver::new(base, mesh_dir, options), &mut warnings)?;
     let mut mimics = Mimics::default();
     let mut placed = vec![Placed { body: 0, fixed: true }; tree.links.len()];
     for &index in &tree.order {
@@ -89,7 +89,7 @@ pub(crate) fn read(
     }
     let mut model = builder.build().map_err(|error| locate(error, robot, &tree))?;
     start_within_limits(&mut model);
-    mimic::follow(&mut model);
+    couplings::follow(&mut model);
     if let Some(message) = neighbours::exclude(&model, &mut scene).map_err(|message| robot.error(message))? {
         warnings.add(robot, &message);
     }

@@ -1,13 +1,14 @@
 //! `<origin>`.
 
-use spatial::{Pose, Quat, Vec3};
+use spatial::{Pose, Quat};
 
 use crate::LoadError;
+use crate::robot::from_rpy;
 use crate::xml::Element;
 
 /// The placement that the `<origin>` of an element describes; the identity without one.
 ///
-/// `rpy`: roll, pitch and yaw about **fixed** x, y and z in this order, R = R_z(yaw) R_y(pitch) R_x(roll).
+/// `rpy`: [`from_rpy`].
 pub(super) fn origin(element: Element<'_>) -> Result<Pose<f64>, LoadError> {
     let Some(origin) = element.child("origin") else {
         return Ok(Pose::IDENTITY);
@@ -21,11 +22,4 @@ pub(super) fn origin(element: Element<'_>) -> Result<Pose<f64>, LoadError> {
         (None, rpy) => from_rpy(rpy.unwrap_or_default()),
     };
     Ok(Pose::new(pos, rot))
-}
-
-fn from_rpy([roll, pitch, yaw]: [f64; 3]) -> Quat<f64> {
-    let about = |axis, angle| Quat::from_axis_angle(axis, angle);
-    about(Vec3::new(0.0, 0.0, 1.0), yaw)
-        * about(Vec3::new(0.0, 1.0, 0.0), pitch)
-        * about(Vec3::new(1.0, 0.0, 0.0), roll)
 }

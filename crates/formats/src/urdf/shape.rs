@@ -2,8 +2,8 @@
 
 use geometry::Shape;
 
-use super::mesh::{Meshes, Purpose};
 use crate::LoadError;
+use crate::robot::mesh::{Meshes, Purpose};
 use crate::xml::Element;
 
 /// The shape in the `<geometry>` of a `<visual>` or `<collision>`; none for one of size 0.
@@ -24,7 +24,10 @@ pub(super) fn read(parent: Element<'_>, meshes: &mut Meshes, purpose: Purpose) -
         "sphere" => Ok(length(shape, "radius")?.map(|radius| Shape::Sphere { radius })),
         "cylinder" => Ok(tube(shape)?.map(|(radius, half_length)| Shape::Cylinder { radius, half_length })),
         "capsule" => Ok(tube(shape)?.map(|(radius, half_length)| Shape::Capsule { radius, half_length })),
-        "mesh" => Ok(Some(Shape::Mesh(meshes.get(shape, purpose)?))),
+        "mesh" => {
+            let scale = shape.array::<3>("scale")?.unwrap_or([1.0; 3]);
+            Ok(Some(Shape::Mesh(meshes.get(shape, shape.required("filename")?, scale, purpose)?)))
+        }
         _ => Err(shape.error("expected <box>, <cylinder>, <sphere>, <capsule> or <mesh>")),
     }
 }

@@ -1,22 +1,16 @@
 //! `<visual>`, `<collision>` and `<material>`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use geometry::{Geom, Look, Shape};
+use geometry::{Geom, Shape};
 
-use super::mesh::{Meshes, Purpose};
-use super::resolve::Resolver;
 use super::{pose, shape};
 use crate::LoadError;
+use crate::robot::geoms::{COLLISION, GREY, VISUAL, number_repeated_names, untouchable, with_own_paints};
+use crate::robot::mesh::{Meshes, Purpose};
+use crate::robot::resolve::Resolver;
 use crate::warnings::Warnings;
 use crate::xml::Element;
-
-/// The colour of geoms that name none.
-const GREY: [f32; 4] = [0.6, 0.6, 0.6, 1.0];
-
-/// Groups as MuJoCo's own models use them: what is to be seen, and what touches beside it.
-const VISUAL: u32 = 1;
-const COLLISION: u32 = 3;
 
 /// Collects the geoms of a robot.
 ///
@@ -62,22 +56,9 @@ impl<'a> Geoms<'a> {
         Ok(())
     }
 
-    /// The geoms. Of those with one name, which URDF allows, the first keeps it; the others are numbered.
+    /// The geoms.
     pub fn finish(mut self) -> Vec<Geom> {
-        let mut taken: BTreeSet<String> = self.geoms.iter().map(|geom| geom.name.clone()).collect();
-        let (mut seen, mut counts) = (BTreeSet::new(), BTreeMap::new());
-        for geom in self.geoms.iter_mut().filter(|geom| !geom.name.is_empty()) {
-            if seen.insert(geom.name.clone()) {
-                continue;
-            }
-            let count: &mut usize = counts.entry(geom.name.clone()).or_insert(1);
-            let own = geom.name.clone();
-            while taken.contains(&geom.name) {
-                *count += 1;
-                geom.name = format!("{own}_{count}");
-            }
-            taken.insert(geom.name.clone());
-        }
+        number_repeated_names(&mut self.geoms);
         self.geoms
     }
 
@@ -134,34 +115,9 @@ impl<'a> Geoms<'a> {
     }
 }
 
-/// A geom in the colours of its mesh file, if that has any. One paint without a texture is a colour like any other.
-fn with_own_paints(mut geom: Geom) -> Geom {
-    let Shape::Mesh(mesh) = &geom.shape else { return geom };
-    let surface = &mesh.surface;
-    let Some([r, g, b]) = surface.mean() else { return geom };
-    let plain = |paint: &geometry::Paint| paint.texture.is_none() || surface.texcoords.is_empty();
-    geom.look = (surface.paints.len() > 1 || !surface.paints.iter().all(plain)).then_some(Look::Paints);
-    geom.rgba = [r, g, b, 1.0];
-    geom
-}
-
 fn geom(element: Element<'_>, body: usize, shape: Shape, rgba: [f32; 4], group: u32) -> Result<Geom, LoadError> {
     let name = element.attribute("name").unwrap_or_default().into();
-    let pose = pose::origin(element)?;
-    Ok(Geom {
-        name,
-        body,
-        pose,
-        shape,
-        contype: 0,
-        conaffinity: 0,
-        material: 0,
-        margin: 0.0,
-        rgba,
-        group,
-        look: None,
-        surface_motion: None,
-    })
+    Ok(Geom { name, body, rgba, group, ..untouchable(pose::origin(element)?, shape) })
 }
 
 /// The colour that a `<material>` gives itself.

@@ -83,7 +83,7 @@ fn colours_that_are_not_there_and_textures_are_named() {
 #[test]
 fn what_cannot_be_shown_is_skipped_and_what_cannot_touch_is_an_error() {
     for (shape, expected) in [
-        ("<mesh filename=\"no.stl\"/>", "filename=\"no.stl\": no such file"),
+        ("<mesh filename=\"no.stl\"/>", "\"no.stl\": no such file"),
         ("<sphere radius=\"-1\"/>", "radius=\"-1\": expected a number above 0"),
         ("<box size=\"1 -1 1\"/>", "size: expected numbers above 0"),
         ("<torus/>", "expected <box>, <cylinder>, <sphere>, <capsule> or <mesh>"),

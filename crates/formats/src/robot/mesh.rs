@@ -15,7 +15,7 @@ use crate::xml::Element;
 
 /// What a mesh is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     /// Pictures: the triangles.
     Picture,
     /// Contact: the convex hull, too.
@@ -23,7 +23,7 @@ pub(super) enum Purpose {
 }
 
 /// The meshes of a robot.
-pub(super) struct Meshes {
+pub(crate) struct Meshes {
     resolver: Resolver,
     files: BTreeMap<PathBuf, TriangleSoup>,
     /// By file, the bits of the scale, and purpose.
@@ -37,14 +37,18 @@ impl Meshes {
         Self { resolver, files: BTreeMap::new(), meshes: BTreeMap::new(), budget: Budget::default() }
     }
 
-    /// The mesh that `<mesh>` names, at the size that it asks for.
-    pub fn get(&mut self, element: Element<'_>, purpose: Purpose) -> Result<Arc<Mesh>, LoadError> {
-        let address = element.required("filename")?;
-        let scale = element.array::<3>("scale")?.unwrap_or([1.0; 3]);
+    /// The mesh at an address that an element gives, at this size.
+    pub fn get(
+        &mut self,
+        element: Element<'_>,
+        address: &str,
+        scale: [f64; 3],
+        purpose: Purpose,
+    ) -> Result<Arc<Mesh>, LoadError> {
         if scale.contains(&0.0) {
             return Err(element.error("scale with a 0 in it: expected numbers other than 0"));
         }
-        let path = self.resolver.find(address).map_err(|searched| element.error(not_found(address, &searched)))?;
+        let path = self.resolver.find(element, address).map_err(|message| element.error(message))?;
         let key = (path, scale.map(f64::to_bits), purpose);
         if let Some(mesh) = self.meshes.get(&key) {
             return Ok(mesh.clone());
@@ -81,10 +85,4 @@ fn scaled(soup: &TriangleSoup, scale: [f64; 3], name: &str, purpose: Purpose) ->
         Purpose::Picture => Ok(Mesh { name: name.into(), vertices, triangles, surface, ..Mesh::default() }),
         Purpose::Contact => Mesh::new(name, vertices, triangles),
     }
-}
-
-fn not_found(address: &str, searched: &[PathBuf]) -> String {
-    let places: Vec<String> = searched.iter().map(|p| p.display().to_string()).collect();
-    let places = if places.is_empty() { "nowhere (text without a folder)".into() } else { places.join(", ") };
-    format!("filename=\"{address}\": no such file: expected one of {places}")
 }

@@ -1,0 +1,61 @@
+//! Geoms as both formats have them: some for pictures, some for contact.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use geometry::{Geom, Look, Shape};
+use spatial::Pose;
+
+/// The colour of geoms that name none.
+pub(crate) const GREY: [f32; 4] = [0.6, 0.6, 0.6, 1.0];
+
+/// Groups as MuJoCo's own models use them: what is to be seen, and what touches beside it.
+pub(crate) const VISUAL: u32 = 1;
+pub(crate) const COLLISION: u32 = 3;
+
+/// A grey geom without a name, of the world, that touches nothing.
+pub(crate) fn untouchable(pose: Pose<f64>, shape: Shape) -> Geom {
+    Geom {
+        name: String::new(),
+        body: 0,
+        pose,
+        shape,
+        contype: 0,
+        conaffinity: 0,
+        material: 0,
+        margin: 0.0,
+        rgba: GREY,
+        group: VISUAL,
+        look: None,
+        surface_motion: None,
+    }
+}
+
+/// A geom in the colours of its mesh file, if that has any. One paint without a texture is a colour like any other.
+pub(crate) fn with_own_paints(mut geom: Geom) -> Geom {
+    let Shape::Mesh(mesh) = &geom.shape else { return geom };
+    let surface = &mesh.surface;
+    let Some([r, g, b]) = surface.mean() else { return geom };
+    let plain = |paint: &geometry::Paint| paint.texture.is_none() || surface.texcoords.is_empty();
+    geom.look = (surface.paints.len() > 1 || !surface.paints.iter().all(plain)).then_some(Look::Paints);
+    geom.rgba = [r, g, b, 1.0];
+    geom
+}
+
+/// Of geoms with one name, which both formats allow, the first keeps it; the others are numbered.
+pub(crate) fn number_repeated_names<'g>(geoms: impl IntoIterator<Item = &'g mut Geom>) {
+    let geoms: Vec<&mut Geom> = geoms.into_iter().filter(|geom| !geom.name.is_empty()).collect();
+    let mut taken: BTreeSet<String> = geoms.iter().map(|geom| geom.name.clone()).collect();
+    let (mut seen, mut counts) = (BTreeSet::new(), BTreeMap::new());
+    for geom in geoms {
+        if seen.insert(geom.name.clone()) {
+            continue;
+        }
+        let count: &mut usize = counts.entry(geom.name.clone()).or_insert(1);
+        let own = geom.name.clone();
+        while taken.contains(&geom.name) {
+            *count += 1;
+            geom.name = format!("{own}_{count}");
+        }
+        taken.insert(geom.name.clone());
+    }
+}
