@@ -1,6 +1,6 @@
 """Multibody simulation with convex contact.
 
-Load a model from MJCF or URDF, simulate it in contact with the world::
+Load a model from MJCF, URDF or SDFormat, simulate it in contact with the world::
 
     import sapwood as sw
 

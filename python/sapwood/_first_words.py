@@ -132,7 +132,7 @@ PYBULLET = {
     "GUI": "sw.view(sim)",
     "loadURDF": "sw.load(file)",
     "loadMJCF": "sw.load(file)",
-    "loadSDF": "sw.load(file) of MJCF or URDF",
+    "loadSDF": "sw.load(file)",
     'loadURDF("plane.urdf")': "sw.load(file, ground=True)",
     "several robots in one world": "sw.ModelBuilder, [`attach`](../modelling.md#put-models-together)",
     "stepSimulation": "sim.step()",

@@ -126,16 +126,17 @@ def load(
     floating_base: bool = False,
     assets: Mapping[str, str | bytes] | None = None,
 ) -> Model:
-    """Load a model from an MJCF or URDF file, or from its XML text.
+    """Load a model from an MJCF, URDF or SDFormat file, or from its XML text.
 
     Args:
         source: A path, or text that begins with ``<``. Files that a text refers to are those of ``assets``.
         ground: Height of a level ground that everything can touch, m, added as the last geom, ``ground``; True: at 0. A
             floating base that would start in it is lifted until the robot stands on it.
             None: what the file has.
-        package_path: URDF: folders in which the packages of ``package://`` addresses are looked for.
-        floating_base: URDF: whether the root link moves freely (it is fixed to the world otherwise). An MJCF file says
-            so itself.
+        package_path: URDF and SDFormat: folders in which the packages of ``package://`` and ``model://`` addresses
+            are looked for.
+        floating_base: URDF: whether the root link moves freely (it is fixed to the world otherwise). Files of MJCF
+            and SDFormat say so themselves.
         assets: For text: contents of meshes, pictures, included and attached models, by their names in it.
 
     Raises:

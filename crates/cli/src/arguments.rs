@@ -19,7 +19,7 @@ use values::{Budget, SchemeParser, axes, budget, contact_law, duration, gains, h
 
 /// Physically right motion of robots and characters, in contact with the world.
 ///
-/// A model goes in, as MJCF or URDF, and a motion comes out. Units are SI, angles radians.
+/// A model goes in, as MJCF, URDF or SDFormat, and a motion comes out. Units are SI, angles radians.
 #[derive(Debug, Parser)]
 #[command(name = "sapwood", version, styles = help::STYLES, after_help = help::SAPWOOD, max_term_width = 120)]
 pub struct Arguments {
@@ -111,7 +111,7 @@ pub struct StepArguments {
 
 #[derive(Args, Debug)]
 pub struct RunArguments {
-    /// MJCF or URDF file, or a character or scene [default: a humanoid falls among boxes].
+    /// MJCF, URDF or SDFormat file, or a character or scene [default: a humanoid falls among boxes].
     ///
     /// Characters and scenes are @humanoid, @dog, @snake36, @clutter-box-125, @tower-50, @stewart, …; @ alone lists them.
     #[arg(value_parser = source, add = ArgValueCompleter::new(completions::models))]
@@ -145,7 +145,7 @@ pub struct RunArguments {
 
 #[derive(Args, Debug)]
 pub struct TrackArguments {
-    /// MJCF or URDF file, or a character: @humanoid, @dog, @snake36, … (@ alone lists them).
+    /// MJCF, URDF or SDFormat file, or a character: @humanoid, @dog, @snake36, … (@ alone lists them).
     #[arg(value_parser = source, add = ArgValueCompleter::new(completions::models))]
     pub model: Source,
     /// Simulated time, s.
@@ -257,7 +257,7 @@ pub struct OutputArguments {
 
 #[derive(Args, Debug)]
 pub struct ViewArguments {
-    /// MJCF or URDF file, or a character or scene: @humanoid, @tower-50, … (@ alone lists them).
+    /// MJCF, URDF or SDFormat file, or a character or scene: @humanoid, @tower-50, … (@ alone lists them).
     #[arg(value_parser = source, add = ArgValueCompleter::new(completions::models))]
     pub model: Source,
     #[command(flatten)]
@@ -303,7 +303,7 @@ pub enum Controls {
 
 #[derive(Args, Debug)]
 pub struct InfoArguments {
-    /// MJCF or URDF file, or a character or scene: @humanoid, @tower-50, … (@ alone lists them).
+    /// MJCF, URDF or SDFormat file, or a character or scene: @humanoid, @tower-50, … (@ alone lists them).
     #[arg(value_parser = source, add = ArgValueCompleter::new(completions::models))]
     pub model: Source,
     /// Print JSON, errors too.

@@ -111,7 +111,7 @@ fn load_text(text: &str, file: &str, base: Option<&Path>, options: &LoadOptions)
     let mut loaded = match document.element(root).name() {
         "mujoco" => mjcf::read(document, root, base),
         "robot" => urdf::read(document, root, base, options),
-        "sdf" => sdf::read(document, root, base, options),
+        "sdf" | "gazebo" => sdf::read(document, root, base, options),
         "COLLADA" => Err(document.element(root).error("is a mesh: expected a model that has it as a <mesh>")),
         _ => Err(document.element(root).error("expected <mujoco> (MJCF), <robot> (URDF) or <sdf> (SDFormat)")),
     }?;

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Bytes of an MJCF or URDF file, of each file that it includes, and of all that it attaches.
+/// Bytes of an MJCF, URDF or SDFormat file, of each file that it includes, and of all that it attaches.
 pub const MAX_MODEL_FILE_BYTES: u64 = 128 << 20;
 
 /// Bytes of a mesh or height-field file.

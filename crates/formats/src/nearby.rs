@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use support::suggest;
 
 /// Endings of model files, for what has no ending itself.
-const MODEL_ENDINGS: [&str; 2] = ["xml", "urdf"];
+const MODEL_ENDINGS: [&str; 3] = ["xml", "urdf", "sdf"];
 /// Entries of folders that are looked at: a message may not take long.
 const MAX_ENTRIES: usize = 5000;
 const MAX_SUGGESTIONS: usize = 3;

@@ -27,7 +27,7 @@ const KINDS: [(&[u8], &str); 9] = [
         "is a compiled model of MuJoCo (.mjb): expected the MJCF file that it was made from, or that which mujoco.mj_saveLastXML writes",
     ),
 ];
-const USD: &str = "is a USD scene: expected MJCF or URDF; convert it with the tool that made it";
+const USD: &str = "is a USD scene: expected MJCF, URDF or SDFormat; convert it with the tool that made it";
 
 fn kind(bytes: &[u8]) -> Option<&'static str> {
     KINDS.into_iter().find(|(begin, _)| bytes.starts_with(begin)).map(|(_, what)| what)

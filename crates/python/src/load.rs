@@ -15,7 +15,7 @@ use crate::first_words::no_arguments;
 use crate::model::Model;
 use crate::signals::in_background;
 
-/// Load a model from an MJCF or URDF file, or from its XML text.
+/// Load a model from an MJCF, URDF or SDFormat file, or from its XML text.
 #[stubdoc::documented]
 #[pyfunction]
 #[pyo3(

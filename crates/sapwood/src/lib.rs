@@ -106,7 +106,7 @@ impl World {
         World { model: Arc::new(model), scene: Arc::new(scene) }
     }
 
-    /// The world of MJCF or URDF text that refers to no other file.
+    /// The world of MJCF, URDF or SDFormat text that refers to no other file.
     ///
     /// # Errors
     /// [`LoadError`] with line, element and what was expected.
@@ -149,7 +149,7 @@ impl World {
     }
 }
 
-/// Loads an MJCF or URDF file; its root element tells which it is.
+/// Loads an MJCF, URDF or SDFormat file; its root element tells which it is.
 ///
 /// # Errors
 /// [`LoadError`] with file, line, element and what was expected.

@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     add = parser.add_argument
-    add("model", help="MJCF or URDF file, or a character or scene: @humanoid, @tower-50, …")
+    add("model", help="MJCF, URDF or SDFormat file, or a character or scene: @humanoid, @tower-50, …")
     add(
         "--package-path", action="append", default=[], type=Path, metavar="DIR", help="where packages of URDF files are"
     )

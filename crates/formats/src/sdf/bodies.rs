@@ -135,7 +135,9 @@ impl<'a, 'r> Reader<'a, 'r> {
             ..BodySpec::default()
         };
         let at = element.child("inertial").unwrap_or(element);
-        let body = self.assembly.add_body(spec, Some(inertia)).map_err(|error| at.error(error.to_string()))?;
+        let body = self.assembly.add_body(spec, None).map_err(|error| at.error(error.to_string()))?;
+        // Many files have impossible inertias, most of them at small parts: they are warnings.
+        self.assembly.bodies[body].inertia = Some(inertia);
         self.bodies[link] = Some(body);
         let density = if let Mass::FromShapes { density, .. } = mass { Some(density) } else { None };
         let owner = Owner { name: &name, body, density };
@@ -195,11 +197,14 @@ impl<'a, 'r> Reader<'a, 'r> {
             joint: link.map_or(joint.pose, |link| self.layout.links[link].pose.inverse() * joint.pose),
         };
         let ends = [frame(joint.parent), frame(Some(joint.child))];
-        let constraints = loops::constraints(&joint.name, ends, &motion);
-        let expected = "closes a loop: expected a fixed, ball or revolute joint there";
-        self.assembly.equalities.extend(constraints.ok_or_else(|| joint.element.error(expected))?);
-        self.warnings
-            .add(joint.element, "closes a loop: an equality constraint, without its limits, damping and friction");
+        let message = match loops::constraints(&joint.name, ends, &motion) {
+            Some(constraints) => {
+                self.assembly.equalities.extend(constraints);
+                "closes a loop: an equality constraint, without its limits, damping and friction"
+            }
+            None => "closes a loop, and is not fixed, a ball or revolute joint: not simulated, ignored",
+        };
+        self.warnings.add(joint.element, message);
         Ok(())
     }
 

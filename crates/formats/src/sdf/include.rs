@@ -49,7 +49,7 @@ fn read(document: &mut Document, include: usize, resolver: &Resolver, bytes: &mu
     let (text, _) = crate::urdf::repaired(&text);
     let root = document.parse(&text, &file)?;
     let root = document.element(root);
-    if root.name() != "sdf" {
+    if !matches!(root.name(), "sdf" | "gazebo") {
         return Err(root.error("expected <sdf> in a file that is included"));
     }
     let model = root.children_of("model").next();

@@ -48,6 +48,10 @@ pub(super) fn read<'a>(
             let direction = direction(layout, index, axis, version)?;
             let mut spec = JointSpec { name, anchor, ..JointSpec::new(kind(direction)) };
             set_axis(&mut spec, axis, warnings)?;
+            // As Drake has it: the inertia of a rotor behind a gear.
+            let rotor = value::positive(element, "rotor_inertia")?.unwrap_or(0.0);
+            let gear = value::number(element, "gear_ratio")?.unwrap_or(1.0);
+            spec.armature = rotor * gear * gear;
             joints.push(AxisJoint { spec, mimic: axis.child("mimic") });
         }
         Ok(Motion::Joints(joints))

@@ -126,12 +126,6 @@ impl<'a> Layout<'a> {
                     let name = format!("{}{name}", self.scopes[scope].prefix);
                     self.links.push(Link { element: child, name, scope, pose: Pose::IDENTITY });
                 }
-                "joint" => {
-                    let name = self.insert(scope, child, Frame::Joint(self.joints.len()))?;
-                    let name = format!("{}{name}", self.scopes[scope].prefix);
-                    let joint = Joint { element: child, name, scope, parent: None, child: 0, pose: Pose::IDENTITY };
-                    self.joints.push(joint);
-                }
                 "frame" => {
                     self.insert(scope, child, Frame::Frame(child))?;
                 }
@@ -144,6 +138,19 @@ impl<'a> Layout<'a> {
                 _ => {}
             }
         }
+        element.children_named("joint").try_for_each(|joint| self.add_joint(scope, joint))
+    }
+
+    fn add_joint(&mut self, scope: usize, element: Element<'a>) -> Result<(), LoadError> {
+        let name = element.required("name")?;
+        let is_taken_by_another_kind =
+            self.scopes[scope].frames.get(name).is_some_and(|frame| !matches!(frame, Frame::Joint(_)));
+        // Old files have joints named as links are, or as the world is: the name is not that of the joint.
+        if name != WORLD && !is_taken_by_another_kind {
+            self.insert(scope, element, Frame::Joint(self.joints.len()))?;
+        }
+        let name = format!("{}{name}", self.scopes[scope].prefix);
+        self.joints.push(Joint { element, name, scope, parent: None, child: 0, pose: Pose::IDENTITY });
         Ok(())
     }
 
@@ -235,8 +242,7 @@ impl<'a> Layout<'a> {
             if parent == Some(child) {
                 return Err(element.error("<parent> and <child> are one link: expected two"));
             }
-            let name = element.required("name")?;
-            let pose = self.scopes[scope].pose * self.pose_in(scope, name, element, 0)?;
+            let pose = self.scopes[scope].pose * self.frame_pose(scope, Frame::Joint(index), 0)?;
             let joint = &mut self.joints[index];
             (joint.parent, joint.child, joint.pose) = (parent, child, pose);
         }
@@ -279,7 +285,11 @@ impl<'a> Layout<'a> {
             let placed = if outer == scope { placed } else { self.pose_between(scope, outer, at, depth)? * placed };
             return Ok(placed * self.pose_in(model, local, at, depth)?);
         }
-        let frame = self.scopes[scope].frames[local];
+        self.frame_pose(scope, self.scopes[scope].frames[local], depth)
+    }
+
+    /// A frame of a model itself, in the frame of that model.
+    fn frame_pose(&mut self, scope: usize, frame: Frame<'a>, depth: usize) -> Result<Pose<f64>, LoadError> {
         let (given, base, element) = match frame {
             Frame::Link(link) => (value::pose(self.links[link].element)?, MODEL_FRAME, self.links[link].element),
             Frame::Joint(joint) => {

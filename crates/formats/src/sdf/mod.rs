@@ -45,6 +45,9 @@ impl Version {
     }
 }
 
+/// The oldest version that this reader knows; its root element is `<gazebo>`.
+const OLDEST: Version = Version { major: 1, minor: 2 };
+
 /// Reads a document whose root is `<sdf>`.
 pub(crate) fn read(
     mut document: Document,
@@ -52,6 +55,10 @@ pub(crate) fn read(
     base: Option<&Path>,
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
+    let sdf = document.element(root);
+    if sdf.name() == "gazebo" && Version::of(sdf) < OLDEST {
+        return Err(sdf.error("a file of Gazebo before version 1.2 of its format: expected a newer one"));
+    }
     include::expand(&mut document, root, &Resolver::new(base, None, options))?;
     let sdf = document.element(root);
     let version = Version::of(sdf);

@@ -27,6 +27,10 @@ pub(super) fn read(parent: Element<'_>, meshes: &mut Meshes, purpose: Purpose) -
         "empty" => return Ok(None),
         "box" => Shape::Box { half_extents: lengths(element, "size")?.map(|x| 0.5 * x) },
         "sphere" => Shape::Sphere { radius: length(element, "radius")? },
+        // Drake had a form of its own.
+        "ellipsoid" if element.child("a").is_some() => {
+            Shape::Ellipsoid { radii: [length(element, "a")?, length(element, "b")?, length(element, "c")?] }
+        }
         "ellipsoid" => Shape::Ellipsoid { radii: lengths(element, "radii")? },
         "cylinder" => {
             Shape::Cylinder { radius: length(element, "radius")?, half_length: 0.5 * length(element, "length")? }

@@ -18,6 +18,9 @@ use crate::xml::Element;
 /// Bits of geoms that say none.
 const ALL_BITS: u32 = 0xffff;
 
+/// A coefficient of friction at which nothing slides.
+const STICKS: f64 = 1000.0;
+
 /// Colours of Gazebo's own scripts that files name most.
 const COLOURS: [(&str, [f32; 3]); 12] = [
     ("Black", [0.0, 0.0, 0.0]),
@@ -138,11 +141,16 @@ struct Surface {
 fn surface(collision: Element<'_>, warnings: &mut Warnings) -> Result<Surface, LoadError> {
     let mut material = Material::default();
     let mut bits = ALL_BITS;
+    // As Drake has it.
+    if let Some(properties) = collision.child("proximity_properties") {
+        let given = value::positive(properties, "mu_dynamic")?;
+        material.friction = given.or(value::positive(properties, "mu_static")?).unwrap_or(material.friction);
+    }
     let Some(surface) = collision.child("surface") else { return Ok(Surface { material, bits }) };
     if let Some(friction) = surface.child("friction") {
         if let Some(ode) = friction.child("ode") {
-            let mu = value::positive(ode, "mu")?;
-            let mu2 = value::positive(ode, "mu2")?;
+            let mu = value::number(ode, "mu")?.map(coefficient);
+            let mu2 = value::number(ode, "mu2")?.map(coefficient);
             material.friction = mu.or(mu2).unwrap_or(1.0);
             if mu2.is_some_and(|mu2| mu2 != material.friction) {
                 warnings.add_attribute(ode, "mu2", "friction is the same in all directions: mu is taken");
@@ -168,6 +176,11 @@ fn surface(collision: Element<'_>, warnings: &mut Warnings) -> Result<Surface, L
         }
     }
     Ok(Surface { material, bits })
+}
+
+/// A coefficient of friction; ODE takes those below 0 for infinity.
+fn coefficient(mu: f64) -> f64 {
+    if mu < 0.0 { STICKS } else { mu }
 }
 
 /// Friction about the normal: of a patch of radius r under even pressure, μ 3π/16 r times the normal force.

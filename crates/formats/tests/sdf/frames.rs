@@ -54,7 +54,7 @@ fn frames_that_lead_nowhere() {
     assert!(error(&model(ring)).message().contains("hangs on itself"));
     let unknown = "<link name=\"arm\"/><link name=\"b\"><pose relative_to=\"arn\">0 0 0 0 0 0</pose></link>";
     let found = error(&model(unknown));
-    assert!(found.message().contains("did you mean arm?"), "{found}");
+    assert!(found.message().contains("did you mean \"arm\"?"), "{found}");
     assert_eq!(found.line(), 2);
     for bad in ["1 2 3", "1 2 3 x 0 0", "1 2 3 inf 0 0"] {
         assert!(error(&model(&link("a", bad))).message().contains("expected"), "{bad}");
