@@ -7,7 +7,8 @@ import pytest
 
 import sapwood as sw
 
-LINK = """<link name="{name}"><pose{frame}>{pose}</pose><inertial><pose>0.1 -0.05 0.2 0.3 -0.2 0.1</pose><mass>{mass}</mass>
+LINK = """<link name="{name}"><pose{frame}>{pose}</pose><inertial><pose>0.1 -0.05 0.2 0.3 -0.2 0.1</pose>
+<mass>{mass}</mass>
 <inertia><ixx>0.05</ixx><iyy>0.06</iyy><izz>0.04</izz><ixy>0.003</ixy><ixz>-0.002</ixz><iyz>0.001</iyz></inertia>
 </inertial></link>"""
 
@@ -20,8 +21,8 @@ ROBOT = f"""<sdf version="1.9"><model name="robot"><pose>0.2 -0.1 0.3 0.1 0.2 -0
 <joint name="foot" type="revolute"><parent>world</parent><child>base</child><axis><xyz>0 0.6 0.8</xyz></axis></joint>
 <joint name="shoulder" type="revolute"><pose>0.05 0 -0.1 0.3 0 0</pose><parent>mount</parent><child>upper</child>
 <axis><xyz expressed_in="mount">1 2 -1</xyz></axis></joint>
-<joint name="elbow" type="prismatic"><pose relative_to="upper">0 0.1 0.5 0 0.7 0</pose><parent>upper</parent><child>lower</child>
-<axis><xyz expressed_in="__model__">0 1 0</xyz></axis></joint>
+<joint name="elbow" type="prismatic"><pose relative_to="upper">0 0.1 0.5 0 0.7 0</pose><parent>upper</parent>
+<child>lower</child><axis><xyz expressed_in="__model__">0 1 0</xyz></axis></joint>
 <joint name="wrist" type="universal"><parent>lower</parent><child>tip</child><axis><xyz>1 0 0</xyz></axis>
 <axis2><xyz>0 1 0</xyz></axis2></joint>
 </model></sdf>"""
@@ -56,7 +57,8 @@ def test_a_world_with_a_ground() -> None:
     text = """<sdf version="1.9"><world name="w"><model name="ground"><static>true</static><link name="l">
     <collision name="c"><geometry><plane><normal>0 0 1</normal></plane></geometry></collision></link></model>
     <model name="ball"><pose>0 0 1 0 0 0</pose><link name="l"><inertial auto="true"/>
-    <collision name="c"><geometry><sphere><radius>0.1</radius></sphere></geometry></collision></link></model></world></sdf>"""
+    <collision name="c"><geometry><sphere><radius>0.1</radius></sphere></geometry></collision></link></model>
+    </world></sdf>"""
     sim = sw.Simulation(sw.load(text))
     sim.step(1000)
     assert sim.body("ball::l").position[2] == pytest.approx(0.1, abs=1e-4)

@@ -44,7 +44,7 @@ pub(super) struct Scope<'a> {
 enum Frame<'a> {
     Link(usize),
     Joint(usize),
-    Frame(Element<'a>),
+    Named(Element<'a>),
     Model(usize),
 }
 
@@ -127,7 +127,7 @@ impl<'a> Layout<'a> {
                     self.links.push(Link { element: child, name, scope, pose: Pose::IDENTITY });
                 }
                 "frame" => {
-                    self.insert(scope, child, Frame::Frame(child))?;
+                    self.insert(scope, child, Frame::Named(child))?;
                 }
                 "model" => self.add_model(scope, child, None)?,
                 "include" => {
@@ -296,7 +296,7 @@ impl<'a> Layout<'a> {
                 let element = self.joints[joint].element;
                 (value::pose(element)?, value::required(element, "child")?, element)
             }
-            Frame::Frame(element) => (value::pose(element)?, attached_to(element), element),
+            Frame::Named(element) => (value::pose(element)?, attached_to(element), element),
             Frame::Model(model) => (Some(self.scopes[model].given), MODEL_FRAME, self.scopes[model].element),
         };
         let given = given.unwrap_or(GivenPose::NONE);
@@ -387,19 +387,21 @@ impl<'a> Layout<'a> {
             Frame::Joint(joint) => {
                 self.link_in(scope, value::required(self.joints[joint].element, "child")?, at, depth + 1)
             }
-            Frame::Frame(element) => self.link_in(scope, attached_to(element), element, depth + 1),
+            Frame::Named(element) => self.link_in(scope, attached_to(element), element, depth + 1),
             Frame::Model(model) => self.link_in(model, MODEL_FRAME, at, depth + 1),
         }
     }
 
     /// The name of what stands for a model where something is attached to it: its canonical link, its first link, or its first model.
     fn canonical(&self, scope: usize) -> Option<&'a str> {
+        if scope == 0 {
+            return None;
+        }
         let Scope { element, .. } = self.scopes[scope];
         let named = element.attribute("canonical_link").map(str::trim).filter(|name| !name.is_empty());
-        let first = element.children_of("link").next().map(|_| "link").and_then(|kind| element.child(kind));
-        let first = first.and_then(|link| link.attribute("name"));
-        let models = self.scopes.iter().filter(|other| other.parent == Some(scope)).map(|other| other.name);
-        named.or(first).or(models.filter(|_| scope != 0).next())
+        let link = element.child("link").and_then(|link| link.attribute("name"));
+        let model = self.scopes.iter().find(|other| other.parent == Some(scope)).map(|other| other.name);
+        named.or(link).or(model)
     }
 
     /// The rotation in the world of a frame that a joint names.
