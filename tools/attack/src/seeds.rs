@@ -37,10 +37,11 @@ const SCENES: [&str; 12] = [
 ];
 
 /// Files that have broken readers: every kind of element, and what costs more than it seems.
-const HOSTILE: [&str; 8] = [
+const HOSTILE: [&str; 9] = [
     include_str!("../seeds/linkage.xml"),
     include_str!("../seeds/shapes.xml"),
     include_str!("../seeds/robot.urdf"),
+    include_str!("../seeds/world.sdf"),
     "<!DOCTYPE m [<!ENTITY a \"xxxxxxxx\"><!ENTITY b \"&a;&a;&a;&a;\">]><mujoco model=\"&b;&b;\"><option timestep=\"0.01\"/></mujoco>",
     "<mujoco><worldbody><replicate count=\"3\" offset=\"1 0 0\" sep=\"-\"><replicate count=\"2\" offset=\"0 1 0\"><body name=\"a\">\
      <freejoint/><geom size=\".1\"/></body></replicate></replicate></worldbody></mujoco>",
