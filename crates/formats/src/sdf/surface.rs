@@ -65,9 +65,17 @@ pub(super) fn read(
             Err(error) => warnings.add(element, &format!("not shown: {}", error.message())),
         }
     }
+    let shown = geoms.len();
     let group = if geoms.is_empty() { VISUAL } else { COLLISION };
     for element in link.children_named("collision") {
         geoms.extend(collision(element, owner, group, meshes, warnings)?);
+    }
+    // A ground has no end, whatever its picture says: pictures of all would be taken from far away.
+    let (shown, touching) = geoms.split_at_mut(shown);
+    if touching.iter().any(|geom| matches!(geom.geom.shape, Shape::Plane { .. })) {
+        for geom in shown.iter_mut().filter(|geom| matches!(geom.geom.shape, Shape::Plane { .. })) {
+            geom.geom.shape = Shape::Plane { half_extents: [0.0; 2] };
+        }
     }
     Ok(geoms)
 }

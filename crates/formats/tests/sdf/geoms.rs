@@ -44,6 +44,20 @@ fn planes_face_their_normal() {
 }
 
 #[test]
+fn a_ground_has_no_end_in_pictures() {
+    let plane = "<geometry><plane><size>100 60</size></plane></geometry>";
+    let shown = |more: &str| {
+        let text = format!("<link name=\"l\">{INERTIAL}<visual name=\"v\">{plane}</visual>{more}</link>");
+        match load(&model(&text)).scene.geoms[0].shape {
+            Shape::Plane { half_extents } => half_extents,
+            _ => panic!("no plane"),
+        }
+    };
+    assert_eq!(shown(""), [50.0, 30.0]);
+    assert_eq!(shown(&format!("<collision name=\"c\">{plane}</collision>")), [0.0, 0.0]);
+}
+
+#[test]
 fn names_and_groups() {
     let text = format!(
         "<link name=\"l\">{INERTIAL}<visual name=\"x\"><transparency>0.5</transparency><geometry><sphere><radius>1</radius></sphere></geometry>\
