@@ -83,6 +83,19 @@ class Poses(NamedTuple):
     """Orientations, (nbody, 4), w x y z."""
 
 
+class InverseKinematics(NamedTuple):
+    """What ``inverse_kinematics`` found; arrays with a leading n of n starts or targets."""
+
+    q: NDArray[np.float64]
+    """The configuration, (nq,), within the joints' limits."""
+    error: Any
+    """The largest distance (m) or angle (rad) of a target, a number or (n,)."""
+    iterations: Any
+    """Steps that were computed, those of all starts together, a number or (n,)."""
+    converged: Any
+    """Whether the error is within the tolerance, a bool or (n,)."""
+
+
 class Stats(NamedTuple):
     """What the last step did."""
 

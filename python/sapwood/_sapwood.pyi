@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Unpack
 
+from sapwood._inverse_kinematics import PoseTarget
 from sapwood._parameters import BatchParameters, SimulationParameters
 from sapwood._render import Camera
 from sapwood._results import (
@@ -19,6 +20,7 @@ from sapwood._results import (
     ContactForce,
     Distance,
     Energy,
+    InverseKinematics,
     Joint,
     Keyframe,
     ModelWarning,
@@ -68,6 +70,7 @@ __all__ = [
     "_scene_json",
     "character",
     "character_mjcf",
+    "inverse_kinematics",
     "load",
     "sap_solve",
     "scene",
@@ -150,6 +153,40 @@ class Model:
     """A multibody system as a file describes it: bodies, joints, actuators, geoms. Immutable.
 
     Body 0 is the world. Configurations ``q`` (nq,) and velocities ``v`` (nv,) are laid out joint by joint as MuJoCo's
+def inverse_kinematics(
+    model: Model,
+    targets: PoseTarget | Sequence[PoseTarget],
+    q0: ArrayLike | None = None,
+    *,
+    joints: Sequence[str | int | JointView] | None = None,
+    reference: ArrayLike | None = None,
+    tolerance: float = 1e-6,
+    max_iterations: int = 100,
+    restarts: int = 10,
+) -> InverseKinematics:
+    """The configuration at which frames of bodies are where they should be, within the joints' limits.
+
+    Damped least squares (Levenberg–Marquardt) on the manifold: from a start to the nearest local minimum, and where
+    that is no solution from other starts. For a target out of reach it is the nearest configuration that was found.
+    The same arguments give the same bits. Equality constraints are not looked at.
+
+    Args:
+        model: The model.
+        targets: One target or several. Where positions or quaternions have a leading n, so has the result.
+        q0: Where to start, (nq,), or (n, nq) for n results; None: at ``reference``, else the default configuration.
+        joints: The joints that may move, by name, index or view; None: all. Others, and those that move no target,
+            stay as in ``q0``.
+        reference: A configuration, (nq,), to be near to with what freedom the targets leave, without a loss in them.
+        tolerance: The largest distance (m) and angle (rad) that count as none.
+        max_iterations: Most steps from one start.
+        restarts: How many further starts to draw within the joints' limits while there is no solution.
+
+    Raises:
+        ValueError: When a target asks for nothing, no joint moves its body, or an argument has a wrong shape or value.
+        UnknownNameError: When nothing has a name.
+        TypeError: When an argument is of another type.
+    """
+
     ``qpos`` and ``qvel``: a free joint has a position and a quaternion (w, x, y, z) in q, the velocity of the body's
     origin in the world and its angular velocity in the body's frame in v; a ball joint a quaternion and the angular
     velocity in the child's frame; the others one number per degree of freedom.
