@@ -2439,6 +2439,7 @@ class Batch:
         stops between steps.
 
         A world that fails has NaN from that row on, without an exception: ``failed`` and ``errors`` tell which and why.
+        sensors: Literal[False] = False,
 
         Args:
             q: Positions at the beginning, (n, nq), or (nq,) for all worlds; None: where they are.
@@ -2455,12 +2456,24 @@ class Batch:
 
     def state(self, world: int) -> bytes:
         """The state of a world, as ``Simulation.restore`` takes it.
+            sensors: Whether to return what sensors show after each control as well, (n, T, nsensordata).
 
         It leaves out what lanes remember of the last step, by which contacts and stops that rest are told from those
         that were just pressed in: the next step is that of a new simulation in this state. Of worlds that are stepped
         one by one it is complete.
 
         Raises:
+    @overload
+    def rollout(
+        self,
+        q: ArrayLike | None,
+        v: ArrayLike | None,
+        ctrl: ArrayLike,
+        *,
+        skip: int = 1,
+        targets: ArrayLike | None = None,
+        sensors: Literal[True],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
             IndexError: When there is no such world.
         """
 
