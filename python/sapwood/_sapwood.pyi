@@ -127,6 +127,7 @@ def load(
     ground: float | Literal[True] | None = None,
     package_path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     floating_base: bool = False,
+    actuators: Literal["motor", "position"] | None = None,
     assets: Mapping[str, str | bytes] | None = None,
 ) -> Model:
     """Load a model from an MJCF or URDF file, or from its XML text.
@@ -139,6 +140,10 @@ def load(
         package_path: URDF: folders in which the packages of ``package://`` addresses are looked for.
         floating_base: URDF: whether the root link moves freely (it is fixed to the world otherwise). An MJCF file says
             so itself.
+        actuators: URDF, whose format has none: a motor for each joint of its ``<transmission>``s, without any for each
+            joint with one degree of freedom that mimics no other, or a position servo, which is critically damped with
+            a natural frequency of 30 rad/s (``Simulation.parameters.kp`` and ``kv`` change that). Efforts are
+            those of the joints.
         assets: For text: contents of meshes, pictures, included and attached models, by their names in it.
 
     Raises:
@@ -148,11 +153,6 @@ def load(
         TypeError: When an argument is of another type.
     """
 
-@final
-class Model:
-    """A multibody system as a file describes it: bodies, joints, actuators, geoms. Immutable.
-
-    Body 0 is the world. Configurations ``q`` (nq,) and velocities ``v`` (nv,) are laid out joint by joint as MuJoCo's
 def inverse_kinematics(
     model: Model,
     targets: PoseTarget | Sequence[PoseTarget],
@@ -187,6 +187,11 @@ def inverse_kinematics(
         TypeError: When an argument is of another type.
     """
 
+@final
+class Model:
+    """A multibody system as a file describes it: bodies, joints, actuators, geoms. Immutable.
+
+    Body 0 is the world. Configurations ``q`` (nq,) and velocities ``v`` (nv,) are laid out joint by joint as MuJoCo's
     ``qpos`` and ``qvel``: a free joint has a position and a quaternion (w, x, y, z) in q, the velocity of the body's
     origin in the world and its angular velocity in the body's frame in v; a ball joint a quaternion and the angular
     velocity in the child's frame; the others one number per degree of freedom.
@@ -522,13 +527,13 @@ class Assembly:
     def copy(self) -> Assembly: ...
     def get(self, field: str) -> Any: ...
     def set(self, field: str, value: object) -> None: ...
+    def rename(self, kind: str, index: int, name: str) -> None: ...
+    def remove(self, kind: str, index: int) -> dict[str, list[int | None]]: ...
     def names(self, kind: str) -> list[str]: ...
     def add_body(self, parent: int, fields: dict[str, Any]) -> int: ...
     def get_body(self, body: int, field: str) -> Any: ...
     def set_body(self, body: int, field: str, value: object) -> None: ...
     def has_inertia(self, body: int) -> bool: ...
-    def rename(self, kind: str, index: int, name: str) -> None: ...
-    def remove(self, kind: str, index: int) -> dict[str, list[int | None]]: ...
     def add_joint(self, body: int, kind: str, axes: list[list[float]], pitch: float, fields: dict[str, Any]) -> int: ...
     def get_joint(self, joint: int, field: str) -> Any: ...
     def set_joint(self, joint: int, field: str, value: object) -> None: ...
@@ -2425,6 +2430,7 @@ class Batch:
             IndexError: When it has none of this index.
         """
 
+    @overload
     def rollout(
         self,
         q: ArrayLike | None,
@@ -2433,6 +2439,7 @@ class Batch:
         *,
         skip: int = 1,
         targets: ArrayLike | None = None,
+        sensors: Literal[False] = False,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Positions (n, T, nq) and velocities (n, T, nv) of all worlds under sequences of controls, in one call.
 
@@ -2441,7 +2448,6 @@ class Batch:
         stops between steps.
 
         A world that fails has NaN from that row on, without an exception: ``failed`` and ``errors`` tell which and why.
-        sensors: Literal[False] = False,
 
         Args:
             q: Positions at the beginning, (n, nq), or (nq,) for all worlds; None: where they are.
@@ -2450,21 +2456,13 @@ class Batch:
             ctrl: Controls, (n, T, nu).
             skip: Time steps for each of the controls.
             targets: Targets of PD control beside the controls, (n, T, nq); None: ``pd_target``.
+            sensors: Whether to return what sensors show after each control as well, (n, T, nsensordata).
 
         Raises:
             ValueError: When an argument has a wrong shape or value.
             MemoryError: When the result does not fit into memory.
         """
 
-    def state(self, world: int) -> bytes:
-        """The state of a world, as ``Simulation.restore`` takes it.
-            sensors: Whether to return what sensors show after each control as well, (n, T, nsensordata).
-
-        It leaves out what lanes remember of the last step, by which contacts and stops that rest are told from those
-        that were just pressed in: the next step is that of a new simulation in this state. Of worlds that are stepped
-        one by one it is complete.
-
-        Raises:
     @overload
     def rollout(
         self,
@@ -2476,6 +2474,14 @@ class Batch:
         targets: ArrayLike | None = None,
         sensors: Literal[True],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+    def state(self, world: int) -> bytes:
+        """The state of a world, as ``Simulation.restore`` takes it.
+
+        It leaves out what lanes remember of the last step, by which contacts and stops that rest are told from those
+        that were just pressed in: the next step is that of a new simulation in this state. Of worlds that are stepped
+        one by one it is complete.
+
+        Raises:
             IndexError: When there is no such world.
         """
 

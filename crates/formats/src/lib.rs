@@ -52,6 +52,7 @@ pub use error::LoadError;
 pub use ground::add_ground;
 pub use mjcf::write::{MeshFiles, WriteError, Written, to_mjcf};
 pub use soft_bodies::StandingSoftBody;
+pub use urdf::{Actuators, SERVO_FREQUENCY};
 
 /// A file as a model and a scene.
 #[derive(Clone, Debug)]
@@ -69,6 +70,8 @@ pub struct LoadOptions {
     pub package_path: Vec<PathBuf>,
     /// Whether the root link of a URDF robot moves freely; it is fixed to the world otherwise.
     pub floating_base: bool,
+    /// What drives the joints of a URDF robot, whose format has no actuators. An MJCF file says so itself.
+    pub actuators: Actuators,
 }
 
 /// Loads an MJCF or URDF file; its root element tells which it is.

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use formats::{Assets, LoadOptions};
+use formats::{Actuators, Assets, LoadOptions};
 use models::{characters, scenes};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use support::suggest;
 
-use crate::arguments::elements;
+use crate::arguments::{elements, word};
 use crate::errors::{missing_model, model_error};
 use crate::first_words::no_arguments;
 use crate::model::Model;
@@ -19,8 +19,8 @@ use crate::signals::in_background;
 #[stubdoc::documented]
 #[pyfunction]
 #[pyo3(
-    signature = (source, *, ground=None, package_path=None, floating_base=false, assets=None, **others),
-    text_signature = "(source, *, ground=None, package_path=None, floating_base=False, assets=None)"
+    signature = (source, *, ground=None, package_path=None, floating_base=false, actuators=None, assets=None, **others),
+    text_signature = "(source, *, ground=None, package_path=None, floating_base=False, actuators=None, assets=None)"
 )]
 pub fn load(
     py: Python<'_>,
@@ -28,11 +28,17 @@ pub fn load(
     ground: Option<&Bound<'_, PyAny>>,
     package_path: Option<&Bound<'_, PyAny>>,
     floating_base: bool,
+    actuators: Option<&str>,
     assets: Option<&Bound<'_, PyAny>>,
     others: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Model> {
-    no_arguments("load", others, &["ground", "package_path", "floating_base", "assets"])?;
-    let options = LoadOptions { package_path: package_path.map_or(Ok(Vec::new()), folders)?, floating_base };
+    no_arguments("load", others, &["ground", "package_path", "floating_base", "actuators", "assets"])?;
+    let kinds = [("motor", Actuators::Motors), ("position", Actuators::PositionServos)];
+    let options = LoadOptions {
+        package_path: package_path.map_or(Ok(Vec::new()), folders)?,
+        floating_base,
+        actuators: actuators.map_or(Ok(Actuators::None), |kind| word("actuators", kind, &kinds))?,
+    };
     let ground = ground.map_or(Ok(None), height)?;
     let text =
         source.extract::<String>().ok().filter(|s| s.trim_start_matches('\u{feff}').trim_start().starts_with('<'));

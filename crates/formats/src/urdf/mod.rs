@@ -11,6 +11,7 @@
 //! What the format leaves to programs is done as Pinocchio does it: a link without `<inertial>` has no mass, inertias
 //! are given about the centre of mass in the axes of `<origin>`.
 
+mod actuators;
 mod joint;
 mod link;
 mod mesh;
@@ -25,6 +26,7 @@ mod tree;
 
 use std::path::Path;
 
+pub use actuators::{Actuators, SERVO_FREQUENCY};
 pub(crate) use repair::repaired;
 
 use geometry::Scene;
@@ -82,7 +84,6 @@ pub(crate) fn read(
         geoms.read_link(link.element, placed[index].body, &mut warnings)?;
     }
     mimics.finish(&mut builder, &mut warnings)?;
-    warnings.add_unread(robot);
     let mut scene = Scene { geoms: geoms.finish(), ..Scene::default() };
     if !scene.geoms.is_empty() {
         builder.materials.push(Material::default());
@@ -90,6 +91,9 @@ pub(crate) fn read(
     let mut model = builder.build().map_err(|error| locate(error, robot, &tree))?;
     start_within_limits(&mut model);
     mimic::follow(&mut model);
+    let transmissions = actuators::transmissions(robot);
+    warnings.add_unread(robot);
+    actuators::add(&transmissions, &mut model, options.actuators, &mut warnings)?;
     if let Some(message) = neighbours::exclude(&model, &mut scene).map_err(|message| robot.error(message))? {
         warnings.add(robot, &message);
     }
