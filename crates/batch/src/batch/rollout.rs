@@ -87,7 +87,7 @@ impl Batch {
             }
         }
         for (world, (error, mut state)) in failed {
-            state.ctrl.copy_from_slice(&self.arrays.world(world).ctrl);
+            state.ctrl.copy_from_slice(self.arrays.world(world).ctrl);
             self.set_state(world, &state)?;
             self.arrays.errors[world] = Some(error);
         }
