@@ -413,6 +413,10 @@ class Parameters(NamedTuple):
     """
     inertia_scales: NDArray[np.float64]
     """Factors on the rotational inertias, (nbody,)."""
+    body_positions: NDArray[np.float64]
+    """Origins of the bodies in their parents' frames, (nbody, 3), m; what is free is where ``q`` has it."""
+    body_quaternions: NDArray[np.float64]
+    """Orientations of the bodies in their parents' frames, (nbody, 4), w x y z."""
     frictions: NDArray[np.float64]
     """Coefficients of sliding friction of the geoms, (ngeom,); of two geoms the larger counts."""
     torsional_frictions: NDArray[np.float64]
@@ -494,6 +498,8 @@ class ParameterArrays(TypedDict, total=False):
     coms: ArrayLike
     inertias: ArrayLike
     inertia_scales: ArrayLike
+    body_positions: ArrayLike
+    body_quaternions: ArrayLike
     frictions: ArrayLike
     torsional_frictions: ArrayLike
     rolling_frictions: ArrayLike
