@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from sapwood import builder, characters, sap, scenes, spd, tracking
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
 from sapwood._first_words import attribute_error
+from sapwood._inverse_kinematics import PoseTarget
 from sapwood._parameters import BatchParameters, SimulationParameters
 from sapwood._render import Camera, VideoWriter, video, write_png
 from sapwood._results import (
@@ -25,6 +26,7 @@ from sapwood._results import (
     ContactForce,
     Distance,
     Energy,
+    InverseKinematics,
     Joint,
     Keyframe,
     ModelWarning,
@@ -49,6 +51,7 @@ from sapwood._sapwood import (
     Simulation,
     SoftBody,
     __version__,
+    inverse_kinematics,
     load,
 )
 from sapwood.builder import ModelBuilder
@@ -81,6 +84,7 @@ __all__ = [
     "DeviceBatch",
     "Distance",
     "Energy",
+    "InverseKinematics",
     "Joint",
     "Keyframe",
     "Model",
@@ -91,6 +95,7 @@ __all__ = [
     "ParameterArrays",
     "Parameters",
     "PerformanceWarning",
+    "PoseTarget",
     "Poses",
     "RayHit",
     "RayHits",
@@ -109,6 +114,7 @@ __all__ = [
     "__version__",
     "builder",
     "characters",
+    "inverse_kinematics",
     "load",
     "sap",
     "scenes",

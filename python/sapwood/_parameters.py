@@ -99,6 +99,24 @@ class _LiveParameters(ABC):
         self._write("inertia_scales", value)
 
     @property
+    def body_positions(self) -> NDArray[np.float64]:
+        """Origins of the bodies in their parents' frames, (nbody, 3), m; what is free is where ``q`` has it."""
+        return self._array("body_positions").view()
+
+    @body_positions.setter
+    def body_positions(self, value: ArrayLike) -> None:
+        self._write("body_positions", value)
+
+    @property
+    def body_quaternions(self) -> NDArray[np.float64]:
+        """Orientations of the bodies in their parents' frames, (nbody, 4), w x y z."""
+        return self._array("body_quaternions").view()
+
+    @body_quaternions.setter
+    def body_quaternions(self, value: ArrayLike) -> None:
+        self._write("body_quaternions", value)
+
+    @property
     def frictions(self) -> NDArray[np.float64]:
         """Coefficients of sliding friction of the geoms, (ngeom,); of two geoms the larger counts."""
         return self._array("frictions").view()
@@ -345,6 +363,8 @@ NAMES = (
     "coms",
     "inertias",
     "inertia_scales",
+    "body_positions",
+    "body_quaternions",
     "frictions",
     "torsional_frictions",
     "rolling_frictions",

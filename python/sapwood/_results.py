@@ -83,6 +83,19 @@ class Poses(NamedTuple):
     """Orientations, (nbody, 4), w x y z."""
 
 
+class InverseKinematics(NamedTuple):
+    """What ``inverse_kinematics`` found; arrays with a leading n of n starts or targets."""
+
+    q: NDArray[np.float64]
+    """The configuration, (nq,), within the joints' limits."""
+    error: Any
+    """The largest distance (m) or angle (rad) of a target, a number or (n,)."""
+    iterations: Any
+    """Steps that were computed, those of all starts together, a number or (n,)."""
+    converged: Any
+    """Whether the error is within the tolerance, a bool or (n,)."""
+
+
 class Stats(NamedTuple):
     """What the last step did."""
 
@@ -400,6 +413,10 @@ class Parameters(NamedTuple):
     """
     inertia_scales: NDArray[np.float64]
     """Factors on the rotational inertias, (nbody,)."""
+    body_positions: NDArray[np.float64]
+    """Origins of the bodies in their parents' frames, (nbody, 3), m; what is free is where ``q`` has it."""
+    body_quaternions: NDArray[np.float64]
+    """Orientations of the bodies in their parents' frames, (nbody, 4), w x y z."""
     frictions: NDArray[np.float64]
     """Coefficients of sliding friction of the geoms, (ngeom,); of two geoms the larger counts."""
     torsional_frictions: NDArray[np.float64]
@@ -481,6 +498,8 @@ class ParameterArrays(TypedDict, total=False):
     coms: ArrayLike
     inertias: ArrayLike
     inertia_scales: ArrayLike
+    body_positions: ArrayLike
+    body_quaternions: ArrayLike
     frictions: ArrayLike
     torsional_frictions: ArrayLike
     rolling_frictions: ArrayLike

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Unpack
 
+from sapwood._inverse_kinematics import PoseTarget
 from sapwood._parameters import BatchParameters, SimulationParameters
 from sapwood._render import Camera
 from sapwood._results import (
@@ -19,6 +20,7 @@ from sapwood._results import (
     ContactForce,
     Distance,
     Energy,
+    InverseKinematics,
     Joint,
     Keyframe,
     ModelWarning,
@@ -68,6 +70,7 @@ __all__ = [
     "_scene_json",
     "character",
     "character_mjcf",
+    "inverse_kinematics",
     "load",
     "sap_solve",
     "scene",
@@ -124,6 +127,8 @@ def load(
     ground: float | Literal[True] | None = None,
     package_path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     floating_base: bool = False,
+    actuators: Literal["motor", "position"] | None = None,
+    xacro: Mapping[str, str] | None = None,
     assets: Mapping[str, str | bytes] | None = None,
 ) -> Model:
     """Load a model from an MJCF, URDF or SDFormat file, or from its XML text.
@@ -137,12 +142,52 @@ def load(
             are looked for.
         floating_base: URDF: whether the root link moves freely (it is fixed to the world otherwise). Files of MJCF
             and SDFormat say so themselves.
+        actuators: URDF and SDFormat, which have none: a motor for each joint of a URDF's ``<transmission>``s, without
+            any for each joint with one degree of freedom that mimics no other, or a position servo, which is critically
+            damped with a natural frequency of 30 rad/s (``Simulation.parameters.kp`` and ``kv`` change that). Efforts
+            are those of the joints.
+        xacro: For files whose names end with ``.xacro``, which the package ``xacrodoc`` expands (``pip install
+            'sapwood[xacro]'``): values of their arguments by name.
         assets: For text: contents of meshes, pictures, included and attached models, by their names in it.
 
     Raises:
         ModelError: When the file, or one that it refers to, cannot be read or makes no sense. Where the file itself is
             not there, the error is a ``FileNotFoundError``, too.
         ValueError: When source is empty, or ground is not finite.
+        TypeError: When an argument is of another type.
+    """
+
+def inverse_kinematics(
+    model: Model,
+    targets: PoseTarget | Sequence[PoseTarget],
+    q0: ArrayLike | None = None,
+    *,
+    joints: Sequence[str | int | JointView] | None = None,
+    reference: ArrayLike | None = None,
+    tolerance: float = 1e-6,
+    max_iterations: int = 100,
+    restarts: int = 10,
+) -> InverseKinematics:
+    """The configuration at which frames of bodies are where they should be, within the joints' limits.
+
+    Damped least squares (Levenberg–Marquardt) on the manifold: from a start to the nearest local minimum, and where
+    that is no solution from other starts. For a target out of reach it is the nearest configuration that was found.
+    The same arguments give the same bits. Equality constraints are not looked at.
+
+    Args:
+        model: The model.
+        targets: One target or several. Where positions or quaternions have a leading n, so has the result.
+        q0: Where to start, (nq,), or (n, nq) for n results; None: at ``reference``, else the default configuration.
+        joints: The joints that may move, by name, index or view; None: all. Others, and those that move no target,
+            stay as in ``q0``.
+        reference: A configuration, (nq,), to be near to with what freedom the targets leave, without a loss in them.
+        tolerance: The largest distance (m) and angle (rad) that count as none.
+        max_iterations: Most steps from one start.
+        restarts: How many further starts to draw within the joints' limits while there is no solution.
+
+    Raises:
+        ValueError: When a target asks for nothing, no joint moves its body, or an argument has a wrong shape or value.
+        UnknownNameError: When nothing has a name.
         TypeError: When an argument is of another type.
     """
 
@@ -486,6 +531,8 @@ class Assembly:
     def copy(self) -> Assembly: ...
     def get(self, field: str) -> Any: ...
     def set(self, field: str, value: object) -> None: ...
+    def rename(self, kind: str, index: int, name: str) -> None: ...
+    def remove(self, kind: str, index: int) -> dict[str, list[int | None]]: ...
     def names(self, kind: str) -> list[str]: ...
     def add_body(self, parent: int, fields: dict[str, Any]) -> int: ...
     def get_body(self, body: int, field: str) -> Any: ...
@@ -2387,6 +2434,7 @@ class Batch:
             IndexError: When it has none of this index.
         """
 
+    @overload
     def rollout(
         self,
         q: ArrayLike | None,
@@ -2395,6 +2443,7 @@ class Batch:
         *,
         skip: int = 1,
         targets: ArrayLike | None = None,
+        sensors: Literal[False] = False,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Positions (n, T, nq) and velocities (n, T, nv) of all worlds under sequences of controls, in one call.
 
@@ -2411,12 +2460,24 @@ class Batch:
             ctrl: Controls, (n, T, nu).
             skip: Time steps for each of the controls.
             targets: Targets of PD control beside the controls, (n, T, nq); None: ``pd_target``.
+            sensors: Whether to return what sensors show after each control as well, (n, T, nsensordata).
 
         Raises:
             ValueError: When an argument has a wrong shape or value.
             MemoryError: When the result does not fit into memory.
         """
 
+    @overload
+    def rollout(
+        self,
+        q: ArrayLike | None,
+        v: ArrayLike | None,
+        ctrl: ArrayLike,
+        *,
+        skip: int = 1,
+        targets: ArrayLike | None = None,
+        sensors: Literal[True],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
     def state(self, world: int) -> bytes:
         """The state of a world, as ``Simulation.restore`` takes it.
 

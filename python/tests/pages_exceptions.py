@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-OPTIONAL = {"ray", "rerun", "stable_baselines3", "torch"}
+OPTIONAL = {"jax", "ray", "rerun", "stable_baselines3", "torch"}
 """Packages of extras that the tests do not install; without them their fences are left, with a warning."""
 
 PAGES_ELSEWHERE = {

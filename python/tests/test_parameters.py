@@ -20,6 +20,8 @@ NUMBERS: dict[str, Any] = {
     "friction": "0.6 0.01 0.001",
     "radius": 0.08,
     "at": "0 0 0",
+    "hip": "0.2 0 0",
+    "turn": "1 0 0 0",
     "armature": 0.01,
     "damping": 0.1,
     "stiffness": 1.0,
@@ -38,7 +40,8 @@ def text(**changes: Any) -> str:
           diaginertia="{n["inertia"]} {2 * n["inertia"]} {2 * n["inertia"]}"/>
           <geom type="capsule" size="{n["radius"]} 0.2" pos="{n["at"]}" euler="0 1.5 0" friction="{n["friction"]}"
             condim="6"/>
-          <body pos="0.2 0 0"><joint name="tail" axis="0 1 0" damping="{n["damping"]}" armature="{n["armature"]}"
+          <body pos="{n["hip"]}" quat="{n["turn"]}">
+            <joint name="tail" axis="0 1 0" damping="{n["damping"]}" armature="{n["armature"]}"
               stiffness="{n["stiffness"]}" frictionloss="{n["frictionloss"]}" range="{n["range"]}"/>
             <geom type="box" size="0.1 0.05 0.02" pos="0.1 0 0" mass="0.5" friction="0.1 0.001 0.0001"/></body></body>
       </worldbody><actuator><position joint="tail" kp="{n["kp"]}" kv="{n["kv"]}"/></actuator></mujoco>"""
@@ -51,6 +54,8 @@ CHANGES: list[tuple[str, Any, Any, dict[str, Any]]] = [
     ("coms", 1, [0, 0.02, 0.01], {"com": "0 0.02 0.01"}),
     ("inertias", (1, slice(0, 3)), [0.02, 0.04, 0.04], {"inertia": 0.02}),
     ("inertia_scales", 1, 2.0, {"inertia": 0.02}),
+    ("body_positions", 2, [0.25, 0.1, 0], {"hip": "0.25 0.1 0"}),
+    ("body_quaternions", 2, [0.6, 0, 0, 0.8], {"turn": "0.6 0 0 0.8"}),
     ("frictions", 1, 0.9, {"friction": "0.9 0.01 0.001"}),
     ("torsional_frictions", 1, 0.05, {"friction": "0.6 0.05 0.001"}),
     ("rolling_frictions", 1, 0.02, {"friction": "0.6 0.01 0.02"}),
@@ -92,7 +97,7 @@ def test_a_parameter_is_the_number_in_the_file(name: str, where: Any, value: Any
         worlds.ctrl[:] = 0.8
         worlds.v[:, :2] = [0.5, 1.0]
         worlds.step(150)
-    assert bool(caught) == name.startswith("geom_")
+    assert bool(caught) == name.startswith(("geom_", "body_"))
     if caught:
         assert "1 of 2 worlds" in str(caught[0].message)
         assert batch.q[1].tobytes() + batch.v[1].tobytes() == moved
@@ -234,3 +239,28 @@ def test_a_step_costs_nothing_more() -> None:
     assert watched.parameters.gravity[2] < 0
     ratios = [best(watched) / best(plain) for _ in range(5)]
     assert min(ratios) < 1.1, ratios
+
+
+def test_bodies_that_are_placed_elsewhere() -> None:
+    """A body without joints takes along what hangs on it; the place of a free one is in q."""
+    file = """<mujoco><worldbody><geom type="plane" size="5 5 1"/>
+      <body name="shelf" pos="{}"><geom type="box" size=".3 .3 .05"/>
+        <body name="arm" pos="0 0 .3"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/>
+        </body></body>
+      <body name="ball" pos="0 0 1"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
+    sim, other = sw.Simulation(sw.load(file.format("0 0 .2"))), sw.Simulation(sw.load(file.format(".1 0 .5")))
+    sim.parameters.body_positions[1] = [0.1, 0, 0.5]
+    assert drive_free(sim) == drive_free(other)
+    assert sim.body("arm").position == pytest.approx(other.body("arm").position)
+    sim.parameters.body_positions[3] = [0, 0, 2]
+    with pytest.raises(ValueError, match=r"body_positions\[3\] is 0: .*where the state has it"):
+        sim.step()
+    sim.parameters.reset()
+    sim.parameters.body_quaternions[1] = 0
+    with pytest.raises(ValueError, match=r"body_quaternions\[1\] is 0: expected a quaternion"):
+        sim.step()
+
+
+def drive_free(sim: sw.Simulation) -> bytes:
+    sim.step(200)
+    return sim.q.tobytes() + sim.v.tobytes()

@@ -71,6 +71,8 @@ type Pattern = fn(&Model) -> Vec<bool>;
 fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &Parameters) -> Result<(), NotInLanes> {
     use Parameter as P;
     let fixed = [
+        P::BodyPositions,
+        P::BodyQuaternions,
         P::GeomSizes,
         P::GeomPositions,
         P::GeomQuaternions,

@@ -13,7 +13,11 @@ const EMBEDDED: &str = include_str!("../scenes/falling-humanoid.xml");
 /// Loads the source, or the embedded scene for `None`, with a level ground at the height `ground` if one is given, which replaces that of
 /// a character.
 pub fn load(source: Option<&Source>, ground: Option<f64>, arguments: &ReadArguments) -> Result<Loaded> {
-    let options = LoadOptions { package_path: arguments.package_path.clone(), floating_base: arguments.floating_base };
+    let options = LoadOptions {
+        package_path: arguments.package_path.clone(),
+        floating_base: arguments.floating_base,
+        ..LoadOptions::default()
+    };
     let mut loaded = match source {
         Some(Source::File(path)) => {
             formats::load(path, &options).map_err(|error| error.with_hint(instead_of(path).as_deref()))?

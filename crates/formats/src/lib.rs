@@ -53,6 +53,7 @@ pub use binary::{BytesError, from_bytes, to_bytes};
 pub use error::LoadError;
 pub use ground::add_ground;
 pub use mjcf::write::{MeshFiles, WriteError, Written, to_mjcf};
+pub use robot::actuators::{Actuators, SERVO_FREQUENCY};
 pub use soft_bodies::StandingSoftBody;
 
 /// A file as a model and a scene.
@@ -71,6 +72,8 @@ pub struct LoadOptions {
     pub package_path: Vec<PathBuf>,
     /// Whether the root link of a URDF robot moves freely; it is fixed to the world otherwise. (SDFormat says it itself.)
     pub floating_base: bool,
+    /// What drives the joints of a robot of URDF or SDFormat, which have no actuators. An MJCF file says so itself.
+    pub actuators: Actuators,
 }
 
 /// Loads an MJCF, URDF or SDFormat file; its root element tells which it is.

@@ -36,6 +36,7 @@ mod forward_dynamics;
 mod free_step;
 mod implicit;
 mod integrate;
+mod inverse_kinematics;
 mod inverse_weights;
 mod joint_impedance;
 mod kinematics;
@@ -75,6 +76,9 @@ pub use forward_dynamics::{DynamicsInput, ForwardDynamics};
 pub use free_step::FreeStep;
 pub use implicit::{ImplicitFactor, JointDerivative, Rates};
 pub use integrate::{difference, difference_ahead, integrate, normalize};
+pub use inverse_kinematics::{
+    InverseKinematicsError, InverseKinematicsOptions, InverseKinematicsSolution, PoseTarget, inverse_kinematics,
+};
 pub use inverse_weights::InverseWeights;
 pub use joint_impedance::JointImpedance;
 pub use kinematics::{

@@ -373,6 +373,27 @@ impl Model {
         }
     }
 
+    /// Places bodies anew after their poses in their parents have been changed, but for those of free joints, whose place is in q.
+    pub fn place_bodies(&mut self) {
+        let mut first_joints = vec![None; self.bodies.len()];
+        for (index, joint) in self.joints.iter().enumerate().rev().filter(|(_, joint)| !joint.nodes.is_empty()) {
+            first_joints[joint.body] = Some(index);
+        }
+        for index in 1..self.bodies.len() {
+            let (parent, pose) = (self.bodies[index].parent, self.bodies[index].pose_in_parent);
+            let placed = self.bodies[parent].pose * pose;
+            match first_joints[index].map(|joint| &self.joints[joint]) {
+                None => self.bodies[index].pose = placed,
+                Some(joint) if joint.kind == JointKind::Free => {}
+                Some(joint) => {
+                    let node = &mut self.tree.nodes[joint.nodes.start];
+                    (node.pos, node.rot) = (placed.transform_point(joint.anchor), placed.rot);
+                }
+            }
+        }
+        self.collect_inertias();
+    }
+
     /// The force that a drive of each degree of freedom may have in both directions, (nv), from the joints' effort limits; infinite without.
     pub fn effort_limits(&self) -> Vec<f64> {
         let mut limits = vec![f64::INFINITY; self.nv()];

@@ -8,10 +8,10 @@ mod quantities;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use batch::{BatchOptions, Cotangents, Precision};
-use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
+use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::arguments::{array, per_dof, rows, sequences, vector, whole, whole_or_none, word};
 use crate::device_batch::{DeviceBatch, place};
@@ -27,7 +27,6 @@ use crate::simulation::Simulation;
 use crate::{contacts, results};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
-type Tensor<'py> = Bound<'py, PyArray3<f64>>;
 
 /// Worlds of one model, stepped together.
 #[stubdoc::documented]
@@ -439,7 +438,7 @@ impl Batch {
     }
 
     /// Trajectories under sequences of controls.
-    #[pyo3(signature = (q, v, ctrl, *, skip=1, targets=None))]
+    #[pyo3(signature = (q, v, ctrl, *, skip=1, targets=None, sensors=false))]
     fn rollout<'py>(
         &self,
         py: Python<'py>,
@@ -448,7 +447,8 @@ impl Batch {
         ctrl: &Bound<'py, PyAny>,
         #[pyo3(from_py_with = whole)] skip: i64,
         targets: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Tensor<'py>, Tensor<'py>)> {
+        sensors: bool,
+    ) -> PyResult<Bound<'py, PyTuple>> {
         let model = self.model.get().inner();
         let (n, nq, nv, nu) = (self.worlds, model.nq(), model.nv(), model.nu());
         let steps = usize::try_from(skip).ok().filter(|skip| *skip > 0);
@@ -458,6 +458,8 @@ impl Batch {
         let q = q.map(|q| self.configurations("q", q, n)).transpose()?;
         let v = v.map(|v| rows("v", v, n, nv)).transpose()?;
         let (mut out_q, mut out_v) = (zeros(&[n, horizon, nq])?, zeros(&[n, horizon, nv])?);
+        let shown = if sensors { model.sensor_data_len() } else { 0 };
+        let mut out_sensors = zeros(&[n, horizon, shown])?;
         let mut batch = self.lock_to_compute(py)?;
         if let Some(q) = &q {
             batch.q_mut().copy_from_slice(q);
@@ -469,7 +471,14 @@ impl Batch {
             (0..n).for_each(|world| batch.forget(world));
         }
         let stepper = &mut *batch;
-        let outcome = py.detach(|| stepper.rollout(&controls, &targets, horizon, steps, &mut out_q, &mut out_v));
+        let outcome = py.detach(|| {
+            let (q, v) = (&mut out_q, &mut out_v);
+            if sensors {
+                stepper.rollout_with_sensors(&controls, &targets, horizon, steps, q, v, &mut out_sensors)
+            } else {
+                stepper.rollout(&controls, &targets, horizon, steps, q, v)
+            }
+        });
         self.write_motion(py, &batch)?;
         self.ctrl.write(py, batch.ctrl())?;
         if !targets.is_empty() {
@@ -477,7 +486,11 @@ impl Batch {
         }
         outcome.map_err(|error| self.error(py, &batch, &error))?;
         let tensor = |values, columns| PyArray1::from_vec(py, values).reshape([n, horizon, columns]);
-        Ok((tensor(out_q, nq)?, tensor(out_v, nv)?))
+        let mut all = vec![tensor(out_q, nq)?, tensor(out_v, nv)?];
+        if sensors {
+            all.push(tensor(out_sensors, shown)?);
+        }
+        PyTuple::new(py, all)
     }
 
     /// The state of a world as bytes, as `Simulation.state` gives it.

@@ -8,9 +8,10 @@ mod fields;
 mod geoms;
 mod soft;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
-use formats::assembly::{Assembly as Inner, AssemblyError};
+use formats::assembly::{Assembly as Inner, AssemblyError, ElementKind};
 use formats::{MeshFiles, WriteError};
 use multibody::{BodySpec, BuildError, JointKind, JointSpec, Site, SiteShape};
 use pyo3::exceptions::{PyIndexError, PyOSError, PyUserWarning, PyValueError};
@@ -20,6 +21,21 @@ use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
 use crate::arguments::{array, several, word};
 use crate::model::Model;
+
+/// The kinds of elements.
+const KINDS: [(&str, ElementKind); 11] = [
+    ("body", ElementKind::Body),
+    ("joint", ElementKind::Joint),
+    ("geom", ElementKind::Geom),
+    ("site", ElementKind::Site),
+    ("camera", ElementKind::Camera),
+    ("actuator", ElementKind::Actuator),
+    ("tendon", ElementKind::Tendon),
+    ("equality", ElementKind::Equality),
+    ("sensor", ElementKind::Sensor),
+    ("soft body", ElementKind::SoftBody),
+    ("keyframe", ElementKind::Keyframe),
+];
 
 /// A model and its scene while they are made or changed.
 #[stubdoc::documented]
@@ -67,6 +83,23 @@ impl Assembly {
         Ok(())
     }
 
+    /// Gives an element another name.
+    fn rename(&mut self, kind: &str, index: usize, name: &str) -> PyResult<()> {
+        self.check(kind, &[index])?;
+        self.inner.rename(word("kind", kind, &KINDS)?, index, name);
+        Ok(())
+    }
+
+    /// Removes an element and what refers to it; by kind, where the others are, None of those that are gone.
+    fn remove(&mut self, kind: &str, index: usize) -> PyResult<HashMap<&'static str, Vec<Option<usize>>>> {
+        self.check(kind, &[index])?;
+        if (kind, index) == ("body", 0) {
+            return Err(PyValueError::new_err("the world cannot be removed: expected another body"));
+        }
+        let moved = self.inner.remove(word("kind", kind, &KINDS)?, index);
+        Ok(KINDS.iter().map(|(word, kind)| (*word, moved[*kind as usize].clone())).collect())
+    }
+
     /// The names of a kind of elements, in the order of addition; empty where there is none.
     fn names(&self, kind: &str) -> PyResult<Vec<String>> {
         let inner = &self.inner;
@@ -79,6 +112,8 @@ impl Assembly {
             "tendon" => inner.tendons.iter().map(|t| t.name.clone()).collect(),
             "equality" => inner.equalities.iter().map(|e| e.name.clone()).collect(),
             "soft body" => inner.soft_bodies.iter().map(|s| s.description.name.clone()).collect(),
+            "camera" => inner.cameras.iter().map(|c| c.name.clone()).collect(),
+            "sensor" => inner.sensors.iter().map(|s| s.name.clone()).collect(),
             "keyframe" => inner.keyframes.iter().map(|k| k.name.clone()).collect(),
             _ => return Err(PyValueError::new_err(format!("kind={kind:?}: expected a kind of element"))),
         })
@@ -250,6 +285,9 @@ impl Assembly {
             "actuator" => inner.actuators.len(),
             "tendon" => inner.tendons.len(),
             "soft body" => inner.soft_bodies.len(),
+            "camera" => inner.cameras.len(),
+            "sensor" => inner.sensors.len(),
+            "keyframe" => inner.keyframes.len(),
             _ => inner.equalities.len(),
         };
         let Some(index) = indices.iter().find(|index| **index >= count) else { return Ok(()) };

@@ -19,6 +19,7 @@ mod envs;
 mod errors;
 mod first_words;
 mod imitation;
+mod inverse_kinematics;
 mod live;
 mod load;
 mod lock;
@@ -110,6 +111,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SapProblem", module.py().get_type::<sap_problem::SapProblem>())?;
     module.add("SpdSolver", module.py().get_type::<spd::SpdSolver>())?;
     module.add_function(wrap_pyfunction!(load::load, module)?)?;
+    module.add_function(wrap_pyfunction!(inverse_kinematics::inverse_kinematics, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character, module)?)?;
     module.add_function(wrap_pyfunction!(characters::character_mjcf, module)?)?;
     module.add_function(wrap_pyfunction!(scenes::scene, module)?)?;

@@ -120,8 +120,14 @@ pub fn columns<'py>(array: &Bound<'py, PyAny>, first: isize, end: isize) -> PyRe
 /// numpy array in its place could be given another type, shape or size through `view.base`.
 #[pyclass(frozen, module = "sapwood", name = "Memory")]
 struct Memory {
-    numbers: Box<[UnsafeCell<f64>]>,
+    lines: Box<[Line]>,
 }
+
+/// Eight numbers in a line of the cache: programs that share arrays (JAX) take those alone that begin at one.
+#[repr(align(64))]
+#[derive(Default)]
+#[expect(dead_code, reason = "read through pointers to numbers")]
+struct Line(UnsafeCell<[f64; 8]>);
 
 // SAFETY: Python reads and writes the numbers through views, and `LiveArray` copies them, all with the interpreter's lock
 // held; no reference into them is kept.
@@ -136,8 +142,8 @@ pub struct LiveArray {
 
 impl LiveArray {
     pub fn new(py: Python<'_>, name: &'static str, shape: &[usize]) -> PyResult<Self> {
-        let numbers = (0..shape.iter().product()).map(|_| UnsafeCell::new(0.0)).collect();
-        Ok(Self { name, shape: shape.to_vec(), memory: Py::new(py, Memory { numbers })? })
+        let lines = (0..shape.iter().product::<usize>().div_ceil(8)).map(|_| Line::default()).collect();
+        Ok(Self { name, shape: shape.to_vec(), memory: Py::new(py, Memory { lines })? })
     }
 
     pub fn name(&self) -> &'static str {
@@ -248,7 +254,7 @@ impl LiveArray {
     /// The numbers, contiguous. No reference into them is kept. (The checked borrows of the numpy crate take 60 ns each, a
     /// sixth of a step of a small model for the seven of a call.)
     fn data(&self) -> *mut f64 {
-        self.memory.get().numbers.as_ptr().cast_mut().cast()
+        self.memory.get().lines.as_ptr().cast_mut().cast()
     }
 
     fn check(&self, len: usize) -> PyResult<()> {

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use formats::{Assets, LoadOptions};
+use formats::{Actuators, Assets, LoadOptions};
 use models::{characters, scenes};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use support::suggest;
 
-use crate::arguments::elements;
+use crate::arguments::{elements, word};
 use crate::errors::{missing_model, model_error};
 use crate::first_words::no_arguments;
 use crate::model::Model;
@@ -19,8 +19,10 @@ use crate::signals::in_background;
 #[stubdoc::documented]
 #[pyfunction]
 #[pyo3(
-    signature = (source, *, ground=None, package_path=None, floating_base=false, assets=None, **others),
-    text_signature = "(source, *, ground=None, package_path=None, floating_base=False, assets=None)"
+    signature = (source, *, ground=None, package_path=None, floating_base=false, actuators=None, xacro=None, assets=None,
+        **others),
+    text_signature = "(source, *, ground=None, package_path=None, floating_base=False, actuators=None, xacro=None, \
+                      assets=None)"
 )]
 pub fn load(
     py: Python<'_>,
@@ -28,11 +30,18 @@ pub fn load(
     ground: Option<&Bound<'_, PyAny>>,
     package_path: Option<&Bound<'_, PyAny>>,
     floating_base: bool,
+    actuators: Option<&str>,
+    xacro: Option<&Bound<'_, PyAny>>,
     assets: Option<&Bound<'_, PyAny>>,
     others: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Model> {
-    no_arguments("load", others, &["ground", "package_path", "floating_base", "assets"])?;
-    let options = LoadOptions { package_path: package_path.map_or(Ok(Vec::new()), folders)?, floating_base };
+    no_arguments("load", others, &["ground", "package_path", "floating_base", "actuators", "xacro", "assets"])?;
+    let kinds = [("motor", Actuators::Motors), ("position", Actuators::PositionServos)];
+    let options = LoadOptions {
+        package_path: package_path.map_or(Ok(Vec::new()), folders)?,
+        floating_base,
+        actuators: actuators.map_or(Ok(Actuators::None), |kind| word("actuators", kind, &kinds))?,
+    };
     let ground = ground.map_or(Ok(None), height)?;
     let text =
         source.extract::<String>().ok().filter(|s| s.trim_start_matches('\u{feff}').trim_start().starts_with('<'));
@@ -43,16 +52,22 @@ pub fn load(
     if text.is_none() && path.as_os_str().is_empty() {
         return Err(PyValueError::new_err("source is empty: expected a path, or XML text"));
     }
+    let is_xacro = text.is_none() && path.extension().is_some_and(|extension| extension == "xacro") && path.exists();
+    if xacro.is_some() && !is_xacro {
+        return Err(PyValueError::new_err("xacro: expected None but with a file whose name ends with .xacro"));
+    }
     let assets = assets.map(contents).transpose()?;
     if assets.is_some() && text.is_none() {
         return Err(PyValueError::new_err("assets: expected None with a path, whose files are beside it"));
     }
+    let expanded = is_xacro.then(|| expand(py, &path, xacro, &options)).transpose()?;
     let named = built_in(&path);
     let is_missing = text.is_none() && !path.exists();
-    let loaded = in_background(py, move || match (text, assets) {
-        (Some(text), Some(assets)) => formats::load_with_assets(&text, assets, &options),
-        (Some(text), None) => formats::load_str(&text, None, &options),
-        (None, _) => formats::load(&path, &options),
+    let loaded = in_background(py, move || match (text, assets, expanded) {
+        (Some(text), Some(assets), _) => formats::load_with_assets(&text, assets, &options),
+        (Some(text), None, _) => formats::load_str(&text, None, &options),
+        (None, _, Some(urdf)) => formats::load_str(&urdf, path.parent(), &options),
+        (None, _, None) => formats::load(&path, &options),
     })?;
     let mut loaded = loaded.map_err(|error| {
         let error = error.with_hint(named.as_deref());
@@ -62,6 +77,18 @@ pub fn load(
         formats::add_ground(&mut loaded, height);
     }
     Ok(Model::new(loaded))
+}
+
+/// The URDF text of a xacro file.
+fn expand(
+    py: Python<'_>,
+    path: &Path,
+    arguments: Option<&Bound<'_, PyAny>>,
+    options: &LoadOptions,
+) -> PyResult<String> {
+    let arguments = arguments.cloned().unwrap_or_else(|| PyDict::new(py).into_any());
+    let module = py.import("sapwood._xacro")?;
+    module.call_method1("expand", (path, arguments, &options.package_path))?.extract()
 }
 
 /// For a file that is not there: how to load the character or the scene of that name. The command takes these as models, with an @.

@@ -31,6 +31,7 @@ named_tuples! {
     step_gradients => "StepGradients",
     batch_contacts => "BatchContacts",
     batch_stats => "BatchStats",
+    inverse_kinematics => "InverseKinematics",
     solution => "Solution",
     spd_solution => "SpdSolution",
 }

@@ -348,7 +348,14 @@ impl Simulation {
 
     #[setter]
     fn set_ctrl(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.assign(&self.live.ctrl, value)
+        self.assign(&self.live.ctrl, value).map_err(|error| {
+            if self.live.ctrl.shape() != [0] || !error.is_instance_of::<PyValueError>(value.py()) {
+                return error;
+            }
+            let what = "the model has no actuators: sapwood.load(file, actuators=\"motor\") makes some for a URDF file, and \
+                `applied_force` needs none";
+            PyValueError::new_err(format!("{}; {what}", error.value(value.py())))
+        })
     }
 
     /// Activations, (na,), a live view.

@@ -24,6 +24,7 @@
 //! * [`Batch`] — many worlds of one model, side by side in vector lanes and on threads
 //! * [`Options`] — time step, [`Scheme`], [`ContactLaw`]; the defaults need no touch
 //! * [`model`] — bodies, joints, actuators; [`scene`] — shapes; [`math`] — vectors, rotations, inertias
+//! * [`inverse_kinematics`] — configurations at which bodies are where they should be
 //! * [`contact`] — the contact solver for problems of your own matrices
 //! * [`pd`] — stable PD torques without a simulation
 //! * [`trajectory`] — recordings that numpy reads; [`replay`] — recordings that a browser plays
@@ -40,7 +41,9 @@ pub use batch::{
     Batch, BatchContact, BatchError, BatchJacobians, BatchOptions, BatchStats, Cotangents, Precision, StepGradients,
 };
 pub use formats::{LoadError, LoadOptions, trajectory};
-pub use multibody::Model;
+pub use multibody::{
+    InverseKinematicsError, InverseKinematicsOptions, InverseKinematicsSolution, Model, PoseTarget, inverse_kinematics,
+};
 pub use sim::{
     ContactLaw, ContactPoint, Energy, Frame, Observation, Options, Parameter, ParameterError, Parameters, Pd, PdLaw,
     Rest, Scheme, Simulation, SimulationError, SoftContactPoint, State, StateError, Stats, StepForces, StepJacobians,

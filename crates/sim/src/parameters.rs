@@ -4,7 +4,7 @@ mod apply;
 
 use std::collections::BTreeMap;
 
-use geometry::{Geom, Scene, Shape};
+use geometry::{Scene, Shape};
 use multibody::{EqualityKind, Material, Model};
 use spatial::{Quat, Sym3, Vec3};
 
@@ -23,6 +23,11 @@ pub enum Parameter {
     Inertias,
     /// Factors on the rotational inertias, (nbody).
     InertiaScales,
+    /// Origins of the bodies in their parents' frames, (nbody, 3), m. Those of the world, and of bodies with a free joint or that are moved from
+    /// outside, whose place is in the state, stay.
+    BodyPositions,
+    /// Orientations of the bodies in their parents' frames, (nbody, 4): quaternions w x y z.
+    BodyQuaternions,
     /// Coefficients of sliding friction of the geoms, (ngeom); of two geoms the larger counts.
     Frictions,
     /// Greatest torques about the normal over normal force, (ngeom), m; they count where a geom resists spinning.
@@ -66,12 +71,14 @@ use Parameter as P;
 
 impl Parameter {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         P::Gravity,
         P::Masses,
         P::Coms,
         P::Inertias,
         P::InertiaScales,
+        P::BodyPositions,
+        P::BodyQuaternions,
         P::Frictions,
         P::TorsionalFrictions,
         P::RollingFrictions,
@@ -99,6 +106,8 @@ impl Parameter {
             P::Coms => "coms",
             P::Inertias => "inertias",
             P::InertiaScales => "inertia_scales",
+            P::BodyPositions => "body_positions",
+            P::BodyQuaternions => "body_quaternions",
             P::Frictions => "frictions",
             P::TorsionalFrictions => "torsional_frictions",
             P::RollingFrictions => "rolling_frictions",
@@ -130,7 +139,8 @@ impl Parameter {
         match self {
             P::Gravity => (3, 1),
             P::Masses | P::InertiaScales => (bodies, 1),
-            P::Coms => (bodies, 3),
+            P::Coms | P::BodyPositions => (bodies, 3),
+            P::BodyQuaternions => (bodies, 4),
             P::Inertias => (bodies, 6),
             P::Frictions | P::TorsionalFrictions | P::RollingFrictions => (geoms, 1),
             P::GeomSizes | P::GeomPositions => (geoms, 3),
@@ -155,12 +165,14 @@ impl Parameter {
             P::Coms => model.bodies.iter().flat_map(|body| body.inertia.com.to_array()).collect(),
             P::Inertias => model.bodies.iter().flat_map(|body| moments(&body.inertia.inertia)).collect(),
             P::InertiaScales => vec![1.0; model.bodies.len()],
+            P::BodyPositions => model.bodies.iter().flat_map(|body| body.pose_in_parent.pos.to_array()).collect(),
+            P::BodyQuaternions => model.bodies.iter().flat_map(|body| quaternion(body.pose_in_parent.rot)).collect(),
             P::Frictions => surface(|material| material.friction),
             P::TorsionalFrictions => surface(|material| material.torsional_friction),
             P::RollingFrictions => surface(|material| material.rolling_friction),
             P::GeomSizes => scene.geoms.iter().flat_map(|geom| size(&geom.shape)).collect(),
             P::GeomPositions => scene.geoms.iter().flat_map(|geom| geom.pose.pos.to_array()).collect(),
-            P::GeomQuaternions => scene.geoms.iter().flat_map(quaternion).collect(),
+            P::GeomQuaternions => scene.geoms.iter().flat_map(|geom| quaternion(geom.pose.rot)).collect(),
             P::Armature => model.armature.clone(),
             P::Damping => model.damping.clone(),
             P::Stiffness => model.stiffness.clone(),
@@ -201,9 +213,9 @@ fn turn(kind: &EqualityKind) -> [f64; 4] {
     [w, x, y, z]
 }
 
-/// The numbers of [`Parameter::GeomQuaternions`].
-fn quaternion(geom: &Geom) -> [f64; 4] {
-    [geom.pose.rot.w, geom.pose.rot.x, geom.pose.rot.y, geom.pose.rot.z]
+/// w x y z
+fn quaternion(rot: Quat<f64>) -> [f64; 4] {
+    [rot.w, rot.x, rot.y, rot.z]
 }
 
 /// The numbers of [`Parameter::GeomSizes`].

@@ -21,7 +21,9 @@ fn changed(s: &Simulation) -> Parameters {
     let all = Parameter::ALL.into_iter().filter(|parameter| {
         let others =
             [Parameter::GeomQuaternions, Parameter::JointRanges, Parameter::Contypes, Parameter::Conaffinities];
-        ![Parameter::GeomSizes, Parameter::GeomPositions].contains(parameter) && !others.contains(parameter)
+        ![Parameter::GeomSizes, Parameter::GeomPositions, Parameter::BodyPositions, Parameter::BodyQuaternions]
+            .contains(parameter)
+            && !others.contains(parameter)
     });
     all.map(|parameter| (parameter, parameter.of(model, scene).iter().map(|x| 1.3 * x).collect())).collect()
 }

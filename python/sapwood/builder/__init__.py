@@ -19,9 +19,12 @@ assigned until the model is built; what is built does not change any more.
 from sapwood.builder._bodies import BodyBuilder
 from sapwood.builder._elements import (
     ActuatorBuilder,
+    CameraBuilder,
     EqualityBuilder,
     GeomBuilder,
     JointBuilder,
+    KeyframeBuilder,
+    SensorBuilder,
     SiteBuilder,
     TendonBuilder,
 )
@@ -31,10 +34,13 @@ from sapwood.builder._soft import SoftBodyBuilder
 __all__ = [
     "ActuatorBuilder",
     "BodyBuilder",
+    "CameraBuilder",
     "EqualityBuilder",
     "GeomBuilder",
     "JointBuilder",
+    "KeyframeBuilder",
     "ModelBuilder",
+    "SensorBuilder",
     "SiteBuilder",
     "SoftBodyBuilder",
     "TendonBuilder",

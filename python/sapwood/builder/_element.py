@@ -44,7 +44,19 @@ class _Handle(Strict):
         if index < 0:
             raise IndexError(f"{self._kind} is {index}: expected an index of 0 or more")
         self._builder = builder
-        self._index = index
+        self._at = index
+        self._removals = len(builder._removals)
+
+    @property
+    def _index(self) -> int:
+        """Where it is now: elements that were removed meanwhile have moved those after them."""
+        removals = self._builder._removals
+        while self._removals < len(removals):
+            moved = removals[self._removals][self._kind][self._at]
+            if moved is None:
+                raise ValueError(f"this {self._kind} has been removed from the builder")
+            self._at, self._removals = moved, self._removals + 1
+        return self._at
 
     @property
     def index(self) -> int:
@@ -55,6 +67,16 @@ class _Handle(Strict):
     def name(self) -> str:
         """Name; empty where it has none."""
         return self._builder._assembly.names(self._kind)[self._index]
+
+    @name.setter
+    def name(self, value: str) -> None:
+        if value != self.name:
+            self._builder._check_name(self._kind, value)
+            self._builder._assembly.rename(self._kind, self._index, value)
+
+    def remove(self) -> None:
+        """Remove it, and all that refers to it: with a body what hangs from it, with a joint its actuators."""
+        self._builder._removals.append(self._builder._assembly.remove(self._kind, self._index))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r} of {self._builder.name!r}>"

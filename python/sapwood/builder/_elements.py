@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sapwood.builder._checks import fixed, with_context
+from sapwood.builder._checks import fixed, number_of, vector_of, with_context
 from sapwood.builder._element import Number, Whole, _Element, _Handle
 
 if TYPE_CHECKING:
@@ -143,10 +143,22 @@ class ActuatorBuilder(_Handle):
         """Force per unit of control."""
         return self._builder._assembly.get_actuator(self._index)[0][0]
 
+    @gain.setter
+    def gain(self, value: float) -> None:
+        law, ctrl, force = self._builder._assembly.get_actuator(self._index)
+        law = [number_of(f"actuator {self.name!r}", "gain", value), *law[1:]]
+        with_context(f"actuator {self.name!r}", self._builder._assembly.set_actuator, self._index, law, ctrl, force)
+
     @property
     def bias(self) -> tuple[float, ...]:
         """Constant force, force per unit of length, force per unit of velocity."""
         return tuple(self._builder._assembly.get_actuator(self._index)[0][1:])
+
+    @bias.setter
+    def bias(self, value: ArrayLike) -> None:
+        law, ctrl, force = self._builder._assembly.get_actuator(self._index)
+        law = [law[0], *vector_of(f"actuator {self.name!r}", "bias", value, 3).tolist()]
+        with_context(f"actuator {self.name!r}", self._builder._assembly.set_actuator, self._index, law, ctrl, force)
 
     @property
     def ctrl_range(self) -> tuple[float, float] | None:
@@ -179,3 +191,21 @@ class EqualityBuilder(_Handle):
     """An equality constraint of a :class:`ModelBuilder`."""
 
     _kind = "equality"
+
+
+class SensorBuilder(_Handle):
+    """A sensor of a :class:`ModelBuilder`."""
+
+    _kind = "sensor"
+
+
+class CameraBuilder(_Handle):
+    """A camera of a :class:`ModelBuilder`."""
+
+    _kind = "camera"
+
+
+class KeyframeBuilder(_Handle):
+    """A keyframe of a :class:`ModelBuilder`."""
+
+    _kind = "keyframe"

@@ -16,6 +16,8 @@ class Lookup(Strict):
     """The elements of a builder."""
 
     _assembly: Assembly
+    _removals: list[dict[str, list[int | None]]]
+    """Where elements went when others were removed, for the handles that know them from before."""
 
     def _own(self, handle: _Handle, argument: str) -> None:
         if handle._builder is not self:

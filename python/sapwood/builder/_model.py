@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sapwood._sapwood import Assembly, Model, SoftBody
+from sapwood._sapwood import Assembly, Model, SoftBody, load
 from sapwood.builder._bodies import BodyBuilder
 from sapwood.builder._checks import (
     at_least_zero,
@@ -29,7 +29,17 @@ from sapwood.builder._checks import (
     with_context,
 )
 from sapwood.builder._constraints import Constraints
-from sapwood.builder._elements import ActuatorBuilder, GeomBuilder, JointBuilder, SiteBuilder, TendonBuilder
+from sapwood.builder._elements import (
+    ActuatorBuilder,
+    CameraBuilder,
+    EqualityBuilder,
+    GeomBuilder,
+    JointBuilder,
+    KeyframeBuilder,
+    SensorBuilder,
+    SiteBuilder,
+    TendonBuilder,
+)
 from sapwood.builder._soft import SoftBodyBuilder
 
 
@@ -47,6 +57,8 @@ class ModelBuilder(Constraints):
 
     def __init__(self, name: str = "model", *, gravity: ArrayLike = (0.0, 0.0, -9.81), timestep: float = 0.002) -> None:
         self._assembly = Assembly(name)
+        self._removals = []
+        self._mjcf: list[str] = []
         self.gravity = gravity
         self.timestep = timestep
 
@@ -139,6 +151,38 @@ class ModelBuilder(Constraints):
     def soft_body(self, name: str) -> SoftBodyBuilder:
         """The soft body of this name."""
         return SoftBodyBuilder(self, self._find("soft body", name))
+
+    def equality(self, name: str) -> EqualityBuilder:
+        """The equality constraint of this name."""
+        return EqualityBuilder(self, self._find("equality", name))
+
+    def sensor(self, name: str) -> SensorBuilder:
+        """The sensor of this name, of a model that was loaded or attached."""
+        return SensorBuilder(self, self._find("sensor", name))
+
+    def camera(self, name: str) -> CameraBuilder:
+        """The camera of this name, of a model that was loaded or attached."""
+        return CameraBuilder(self, self._find("camera", name))
+
+    def keyframe(self, name: str) -> KeyframeBuilder:
+        """The keyframe of this name."""
+        return KeyframeBuilder(self, self._find("keyframe", name))
+
+    def add_mjcf(self, elements: str) -> None:
+        """Add sections of MJCF, such as ``<sensor>``, ``<actuator>`` or ``<asset>``, when the model is built.
+
+        They may name elements of the builder, and have what no method here adds: sensors, muscles, cameras of the
+        world, materials. The model then has to be one that MJCF can say: see ``Model.to_mjcf``.
+
+        Args:
+            elements: Text that stands within ``<mujoco>``: ``'<sensor><gyro name="imu" site="imu"/></sensor>'``.
+
+        Raises:
+            TypeError: When it is no text.
+        """
+        if not isinstance(elements, str):
+            raise TypeError(f"elements is of type {type(elements).__name__}: expected MJCF text")
+        self._mjcf.append(elements)
 
     def add_body(
         self,
@@ -357,7 +401,7 @@ class ModelBuilder(Constraints):
         v: Mapping[JointBuilder | str, ArrayLike] | None = None,
         ctrl: Mapping[ActuatorBuilder | str, float] | None = None,
         time: float = 0.0,
-    ) -> None:
+    ) -> KeyframeBuilder:
         """Name a state; what it says nothing of has its default.
 
         Args:
@@ -376,6 +420,7 @@ class ModelBuilder(Constraints):
             for key, value in (ctrl or {}).items()
         }
         self._assembly.add_keyframe(name, number_of(label, "time", time), positions, velocities, controls)
+        return KeyframeBuilder(self, len(self._assembly.names("keyframe")) - 1)
 
     def build(self) -> Model:
         """The model as it is now. The builder can be changed further and built again.
@@ -383,12 +428,17 @@ class ModelBuilder(Constraints):
         Raises:
             ModelError: When something is missing or does not fit; it names the element.
         """
-        return self._assembly.build()
+        model = self._assembly.build()
+        if not self._mjcf:
+            return model
+        text, end = model.to_mjcf(), "</mujoco>"
+        return load("\n".join([text[: text.rindex(end)], *self._mjcf, end]))
 
     def __copy__(self) -> ModelBuilder:
         """A builder of the same elements, independent of this one."""
         twin = ModelBuilder()
         twin._assembly = self._assembly.copy()
+        twin._removals, twin._mjcf = list(self._removals), list(self._mjcf)
         return twin
 
     def __deepcopy__(self, memo: dict[int, object]) -> ModelBuilder:

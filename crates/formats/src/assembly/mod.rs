@@ -6,9 +6,11 @@
 
 mod attach;
 mod build;
+mod remove;
 mod sensors;
 
 pub(crate) use build::rest_strings;
+pub use remove::{ElementKind, Moved};
 pub(crate) use sensors::{Indices, place_obstacles};
 
 use std::collections::BTreeMap;

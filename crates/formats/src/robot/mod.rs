@@ -1,5 +1,6 @@
-//! What URDF and SDFormat share: where files are, meshes, geoms, joints that follow others.
+//! What URDF and SDFormat share: where files are, meshes, geoms, joints that follow others, actuators that neither has.
 
+pub(crate) mod actuators;
 pub(crate) mod couplings;
 pub(crate) mod geoms;
 pub(crate) mod mesh;

@@ -19,9 +19,9 @@ use std::path::Path;
 use spatial::Vec3;
 
 use crate::assembly::Assembly;
-use crate::robot::couplings;
 use crate::robot::mesh::Meshes;
 use crate::robot::resolve::Resolver;
+use crate::robot::{actuators, couplings};
 use crate::warnings::Warnings;
 use crate::xml::{Document, Element};
 use crate::{LoadError, LoadOptions, Loaded};
@@ -80,6 +80,7 @@ pub(crate) fn read(
     warnings.add_unread(sdf);
     let mut loaded = assembly.build().map_err(|error| sdf.error(error.to_string()))?;
     couplings::follow(&mut loaded.model);
+    actuators::add(&[], &mut loaded.model, options.actuators, &mut warnings)?;
     loaded.model.warnings = document.faults.iter().cloned().chain(warnings.finish()).collect();
     Ok(loaded)
 }

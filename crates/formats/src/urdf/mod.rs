@@ -28,8 +28,8 @@ pub(crate) use repair::repaired;
 use geometry::Scene;
 use multibody::{BodySpec, BuildError, JointKind, JointSpec, Material, Model, ModelBuilder};
 
-use crate::robot::couplings;
 use crate::robot::resolve::Resolver;
+use crate::robot::{actuators, couplings};
 use crate::warnings::Warnings;
 use crate::xml::{Document, Element};
 use crate::{LoadError, LoadOptions, Loaded};
@@ -51,7 +51,7 @@ pub(crate) fn read(
     if let Some(template) = document.template {
         return Err(document
             .element(template)
-            .error("is a macro of xacro: expected URDF, which `xacro FILE > robot.urdf` writes"));
+            .error("is a macro of xacro: expected URDF, which `xacro FILE > robot.urdf` writes; from Python, a file whose name ends with .xacro"));
     }
     // `version` is 1.0 or absent.
     robot.skip(&["version"]);
@@ -82,7 +82,6 @@ pub(crate) fn read(
         geoms.read_link(link.element, placed[index].body, &mut warnings)?;
     }
     mimics.finish(&mut builder, &mut warnings)?;
-    warnings.add_unread(robot);
     let mut scene = Scene { geoms: geoms.finish(), ..Scene::default() };
     if !scene.geoms.is_empty() {
         builder.materials.push(Material::default());
@@ -90,6 +89,9 @@ pub(crate) fn read(
     let mut model = builder.build().map_err(|error| locate(error, robot, &tree))?;
     start_within_limits(&mut model);
     couplings::follow(&mut model);
+    let transmissions = actuators::transmissions(robot);
+    warnings.add_unread(robot);
+    actuators::add(&transmissions, &mut model, options.actuators, &mut warnings)?;
     if let Some(message) = neighbours::exclude(&model, &mut scene).map_err(|message| robot.error(message))? {
         warnings.add(robot, &message);
     }

@@ -1,5 +1,6 @@
 //! URDF text in, models and scenes out.
 
+mod actuators;
 mod geoms;
 mod inertia;
 mod joints;

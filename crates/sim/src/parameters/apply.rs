@@ -40,6 +40,7 @@ impl Parameters {
             model.gravity = Vec3::new(gravity[0], gravity[1], gravity[2]);
         }
         self.apply_inertias(model)?;
+        self.apply_placements(base, model)?;
         self.apply_surfaces(model, scene);
         self.apply_shapes(scene)?;
         move_obstacles(model, scene);
@@ -95,6 +96,39 @@ impl Parameters {
             }
         }
         model.collect_inertias();
+        Ok(())
+    }
+
+    fn apply_placements(&self, base: &Model, model: &mut Model) -> Result<(), ParameterError> {
+        let (positions, quaternions) = (self.get(P::BodyPositions), self.get(P::BodyQuaternions));
+        if positions.is_none() && quaternions.is_none() {
+            return Ok(());
+        }
+        for index in 0..model.bodies.len() {
+            let pose = &mut model.bodies[index].pose_in_parent;
+            let mut changed = None;
+            if let Some(all) = positions {
+                let position = Vec3::new(all[3 * index], all[3 * index + 1], all[3 * index + 2]);
+                if position != pose.pos {
+                    (pose.pos, changed) = (position, Some((P::BodyPositions, position.x)));
+                }
+            }
+            if let Some(all) = quaternions {
+                let [w, x, y, z] = std::array::from_fn(|k| all[4 * index + k]);
+                let rot = Quat { w, x, y, z };
+                if rot != pose.rot {
+                    let wrong = || wrong(P::BodyQuaternions, index, None, w, "a quaternion (w, x, y, z) of length 1");
+                    (pose.rot, changed) = (rot.normalized().ok_or_else(wrong)?, Some((P::BodyQuaternions, w)));
+                }
+            }
+            let is_free = |joint: &multibody::Joint| joint.body == index && joint.kind == JointKind::Free;
+            let is_in_state = index == 0 || base.bodies[index].is_mocap || base.joints.iter().any(is_free);
+            if let (Some((parameter, value)), true) = (changed, is_in_state) {
+                let expected = "the model's: what is free, or moved from outside, is where the state has it";
+                return Err(wrong(parameter, index, None, value, expected));
+            }
+        }
+        model.place_bodies();
         Ok(())
     }
 
@@ -240,8 +274,10 @@ impl Parameters {
 /// Takes back all that parameters change.
 fn restore(base: &Model, base_scene: &Scene, model: &mut Model, scene: &mut Scene) {
     model.gravity = base.gravity;
-    model.bodies.iter_mut().zip(&base.bodies).for_each(|(own, body)| own.inertia = body.inertia);
-    model.tree.nodes.iter_mut().zip(&base.tree.nodes).for_each(|(own, node)| own.inertia = node.inertia);
+    for (own, body) in model.bodies.iter_mut().zip(&base.bodies) {
+        (own.inertia, own.pose, own.pose_in_parent) = (body.inertia, body.pose, body.pose_in_parent);
+    }
+    model.tree.nodes.copy_from_slice(&base.tree.nodes);
     model.joints.iter_mut().zip(&base.joints).for_each(|(own, joint)| own.range = joint.range);
     model.actuators.iter_mut().zip(&base.actuators).for_each(|(own, actuator)| own.law = actuator.law);
     model.materials.truncate(base.materials.len());
@@ -272,6 +308,8 @@ fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> 
         P::Gravity
         | P::Coms
         | P::Inertias
+        | P::BodyPositions
+        | P::BodyQuaternions
         | P::GeomPositions
         | P::GeomQuaternions
         | P::Gains

@@ -243,9 +243,11 @@ struct Shapes {
     inner_radii: Vec<f64>,
 }
 
-/// Whether the nodes of a model hang from each other as those of another, by the same joints.
+/// Whether the nodes of a model hang from each other as those of another, by the same joints in the same places.
 fn is_linked_as(model: &Model, other: &Model) -> bool {
-    let links = |model: &Model| model.tree.nodes.iter().map(|node| (node.parent, node.joint)).collect::<Vec<_>>();
+    let links = |model: &Model| {
+        model.tree.nodes.iter().map(|node| (node.parent, node.joint, node.pos, node.rot)).collect::<Vec<_>>()
+    };
     links(model) == links(other)
 }
 

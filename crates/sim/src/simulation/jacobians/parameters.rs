@@ -50,6 +50,8 @@ impl Parameter {
             Self::Frictions
             | Self::TorsionalFrictions
             | Self::RollingFrictions
+            | Self::BodyPositions
+            | Self::BodyQuaternions
             | Self::Frictionloss
             | Self::JointRanges
             | Self::GeomQuaternions
