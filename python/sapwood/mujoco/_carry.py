@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import warnings
 import weakref
@@ -13,19 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood._sapwood import Model, load
+from sapwood._sapwood import Model, _MujocoNumbers, load
+from sapwood.mujoco._layout import OPTION
 from sapwood.mujoco._text import text_of
 
 __all__ = ["Carried", "carry"]
 
-memcmp = ctypes.CDLL(None).memcmp
-memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
-
 PREFIXES = ("body", "jnt", "dof", "geom", "site", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "sensor")
 """Kinds of elements whose numbers are Sapwood's, too."""
-
-OPTIONS_BEFORE_GRAVITY, OPTIONS_FROM_OVERRIDDEN_FRICTION = 48, 84
-"""Where options lie in memory, bytes: from ``impratio`` to ``gravity``, from ``o_friction`` to the flags."""
 
 MAX_GAP = 512
 """Arrays that lie no farther apart, bytes, are compared as one."""
@@ -51,9 +45,7 @@ class Watched:
     def __init__(self, mj_model: Any, near_rigid: bool) -> None:
         self.near_rigid = near_rigid
         self.version = 0
-        spans = self._spans(mj_model)
-        self._keep = [np.empty(size, np.uint8) for _, size in spans]
-        self._pairs = [(copy.ctypes.data, at, size) for copy, (at, size) in zip(self._keep, spans, strict=True)]
+        self._numbers = _MujocoNumbers(self._spans(mj_model))
         self._make(mj_model)
 
     @staticmethod
@@ -65,8 +57,9 @@ class Watched:
         arrays = [getattr(m, name) for name in [*names, "qpos0", "qpos_spring", *heights]]
         places = [(a.ctypes.data, a.nbytes) for a in arrays if isinstance(a, np.ndarray) and a.nbytes]
         # All options between the first and the last that count, but for the time step.
-        first, last = m.opt.gravity.ctypes.data - OPTIONS_BEFORE_GRAVITY, m.opt.o_friction.ctypes.data
-        places.append((first, last + OPTIONS_FROM_OVERRIDDEN_FRICTION - first))
+        options = m.opt.gravity.ctypes.data - OPTION["gravity"]
+        first, end = OPTION["impratio"], OPTION["sdf_initpoints"]
+        places.append((options + first, end - first))
         spans: list[tuple[int, int]] = []
         for at, size in sorted(places):
             if spans and at <= sum(spans[-1]) + MAX_GAP:
@@ -82,22 +75,15 @@ class Watched:
                 warnings.simplefilter("ignore")
             self.carried = carry(m, near_rigid=self.near_rigid)
         # Last: a model that is refused is refused again.
-        for copy, at, size in self._pairs:
-            ctypes.memmove(copy, at, size)
+        self._numbers.keep()
         self.version += 1
 
     def update(self, m: Any) -> None:
         """Makes the model again if a number has changed."""
-        if self._has_changed():
+        if self._numbers.differ():
             with _making:
-                if self._has_changed():
+                if self._numbers.differ():
                     self._make(m)
-
-    def _has_changed(self) -> bool:
-        for copy, at, size in self._pairs:  # noqa: SIM110  any() takes twice as long
-            if memcmp(copy, at, size):
-                return True
-        return False
 
 
 _watched: dict[tuple[int, bool], Watched] = {}
