@@ -117,6 +117,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenes::scene, module)?)?;
     module.add_function(wrap_pyfunction!(scenes::scene_mjcf, module)?)?;
     module.add_function(wrap_pyfunction!(command::_command, module)?)?;
+    module.add_function(wrap_pyfunction!(mujoco::_load_mujoco, module)?)?;
     module.add_function(wrap_pyfunction!(viewer::_scene_json, module)?)?;
     module.add_function(wrap_pyfunction!(sap_solve::sap_solve, module)?)?;
     module.add_function(wrap_pyfunction!(spd::spd_solve, module)?)?;

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood._sapwood import Model, _MujocoNumbers, load
+from sapwood._sapwood import Model, _load_mujoco, _MujocoNumbers
 from sapwood.mujoco._layout import OPTION
 from sapwood.mujoco._text import text_of
 
@@ -21,7 +21,10 @@ __all__ = ["Carried", "carry"]
 PREFIXES = ("body", "jnt", "dof", "geom", "site", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "sensor")
 """Kinds of elements whose numbers are Sapwood's, too."""
 
-MAX_GAP = 512
+LOOKS = ("_rgba", "_matid", "_user")
+"""Ends of names of what has no part in the motion."""
+
+MAX_GAP = 64
 """Arrays that lie no farther apart, bytes, are compared as one."""
 
 
@@ -31,12 +34,14 @@ class Carried(NamedTuple):
     model: Model
     equalities: list[int]
     activations: list[int]
+    meshes: frozenset[int]
 
 
-def carry(mj_model: Any, *, near_rigid: bool = False) -> Carried:
-    """The model of the arrays of a compiled ``MjModel``."""
-    text = text_of(mj_model, near_rigid=near_rigid)
-    return Carried(load(text.text, assets=text.assets), text.equalities, text.activations)
+def carry(mj_model: Any, *, near_rigid: bool = False, before: Carried | None = None) -> Carried:
+    """The model of the arrays of a compiled ``MjModel``; meshes are those of ``before``, if it has them."""
+    text = text_of(mj_model, near_rigid=near_rigid, known=before.meshes if before else frozenset())
+    model = _load_mujoco(text.text, text.assets, before.model if before else None)
+    return Carried(model, text.equalities, text.activations, text.meshes)
 
 
 class Watched:
@@ -44,14 +49,15 @@ class Watched:
 
     def __init__(self, mj_model: Any, near_rigid: bool) -> None:
         self.near_rigid = near_rigid
-        self.version = 0
+        self.carried = carry(mj_model, near_rigid=near_rigid)
+        self.version = 1
         self._numbers = _MujocoNumbers(self._spans(mj_model))
-        self._make(mj_model)
+        self._numbers.keep()
 
     @staticmethod
     def _spans(m: Any) -> list[tuple[int, int]]:
         """Where the numbers lie in memory: neighbours as one, (address, bytes)."""
-        names = [name for name in dir(m) if name.split("_")[0] in PREFIXES and "_" in name]
+        names = [name for name in dir(m) if name.split("_")[0] in PREFIXES and "_" in name and not name.endswith(LOOKS)]
         # Episodes may draw heights anew; no program changes meshes while it runs.
         heights = ["hfield_data"] if m.nhfield else []
         arrays = [getattr(m, name) for name in [*names, "qpos0", "qpos_spring", *heights]]
@@ -71,9 +77,8 @@ class Watched:
 
     def _make(self, m: Any) -> None:
         with warnings.catch_warnings():
-            if self.version:  # said once
-                warnings.simplefilter("ignore")
-            self.carried = carry(m, near_rigid=self.near_rigid)
+            warnings.simplefilter("ignore")  # said once
+            self.carried = carry(m, near_rigid=self.near_rigid, before=self.carried)
         # Last: a model that is refused is refused again.
         self._numbers.keep()
         self.version += 1
