@@ -61,10 +61,11 @@ def check() -> None:
     contact = _structure("mjContact")
     offsets, size = _MujocoWorld.contact_layout()
     is_known = size == ctypes.sizeof(contact) and all(getattr(contact, name).offset == at for name, at in offsets)
-    m = mujoco.MjModel.from_xml_string("<mujoco><worldbody><body><freejoint/><geom size='1'/></body></worldbody></mujoco>")
+    body = "<body><freejoint/><geom size='1'/></body>"
+    m = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     d = mujoco.MjData(m)
     d.time, d.ncon, d.flg_rnepost = 0.5, 3, True
-    found = {
+    found: dict[str, tuple[Any, Any]] = {
         "time": (ctypes.c_double, 0.5),
         "ncon": (ctypes.c_int, 3),
         "flg_rnepost": (ctypes.c_bool, True),
