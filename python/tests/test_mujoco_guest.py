@@ -192,6 +192,7 @@ def test_every_part_comes_over() -> None:
 
 def test_a_step_is_that_of_a_simulation() -> None:
     m, d = compiled()
+    guest.configure(sigma=1e-5)
     sim = sw.Simulation(from_mujoco(m))
     rng = np.random.default_rng(1)
     for k in range(200):
@@ -437,11 +438,34 @@ def test_contacts_yield_as_those_of_mujoco() -> None:
     assert depths[1] == pytest.approx(depths[0], rel=1e-3)
 
 
+SLIDING = """<mujoco><option cone="elliptic" timestep=".0025"/><worldbody><geom type="plane" size="5 5 1"/>
+<body pos="0 0 .0499"><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+<geom type="box" size=".1 .1 .05" mass="1" friction="1 0 0"/></body></worldbody></mujoco>"""
+
+
+def test_friction_creeps_as_that_of_mujoco() -> None:
+    speeds = []
+    for step in (mujoco.mj_step, guest.step):
+        m, d = compiled(SLIDING)
+        d.qfrc_applied[0] = 4  # of 9.81 that friction bears
+        for _ in range(400):
+            step(m, d)
+        speeds.append(float(d.qvel[0]))
+    assert 1e-4 < speeds[0] < 0.1
+    assert speeds[1] == pytest.approx(speeds[0], rel=0.5)
+    guest.configure(near_rigid=True)
+    m, d = compiled(SLIDING)
+    d.qfrc_applied[0] = 4
+    guest.step(m, d, 400)
+    assert abs(d.qvel[0]) < 1e-5
+
+
 def test_a_model_that_is_made_again_has_its_meshes() -> None:
     m, d = compiled()
     guest.step(m, d)
     m.body_pos[-1, 0] += 0.1
     guest.step(m, d)
+    guest.configure(sigma=1e-5)
     other = mujoco.MjData(m)
     guest.step(m, other)
     one = from_mujoco(m)

@@ -102,6 +102,24 @@ def _stages(m: Any) -> list[Callable[..., None]]:
     return stages
 
 
+def _sigma(m: Any) -> dict[str, float]:
+    """How much friction gives way, as an option of ``Simulation``; none where nothing collides.
+
+    MuJoCo's friction is a damper: what sticks under a force f creeps with R f/b, where R = (1 − d)/d Â for the impedance
+    d and the inverse weight Â, over ``impratio``, and b is the damping of ``solref``. Grasps count on it. Sapwood's
+    creeps with σ W f dt. There is one σ for all geoms: the median of those that they would have.
+    """
+    collides = (m.geom_contype | m.geom_conaffinity) != 0
+    if not collides.any():
+        return {}
+    (time, ratio), (least, greatest) = m.geom_solref[collides].T, np.clip(m.geom_solimp[collides, :2].T, 1e-4, 0.9999)
+    dt = m.opt.timestep
+    damping = np.where(time > 0, 2 / (greatest * np.maximum(time, 2 * dt)), -ratio / greatest)
+    # Sapwood's W of a contact is its mean over √3.
+    creep = np.sqrt(3) * (1 - least) / (least * np.maximum(damping, 1e-6) * dt * m.opt.impratio)
+    return {"sigma": float(np.clip(np.median(creep), 1e-5, 1.0))}
+
+
 def _write_other_rows(m: Any, d: Any) -> None:
     """Forces of equalities, dry friction and limits, by least squares: what contacts leave of all."""
     count = d.ne + d.nf + d.nl  # contacts come after these
@@ -148,8 +166,9 @@ class World:
         kinds = np.column_stack([m.geom_condim, m.geom_priority]).astype(float)
         has_readers = bool(m.neq) or bool(np.isin(m.sensor_type, LIMIT_SENSORS).any())
         options = m.opt.gravity.ctypes.data - OPTION["gravity"]
+        softness = {} if self.near_rigid else _sigma(m)
         parts = _Parts(
-            simulation=Simulation(carried.model, timestep=m.opt.timestep, **self.options),
+            simulation=Simulation(carried.model, timestep=m.opt.timestep, **{**softness, **self.options}),
             fields={"timestep": options + OPTION["timestep"], **{name: d._address + DATA[name] for name in FIELDS}},
             activations=carried.activations,
             equalities=[] if m.opt.disableflags & OFF else carried.equalities,
