@@ -63,8 +63,11 @@ __all__ = [
     "TendonView",
     "Tracking",
     "Views",
+    "_MujocoNumbers",
+    "_MujocoWorld",
     "__version__",
     "_command",
+    "_load_mujoco",
     "_scene_json",
     "character",
     "character_mjcf",
@@ -2560,6 +2563,7 @@ class Batch:
 def _command(words: list[str]) -> int: ...
 def _scene_json(model: Model) -> str: ...
 def _load_mujoco(text: str, assets: Mapping[str, bytes], like: Model | None) -> Model: ...
+
 @final
 class _MujocoNumbers:
     def __new__(cls, spans: list[tuple[int, int]]) -> _MujocoNumbers: ...

@@ -105,7 +105,7 @@ def _stages(m: Any) -> list[Callable[..., None]]:
 def _sigma(m: Any) -> dict[str, float]:
     """How much friction gives way, as an option of ``Simulation``; none where nothing collides.
 
-    MuJoCo's friction is a damper: what sticks under a force f creeps with R f/b, where R = (1 − d)/d Â for the impedance
+    MuJoCo's friction is a damper: what sticks under a force f creeps with R f/b, where R = (1 − d)/d Â of the impedance
     d and the inverse weight Â, over ``impratio``, and b is the damping of ``solref``. Grasps count on it. Sapwood's
     creeps with σ W f dt. There is one σ for all geoms: the median of those that they would have.
     """
