@@ -192,6 +192,7 @@ def test_every_part_comes_over() -> None:
 
 def test_a_step_is_that_of_a_simulation() -> None:
     m, d = compiled()
+    guest.configure(sigma=1e-5)
     sim = sw.Simulation(from_mujoco(m))
     rng = np.random.default_rng(1)
     for k in range(200):
@@ -389,6 +390,91 @@ def test_rollouts_are_steps() -> None:
     np.testing.assert_array_equal(states[1, -1, 1 : 1 + m.nq], d.qpos)
 
 
+def test_batches_make_the_same_steps() -> None:
+    from mujoco import batch
+
+    m, d = compiled(BALL.format("elliptic"))
+    heights = np.array([0.2, 0.1, 0.5])
+    with guest.physics():
+        worlds = batch.Batch(m, nsim=3, nthread=2)
+        q, places = worlds.bind("qpos"), worlds.bind("xpos")
+        q[:, 2] = heights
+        worlds.step(nstep=60)
+        for k, height in enumerate(heights):
+            mujoco.mj_resetData(m, d)
+            d.qpos[2] = height
+            mujoco.mj_step(m, d, 60)
+            np.testing.assert_array_equal(q[k], d.qpos)
+            np.testing.assert_array_equal(places[k], d.xpos)
+        recorded = worlds.rollout(5, record=("qpos", "ncon"))
+        mujoco.mj_step(m, d, 5)
+        np.testing.assert_array_equal(recorded["qpos"][2, -1], d.qpos)
+        # Each world with a mass of its own; the first and the last are in flight.
+        worlds.body(1).mass = [[1], [2], [4]]
+        worlds.bind("xfrc_applied")[:, 1, 2] = 40
+        before = np.array(worlds.bind("qvel")[:, 2])
+        worlds.step()
+        gained = (worlds.bind("qvel")[:, 2] - before) / m.opt.timestep
+    np.testing.assert_allclose(gained[[0, 2]], [40 - 9.81, 10 - 9.81])
+
+
+PRESSED = """<mujoco><option cone="elliptic"/><default><geom solref=".01 1" solimp=".99 .99 .01" condim="3"/></default>
+<worldbody><geom type="box" size=".1 .1 .01" pos="0 0 -.01"/>
+<body pos=".3 0 .002"><joint type="slide" axis="0 0 1" armature=".001" damping="1"/>
+<inertial mass=".01" pos="0 0 .1" diaginertia=".001 .001 .001"/><geom type="box" size=".03 .03 .002" pos="-.3 0 0"/>
+</body></worldbody></mujoco>"""
+"""A thin plate, pressed into another by more than a tenth of its thickness."""
+
+
+def test_contacts_yield_as_those_of_mujoco() -> None:
+    depths = []
+    for step in (mujoco.mj_step, guest.step):
+        m, d = compiled(PRESSED)
+        for k in range(2000):
+            d.qfrc_applied[0] = -150 * min(k / 1000, 1)
+            step(m, d)
+        depths.append(float(d.qpos[0]))
+    assert depths[0] < -1e-3
+    assert depths[1] == pytest.approx(depths[0], rel=1e-3)
+
+
+SLIDING = """<mujoco><option cone="elliptic" timestep=".0025"/><worldbody><geom type="plane" size="5 5 1"/>
+<body pos="0 0 .0499"><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+<geom type="box" size=".1 .1 .05" mass="1" friction="1 0 0"/></body></worldbody></mujoco>"""
+
+
+def test_friction_creeps_as_that_of_mujoco() -> None:
+    speeds = []
+    for step in (mujoco.mj_step, guest.step):
+        m, d = compiled(SLIDING)
+        d.qfrc_applied[0] = 4  # of 9.81 that friction bears
+        for _ in range(400):
+            step(m, d)
+        speeds.append(float(d.qvel[0]))
+    assert 1e-4 < speeds[0] < 0.1
+    assert speeds[1] == pytest.approx(speeds[0], rel=0.5)
+    guest.configure(near_rigid=True)
+    m, d = compiled(SLIDING)
+    d.qfrc_applied[0] = 4
+    guest.step(m, d, 400)
+    assert abs(d.qvel[0]) < 1e-5
+
+
+def test_a_model_that_is_made_again_has_its_meshes() -> None:
+    m, d = compiled()
+    guest.step(m, d)
+    m.body_pos[-1, 0] += 0.1
+    guest.step(m, d)
+    guest.configure(sigma=1e-5)
+    other = mujoco.MjData(m)
+    guest.step(m, other)
+    one = from_mujoco(m)
+    np.testing.assert_array_equal(_carry._watched[id(m), False].carried.model.body_masses, one.body_masses)
+    sim = sw.Simulation(one)
+    sim.step()
+    np.testing.assert_array_equal(other.qpos, sim.q)
+
+
 def test_options_of_guests() -> None:
     m, d = compiled(BALL.format("elliptic"))
     depths: list[Array] = []
@@ -434,6 +520,31 @@ def test_a_program_that_nobody_edits(tmp_path: Path) -> None:
     done = run("-m", "sapwood.mujoco", str(program), "a")
     assert done.stdout.split(maxsplit=1) == ["sapwood.mujoco._install", "['a'] __main__\n"], done.stderr
     assert run("-m", "sapwood.mujoco").returncode == 2
+
+
+def test_a_variable_of_the_environment(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[1] / "wheel-data" / "platlib"
+    if not folder.is_dir():
+        pytest.skip("not in the repository")
+    program = tmp_path / "program.py"
+    words = f"import site; site.addsitedir({str(folder)!r})\n"
+    words += "import sys; assert 'mujoco' not in sys.modules and 'numpy' not in sys.modules\n"
+    program.write_text(words + "import mujoco; print(mujoco.mj_step.__module__)\n")
+    for value, module in (("1", "sapwood.mujoco._install"), ("0", "mujoco._functions"), ("", "mujoco._functions")):
+        done = run(str(program), SAPWOOD_MUJOCO=value)
+        assert done.stdout == f"{module}\n", done.stderr
+
+
+def test_memory_does_not_grow() -> None:
+    import resource
+
+    m, d = compiled()
+    sizes = []
+    for _ in range(4):
+        for _ in range(3000):
+            guest.step(m, d)
+        sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    assert sizes[-1] - sizes[1] < 256  # KiB, of 6000 steps
 
 
 def test_without_the_package(tmp_path: Path) -> None:

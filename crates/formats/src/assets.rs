@@ -4,26 +4,35 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use geometry::Mesh;
 
 /// Contents by name, as the model's files refer to them.
 pub type Assets = BTreeMap<String, Vec<u8>>;
 
+/// Meshes by their names, which another model has already: their files are not read.
+pub type Meshes = BTreeMap<String, Arc<Mesh>>;
+
 thread_local! {
     /// Those of the model that this thread reads.
     static PRESENT: RefCell<Option<Assets>> = const { RefCell::new(None) };
+    static MESHES: RefCell<Meshes> = const { RefCell::new(Meshes::new()) };
 }
 
 /// Calls `read`, whose files are looked for among these, and nowhere else.
-pub(crate) fn with<T>(assets: Assets, read: impl FnOnce() -> T) -> T {
+pub(crate) fn with<T>(assets: Assets, meshes: Meshes, read: impl FnOnce() -> T) -> T {
     /// Ends that, however `read` ends.
     struct End;
     impl Drop for End {
         fn drop(&mut self) {
             PRESENT.with_borrow_mut(|present| *present = None);
+            MESHES.with_borrow_mut(Meshes::clear);
         }
     }
     let named = assets.into_iter().map(|(name, content)| (plain(Path::new(&name.replace('\\', "/"))), content));
     PRESENT.with_borrow_mut(|present| *present = Some(named.collect()));
+    MESHES.with_borrow_mut(|present| *present = meshes);
     let _end = End;
     read()
 }
@@ -38,6 +47,11 @@ pub(crate) fn read(path: &Path) -> Option<io::Result<Vec<u8>>> {
             io::Error::new(io::ErrorKind::NotFound, format!("it is not among the assets: {}{more}", names.join(", ")))
         }))
     })
+}
+
+/// The mesh of this name that another model has already.
+pub(crate) fn mesh(name: &str) -> Option<Arc<Mesh>> {
+    MESHES.with_borrow(|meshes| meshes.get(name).cloned())
 }
 
 /// Whether files are those that are given.

@@ -48,7 +48,7 @@ use std::path::{Path, PathBuf};
 
 use multibody::Warning;
 
-pub use assets::Assets;
+pub use assets::{Assets, Meshes};
 pub use binary::{BytesError, from_bytes, to_bytes};
 pub use error::LoadError;
 pub use ground::add_ground;
@@ -104,7 +104,20 @@ pub fn load_str(text: &str, base_dir: Option<&Path>, options: &LoadOptions) -> R
 /// # Errors
 /// As [`load`].
 pub fn load_with_assets(text: &str, assets: Assets, options: &LoadOptions) -> Result<Loaded, LoadError> {
-    assets::with(assets, || load_text(text, "", Some(Path::new("")), options))
+    load_with_meshes(text, assets, Meshes::new(), options)
+}
+
+/// [`load_with_assets`] of a model whose meshes of these names another one has already: their files need not be there.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with_meshes(
+    text: &str,
+    assets: Assets,
+    meshes: Meshes,
+    options: &LoadOptions,
+) -> Result<Loaded, LoadError> {
+    assets::with(assets, meshes, || load_text(text, "", Some(Path::new("")), options))
 }
 
 fn load_text(text: &str, file: &str, base: Option<&Path>, options: &LoadOptions) -> Result<Loaded, LoadError> {

@@ -19,6 +19,9 @@ const EXPECTED_BEYOND: f64 = 0.25;
 /// has lost more digits is left to a simulation. In 64 bits it is the solver's tolerance.
 const SINGLE_AGREEMENT: f64 = 1e-2;
 
+/// Velocities below this are round-off, m/s: those along contacts that nothing can move, such as of a slide with the floor beside it.
+const NO_SPEED: f64 = 1e-12;
+
 impl<T: Bundle> Lanes<T> {
     /// Finds the velocities at the end of the step from those of free motion, in the lanes `pending`.
     #[inline(always)]
@@ -300,7 +303,8 @@ impl<T: Bundle> Lanes<T> {
             }
         }
         let tolerance = wide::<T>(by_precision::<T>(plan.solver_options.tolerance, SINGLE_AGREEMENT).powi(2));
-        let disagrees = positive(error - tolerance * (size + self.free_speed())) & self.space.open;
+        let allowed = tolerance.mul_add(size + self.free_speed(), wide(NO_SPEED * NO_SPEED));
+        let disagrees = positive(error - allowed) & self.space.open;
         self.fallback |= disagrees & !self.recovering;
         self.space.open = news & !self.fallback;
     }

@@ -25,10 +25,6 @@ pub const STIFFEST: f64 = 1e-6;
 /// How much faster than a contact that is righted other points of its body may become.
 pub const LONGEST_LEVER: f64 = 10.0;
 
-/// Links of one robot that overlap by more than this share of their inner radius overlap by construction: what their
-/// joints make of a spring there, whose normal may pass near an axis, has nothing to do with its stiffness per unit of mass.
-pub const SPRING_WITHIN: f64 = 0.1;
-
 /// From the mobility tr W/(3√3) to the mean of W's diagonal: what three rows with a stiffness per mass must weigh for
 /// bodies to swing at its rate.
 pub const MEAN: f64 = 1.732_050_807_568_877_2;

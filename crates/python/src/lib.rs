@@ -107,6 +107,8 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<imitation::ImitationEpisodes>()?;
     module.add_class::<builder::Assembly>()?;
     module.add_class::<tracking::Tracking>()?;
+    module.add_class::<mujoco::MujocoNumbers>()?;
+    module.add_class::<mujoco::MujocoWorld>()?;
     // Their names are those of the modules that they are meant for.
     module.add("SapProblem", module.py().get_type::<sap_problem::SapProblem>())?;
     module.add("SpdSolver", module.py().get_type::<spd::SpdSolver>())?;
@@ -117,6 +119,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenes::scene, module)?)?;
     module.add_function(wrap_pyfunction!(scenes::scene_mjcf, module)?)?;
     module.add_function(wrap_pyfunction!(command::_command, module)?)?;
+    module.add_function(wrap_pyfunction!(mujoco::_load_mujoco, module)?)?;
     module.add_function(wrap_pyfunction!(viewer::_scene_json, module)?)?;
     module.add_function(wrap_pyfunction!(sap_solve::sap_solve, module)?)?;
     module.add_function(wrap_pyfunction!(spd::spd_solve, module)?)?;

@@ -129,7 +129,7 @@ pub fn load_text(py: Python<'_>, text: &str) -> PyResult<Model> {
 }
 
 /// Files by name: bytes, or text.
-fn contents(value: &Bound<'_, PyAny>) -> PyResult<Assets> {
+pub fn contents(value: &Bound<'_, PyAny>) -> PyResult<Assets> {
     let wrong = || wrong_type("assets", value, "a mapping from names of files to bytes or text");
     let mut assets = Assets::new();
     for item in value.call_method0("items").map_err(|_| wrong())?.try_iter()? {

@@ -90,6 +90,11 @@ impl Simulation {
         self.model.get()
     }
 
+    /// What looks at signals while it computes.
+    pub fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
     /// The arrays that Python sees.
     pub fn live(&self) -> &LiveState {
         &self.live

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import threading
 import warnings
 import weakref
@@ -13,21 +12,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sapwood._sapwood import Model, load
+from sapwood._sapwood import Model, _load_mujoco, _MujocoNumbers
+from sapwood.mujoco._layout import OPTION
 from sapwood.mujoco._text import text_of
 
 __all__ = ["Carried", "carry"]
 
-memcmp = ctypes.CDLL(None).memcmp
-memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
-
 PREFIXES = ("body", "jnt", "dof", "geom", "site", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "sensor")
 """Kinds of elements whose numbers are Sapwood's, too."""
 
-OPTIONS_BEFORE_GRAVITY, OPTIONS_FROM_OVERRIDDEN_FRICTION = 48, 84
-"""Where options lie in memory, bytes: from ``impratio`` to ``gravity``, from ``o_friction`` to the flags."""
+LOOKS = ("_rgba", "_matid", "_user")
+"""Ends of names of what has no part in the motion."""
 
-MAX_GAP = 512
+MAX_GAP = 64
 """Arrays that lie no farther apart, bytes, are compared as one."""
 
 
@@ -37,12 +34,14 @@ class Carried(NamedTuple):
     model: Model
     equalities: list[int]
     activations: list[int]
+    meshes: frozenset[int]
 
 
-def carry(mj_model: Any, *, near_rigid: bool = False) -> Carried:
-    """The model of the arrays of a compiled ``MjModel``."""
-    text = text_of(mj_model, near_rigid=near_rigid)
-    return Carried(load(text.text, assets=text.assets), text.equalities, text.activations)
+def carry(mj_model: Any, *, near_rigid: bool = False, before: Carried | None = None) -> Carried:
+    """The model of the arrays of a compiled ``MjModel``; meshes are those of ``before``, if it has them."""
+    text = text_of(mj_model, near_rigid=near_rigid, known=before.meshes if before else frozenset())
+    model = _load_mujoco(text.text, text.assets, before.model if before else None)
+    return Carried(model, text.equalities, text.activations, text.meshes)
 
 
 class Watched:
@@ -50,23 +49,23 @@ class Watched:
 
     def __init__(self, mj_model: Any, near_rigid: bool) -> None:
         self.near_rigid = near_rigid
-        self.version = 0
-        spans = self._spans(mj_model)
-        self._keep = [np.empty(size, np.uint8) for _, size in spans]
-        self._pairs = [(copy.ctypes.data, at, size) for copy, (at, size) in zip(self._keep, spans, strict=True)]
-        self._make(mj_model)
+        self.carried = carry(mj_model, near_rigid=near_rigid)
+        self.version = 1
+        self._numbers = _MujocoNumbers(self._spans(mj_model))
+        self._numbers.keep()
 
     @staticmethod
     def _spans(m: Any) -> list[tuple[int, int]]:
         """Where the numbers lie in memory: neighbours as one, (address, bytes)."""
-        names = [name for name in dir(m) if name.split("_")[0] in PREFIXES and "_" in name]
+        names = [name for name in dir(m) if name.split("_")[0] in PREFIXES and "_" in name and not name.endswith(LOOKS)]
         # Episodes may draw heights anew; no program changes meshes while it runs.
         heights = ["hfield_data"] if m.nhfield else []
         arrays = [getattr(m, name) for name in [*names, "qpos0", "qpos_spring", *heights]]
         places = [(a.ctypes.data, a.nbytes) for a in arrays if isinstance(a, np.ndarray) and a.nbytes]
         # All options between the first and the last that count, but for the time step.
-        first, last = m.opt.gravity.ctypes.data - OPTIONS_BEFORE_GRAVITY, m.opt.o_friction.ctypes.data
-        places.append((first, last + OPTIONS_FROM_OVERRIDDEN_FRICTION - first))
+        options = m.opt.gravity.ctypes.data - OPTION["gravity"]
+        first, end = OPTION["impratio"], OPTION["sdf_initpoints"]
+        places.append((options + first, end - first))
         spans: list[tuple[int, int]] = []
         for at, size in sorted(places):
             if spans and at <= sum(spans[-1]) + MAX_GAP:
@@ -78,26 +77,18 @@ class Watched:
 
     def _make(self, m: Any) -> None:
         with warnings.catch_warnings():
-            if self.version:  # said once
-                warnings.simplefilter("ignore")
-            self.carried = carry(m, near_rigid=self.near_rigid)
+            warnings.simplefilter("ignore")  # said once
+            self.carried = carry(m, near_rigid=self.near_rigid, before=self.carried)
         # Last: a model that is refused is refused again.
-        for copy, at, size in self._pairs:
-            ctypes.memmove(copy, at, size)
+        self._numbers.keep()
         self.version += 1
 
     def update(self, m: Any) -> None:
         """Makes the model again if a number has changed."""
-        if self._has_changed():
+        if self._numbers.differ():
             with _making:
-                if self._has_changed():
+                if self._numbers.differ():
                     self._make(m)
-
-    def _has_changed(self) -> bool:
-        for copy, at, size in self._pairs:  # noqa: SIM110  any() takes twice as long
-            if memcmp(copy, at, size):
-                return True
-        return False
 
 
 _watched: dict[tuple[int, bool], Watched] = {}

@@ -11,57 +11,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
-from xml.sax.saxutils import quoteattr
 
 import mujoco
 import numpy as np
-from mujoco import (
-    mjtBias,
-    mjtCamLight,
-    mjtCone,
-    mjtDisableBit,
-    mjtDyn,
-    mjtEnableBit,
-    mjtEq,
-    mjtGain,
-    mjtGeom,
-    mjtJoint,
-    mjtObj,
-    mjtSensor,
-    mjtTrn,
-    mjtWrap,
-)
+from mujoco import mjtCamLight, mjtCone, mjtDisableBit, mjtEnableBit, mjtEq, mjtGeom, mjtJoint, mjtObj, mjtWrap
+
+from sapwood.mujoco._actuation import Actuation
+from sapwood.mujoco._words import element, kind_of
 
 __all__ = ["Text", "text_of"]
 
-SENSORS = {
-    mjtSensor.mjSENS_JOINTACTFRC: "jointactuatorfrc",
-    mjtSensor.mjSENS_TENDONACTFRC: "tendonactuatorfrc",
-    mjtSensor.mjSENS_GEOMDIST: "distance",
-    mjtSensor.mjSENS_GEOMNORMAL: "normal",
-    mjtSensor.mjSENS_GEOMFROMTO: "fromto",
-}
-"""Elements whose names are not those of the enumeration."""
-
-CONTACT_FIELDS = ("found", "force", "torque", "dist", "pos", "normal", "tangent", "linvel", "angvel")
-RAY_FIELDS = ("dist", "dir", "origin", "point", "normal", "depth")
-REDUCTIONS = ("none", "mindist", "maxforce", "netforce")
-FRAMES = {mjtObj.mjOBJ_BODY: "body", mjtObj.mjOBJ_XBODY: "xbody", mjtObj.mjOBJ_GEOM: "geom", mjtObj.mjOBJ_SITE: "site"}
 FLAGS = (
     "constraint equality frictionloss limit contact spring damper gravity clampctrl filterparent actuation".split()  # noqa: SIM905
 )
 MIN_SIZE = 1e-9
 """Programs make geoms vanish by sizes of 0, m, which files cannot have."""
-
-DYNAMICS = {
-    mjtDyn.mjDYN_NONE: "none",
-    mjtDyn.mjDYN_INTEGRATOR: "integrator",
-    mjtDyn.mjDYN_FILTER: "filter",
-    mjtDyn.mjDYN_FILTEREXACT: "filterexact",
-    mjtDyn.mjDYN_MUSCLE: "muscle",
-}
-GAINS = {mjtGain.mjGAIN_FIXED: "fixed", mjtGain.mjGAIN_AFFINE: "affine", mjtGain.mjGAIN_MUSCLE: "muscle"}
-BIASES = {mjtBias.mjBIAS_NONE: "none", mjtBias.mjBIAS_AFFINE: "affine", mjtBias.mjBIAS_MUSCLE: "muscle"}
 
 
 class Text(NamedTuple):
@@ -75,31 +39,13 @@ class Text(NamedTuple):
     """MuJoCo's index of each equality constraint."""
     activations: list[int]
     """MuJoCo's address of each activation, the state that an actuator has of its own."""
+    meshes: frozenset[int]
+    """MuJoCo's index of each mesh."""
 
 
-def text_of(model: Any, *, near_rigid: bool = False) -> Text:
-    """The text of a compiled model. What cannot be said is a ``UserWarning`` that names the element."""
-    return _Writer(model, near_rigid).write()
-
-
-def _word(value: Any) -> str:
-    """A value as an attribute has it: all digits of every number."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    return " ".join(map(repr, np.asarray(value).ravel().tolist()))
-
-
-def _element(tag: str, /, *children: str, **attributes: Any) -> str:
-    """An element; attributes that are None are left out."""
-    said = "".join(f" {key}={quoteattr(_word(value))}" for key, value in attributes.items() if value is not None)
-    return f"<{tag}{said}>{''.join(children)}</{tag}>" if children else f"<{tag}{said}/>"
-
-
-def _is_kind(value: int, enumeration: Any) -> str:
-    """The name of a constant in lower case, without its prefix."""
-    return str(enumeration(value).name).split("_", 1)[1].lower()
+def text_of(model: Any, *, near_rigid: bool = False, known: frozenset[int] = frozenset()) -> Text:
+    """The text of a compiled model, without files of known meshes. What cannot be said is a ``UserWarning``."""
+    return _Writer(model, near_rigid, known).write()
 
 
 def _by_body(bodies: Any) -> dict[int, list[int]]:
@@ -110,12 +56,13 @@ def _by_body(bodies: Any) -> dict[int, list[int]]:
     return found
 
 
-class _Writer:
-    def __init__(self, model: Any, near_rigid: bool) -> None:
-        self.m = model
-        self.near_rigid = near_rigid
+class _Writer(Actuation):
+    def __init__(self, model: Any, near_rigid: bool, known: frozenset[int]) -> None:
+        super().__init__(model, near_rigid)
+        self.known = known
+        is_solid = np.isin(model.geom_type, [mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_SDF])
+        self.mesh_ids = sorted({int(k) for k in model.geom_dataid[is_solid]})
         self.assets: dict[str, bytes] = {}
-        self.needed: set[tuple[mjtObj, int]] = set()
         self.sites_of = _by_body(model.site_bodyid)
         self.cameras_of = _by_body(model.cam_bodyid)
 
@@ -126,41 +73,21 @@ class _Writer:
         actuators, activations = self.actuators()
         contact, tendons, sensors = self.contact(), list(self.tendons()), list(self.sensors())
         sections = [
-            _element("compiler", angle="radian", autolimits="false", inertiafromgeom="false"),
+            element("compiler", angle="radian", autolimits="false", inertiafromgeom="false"),
             self.option(),
-            _element("worldbody", *self.world()),
-            _element("asset", *self.meshes(), *self.height_fields()),
-            _element("contact", *contact),
-            _element("tendon", *tendons),
-            _element("equality", *equality),
-            _element("actuator", *actuators),
-            _element("sensor", *sensors),
-            _element("keyframe", *self.keys(activations)),
-            _element("statistic", center=m.stat.center, extent=float(m.stat.extent)),
+            element("worldbody", *self.world()),
+            element("asset", *self.meshes(), *self.height_fields()),
+            element("contact", *contact),
+            element("tendon", *tendons),
+            element("equality", *equality),
+            element("actuator", *actuators),
+            element("sensor", *sensors),
+            element("keyframe", *self.keys(activations)),
+            element("statistic", center=m.stat.center, extent=float(m.stat.extent)),
         ]
         name = m.names.split(b"\0", 1)[0].decode()
-        text = _element("mujoco", *sections, model=name)
-        return Text(text, self.assets, equalities, activations)
-
-    def own_name(self, kind: mjtObj, index: int) -> str | None:
-        """The name that the model gives."""
-        return mujoco.mj_id2name(self.m, int(kind), index) or None
-
-    def ref(self, kind: mjtObj, index: int) -> str:
-        """The name by which something is referred to, made up where it has none."""
-        if kind == mjtObj.mjOBJ_BODY and index == 0:
-            return "world"
-        self.needed.add((kind, index))
-        name = self.own_name(kind, index)
-        if name is None:
-            name = f"{_is_kind(int(kind), mjtObj)} {index}"
-            while mujoco.mj_name2id(self.m, int(kind), name) >= 0:
-                name += "'"
-        return name
-
-    def name(self, kind: mjtObj, index: int) -> str | None:
-        """The name of an element, if it has one or something refers to it."""
-        return self.ref(kind, index) if (kind, index) in self.needed else self.own_name(kind, index)
+        text = element("mujoco", *sections, model=name)
+        return Text(text, self.assets, equalities, activations, frozenset(self.mesh_ids))
 
     def warn(self) -> None:
         """Names what has no words in the text."""
@@ -171,10 +98,7 @@ class _Writer:
         ]
         for kind, index, message in flexes + plugins:
             name = self.own_name(kind, index) or index
-            warnings.warn(f"{_is_kind(int(kind), mjtObj)} {name}: {message}", UserWarning, stacklevel=5)
-
-    def compliance(self, solref: Any, solimp: Any, suffix: str = "") -> dict[str, Any]:
-        return {} if self.near_rigid else {f"solref{suffix}": solref, f"solimp{suffix}": solimp}
+            warnings.warn(f"{kind_of(int(kind), mjtObj)} {name}: {message}", UserWarning, stacklevel=5)
 
     def option(self) -> str:
         o = self.m.opt
@@ -183,9 +107,9 @@ class _Writer:
         if o.enableflags & mjtEnableBit.mjENBL_OVERRIDE:
             flags["override"] = "enable"
         groups = [k for k in range(31) if o.disableactuator >> k & 1]
-        return _element(
+        return element(
             "option",
-            _element("flag", **flags),
+            element("flag", **flags),
             timestep=o.timestep,
             gravity=o.gravity,
             wind=o.wind,
@@ -208,7 +132,7 @@ class _Writer:
             self.ref(mjtObj.mjOBJ_BODY, target)
         children: list[list[str]] = [[] for _ in range(m.nbody)]
         for body in range(m.nbody - 1, 0, -1):
-            element = _element(
+            of_body = element(
                 "body",
                 *self.contents(body),
                 *reversed(children[body]),
@@ -218,7 +142,7 @@ class _Writer:
                 mocap=True if m.body_mocapid[body] >= 0 else None,
                 gravcomp=m.body_gravcomp[body] or None,
             )
-            children[m.body_parentid[body]].append(element)
+            children[m.body_parentid[body]].append(of_body)
         return [*self.contents(0), *reversed(children[0])]
 
     def contents(self, body: int) -> list[str]:
@@ -227,7 +151,7 @@ class _Writer:
         found = []
         if body:
             place = {"pos": m.body_ipos[body], "quat": m.body_iquat[body]}
-            found.append(_element("inertial", **place, mass=m.body_mass[body], diaginertia=m.body_inertia[body]))
+            found.append(element("inertial", **place, mass=m.body_mass[body], diaginertia=m.body_inertia[body]))
         joints = range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body])
         geoms = range(m.body_geomadr[body], m.body_geomadr[body] + m.body_geomnum[body])
         sites, cameras = self.sites_of.get(body, []), self.cameras_of.get(body, [])
@@ -239,10 +163,10 @@ class _Writer:
         kind, q, v = mjtJoint(m.jnt_type[j]), m.jnt_qposadr[j], m.jnt_dofadr[j]
         is_scalar = kind in (mjtJoint.mjJNT_HINGE, mjtJoint.mjJNT_SLIDE)
         limited, effort = bool(m.jnt_limited[j]), bool(m.jnt_actfrclimited[j])
-        return _element(
+        return element(
             "joint",
             name=self.name(mjtObj.mjOBJ_JOINT, j),
-            type=_is_kind(kind, mjtJoint),
+            type=kind_of(kind, mjtJoint),
             pos=m.jnt_pos[j],
             axis=m.jnt_axis[j] if is_scalar else None,
             ref=m.qpos0[q] if is_scalar else None,
@@ -275,10 +199,10 @@ class _Writer:
             pos = pos + self.field_base(asset) * turn.reshape(3, 3)[:, 2]
         material = m.geom_matid[g]
         has_own_colour = material < 0 or not np.array_equal(m.geom_rgba[g], np.array([0.5, 0.5, 0.5, 1], np.float32))
-        return _element(
+        return element(
             "geom",
             name=self.name(mjtObj.mjOBJ_GEOM, g),
-            type=_is_kind(kind, mjtGeom),
+            type=kind_of(kind, mjtGeom),
             pos=pos,
             quat=m.geom_quat[g],
             size=size,
@@ -302,10 +226,10 @@ class _Writer:
 
     def site(self, s: int) -> str:
         m = self.m
-        return _element(
+        return element(
             "site",
             name=self.name(mjtObj.mjOBJ_SITE, s),
-            type=_is_kind(m.site_type[s], mjtGeom),
+            type=kind_of(m.site_type[s], mjtGeom),
             pos=m.site_pos[s],
             quat=m.site_quat[s],
             size=np.maximum(m.site_size[s], MIN_SIZE),
@@ -314,10 +238,10 @@ class _Writer:
     def camera(self, c: int) -> str:
         m = self.m
         mode, target = mjtCamLight(m.cam_mode[c]), m.cam_targetbodyid[c]
-        return _element(
+        return element(
             "camera",
             name=self.name(mjtObj.mjOBJ_CAMERA, c),
-            mode=_is_kind(mode, mjtCamLight),
+            mode=kind_of(mode, mjtCamLight),
             target=self.ref(mjtObj.mjOBJ_BODY, target) if target >= 0 else None,
             pos=m.cam_pos[c],
             quat=m.cam_quat[c],
@@ -328,14 +252,14 @@ class _Writer:
     def meshes(self) -> Iterator[str]:
         """Meshes as files of MuJoCo's binary format, which holds their numbers bit for bit."""
         m = self.m
-        is_solid = np.isin(m.geom_type, [mjtGeom.mjGEOM_MESH, mjtGeom.mjGEOM_SDF])
-        for k in sorted({int(k) for k in m.geom_dataid[is_solid]}):
-            vertices = m.mesh_vert[m.mesh_vertadr[k] :][: m.mesh_vertnum[k]]
-            faces = m.mesh_face[m.mesh_faceadr[k] :][: m.mesh_facenum[k]]
-            counts = np.array([len(vertices), 0, 0, len(faces)], np.int32)
-            self.assets[f"mesh{k}.msh"] = counts.tobytes() + vertices.tobytes() + faces.tobytes()
+        for k in self.mesh_ids:
+            if k not in self.known:
+                vertices = m.mesh_vert[m.mesh_vertadr[k] :][: m.mesh_vertnum[k]]
+                faces = m.mesh_face[m.mesh_faceadr[k] :][: m.mesh_facenum[k]]
+                counts = np.array([len(vertices), 0, 0, len(faces)], np.int32)
+                self.assets[f"mesh{k}.msh"] = counts.tobytes() + vertices.tobytes() + faces.tobytes()
             # Bodies have their inertia already, so that a mesh need not enclose a volume.
-            yield _element("mesh", name=f"mesh {k}", file=f"mesh{k}.msh", inertia="shell")
+            yield element("mesh", name=f"mesh {k}", file=f"mesh{k}.msh", inertia="shell")
 
     def field_heights(self, k: int) -> Any:
         m = self.m
@@ -353,18 +277,18 @@ class _Writer:
             self.assets[f"field{k}.bin"] = counts.tobytes() + heights.tobytes()
             height = float(heights.max() - heights.min()) * scale or scale
             size = [x, y, height, max(below + self.field_base(k), 1e-6)]
-            yield _element("hfield", name=f"field {k}", file=f"field{k}.bin", size=size)
+            yield element("hfield", name=f"field {k}", file=f"field{k}.bin", size=size)
 
     def contact(self) -> list[str]:
         m = self.m
         body, geom = mjtObj.mjOBJ_BODY, mjtObj.mjOBJ_GEOM
         elements = [
-            _element("exclude", body1=self.ref(body, key >> 16), body2=self.ref(body, key & 0xFFFF))
+            element("exclude", body1=self.ref(body, key >> 16), body2=self.ref(body, key & 0xFFFF))
             for key in m.exclude_signature.tolist()
         ]
         for k in range(m.npair):
             elements.append(
-                _element(
+                element(
                     "pair",
                     geom1=self.ref(geom, m.pair_geom1[k]),
                     geom2=self.ref(geom, m.pair_geom2[k]),
@@ -385,7 +309,7 @@ class _Writer:
             limited, effort = bool(m.tendon_limited[t]), bool(m.tendon_actfrclimited[t])
             is_fixed = mjtWrap(m.wrap_type[m.tendon_adr[t]]) == mjtWrap.mjWRAP_JOINT
             material = m.tendon_matid[t]
-            yield _element(
+            yield element(
                 "fixed" if is_fixed else "spatial",
                 *path,
                 name=self.name(mjtObj.mjOBJ_TENDON, t),
@@ -410,21 +334,21 @@ class _Writer:
         m = self.m
         kind, index, number = mjtWrap(m.wrap_type[w]), int(m.wrap_objid[w]), float(m.wrap_prm[w])
         if kind == mjtWrap.mjWRAP_JOINT:
-            return _element("joint", joint=self.ref(mjtObj.mjOBJ_JOINT, index), coef=number)
+            return element("joint", joint=self.ref(mjtObj.mjOBJ_JOINT, index), coef=number)
         if kind == mjtWrap.mjWRAP_PULLEY:
-            return _element("pulley", divisor=number)
+            return element("pulley", divisor=number)
         if kind == mjtWrap.mjWRAP_SITE:
-            return _element("site", site=self.ref(mjtObj.mjOBJ_SITE, index))
+            return element("site", site=self.ref(mjtObj.mjOBJ_SITE, index))
         side = self.ref(mjtObj.mjOBJ_SITE, round(number)) if number >= 0 else None
-        return _element("geom", geom=self.ref(mjtObj.mjOBJ_GEOM, index), sidesite=side)
+        return element("geom", geom=self.ref(mjtObj.mjOBJ_GEOM, index), sidesite=side)
 
     def equalities(self) -> tuple[list[str], list[int]]:
         """The elements, and MuJoCo's index of each."""
         elements, indices = [], []
         for e in range(self.m.neq):
-            element = self.equality(e)
-            if isinstance(element, str):
-                elements.append(element)
+            constraint = self.equality(e)
+            if constraint is not None:
+                elements.append(constraint)
                 indices.append(e)
         return elements, indices
 
@@ -434,7 +358,7 @@ class _Writer:
         kind, first, second = mjtEq(m.eq_type[e]), int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
         data, of = m.eq_data[e], mjtObj(m.eq_objtype[e])
         if kind in (mjtEq.mjEQ_JOINT, mjtEq.mjEQ_TENDON):
-            word, of = _is_kind(kind, mjtEq), mjtObj.mjOBJ_JOINT if kind == mjtEq.mjEQ_JOINT else mjtObj.mjOBJ_TENDON
+            word, of = kind_of(kind, mjtEq), mjtObj.mjOBJ_JOINT if kind == mjtEq.mjEQ_JOINT else mjtObj.mjOBJ_TENDON
             ends = {f"{word}1": self.ref(of, first), f"{word}2": self.ref(of, second) if second >= 0 else None}
             ends["polycoef"] = data[:5]
         elif kind in (mjtEq.mjEQ_CONNECT, mjtEq.mjEQ_WELD):
@@ -454,150 +378,7 @@ class _Writer:
             return None
         compliance = self.compliance(m.eq_solref[e], m.eq_solimp[e])
         name, active = self.name(mjtObj.mjOBJ_EQUALITY, e), m.eq_active0[e]
-        return _element(_is_kind(kind, mjtEq), name=name, active=active, **ends, **compliance)
-
-    def leave_out(self, kind: mjtObj, index: int, message: str) -> None:
-        name = self.own_name(kind, index) or index
-        warnings.warn(f"{_is_kind(int(kind), mjtObj)} {name}: {message}", UserWarning, stacklevel=2)
-
-    def actuators(self) -> tuple[list[str], list[int]]:
-        """The elements, and MuJoCo's address of the activation of each that has one here."""
-        m = self.m
-        elements, activations = [], []
-        is_off = bool(m.opt.disableflags & mjtDisableBit.mjDSBL_ACTUATION)
-        for a in range(m.nactuator):
-            gain, bias = GAINS.get(mjtGain(m.actuator_gaintype[a])), BIASES.get(mjtBias(m.actuator_biastype[a]))
-            dynamics, transmission = DYNAMICS.get(mjtDyn(m.actuator_dyntype[a])), mjtTrn(m.actuator_trntype[a])
-            target = self.transmission(a, transmission)
-            is_simulated = None not in (gain, bias, dynamics, target) and m.actuator_plugin[a] < 0
-            if gain == "muscle":
-                of_joint = transmission in (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
-                scalar = (mjtJoint.mjJNT_HINGE, mjtJoint.mjJNT_SLIDE)
-                acts = (
-                    of_joint and mjtJoint(m.jnt_type[m.actuator_trnid[a, 0]]) in scalar
-                ) or transmission == mjtTrn.mjTRN_TENDON
-                is_simulated = is_simulated and acts and bias != "affine"
-            group = int(m.actuator_group[a])
-            is_disabled = is_off or (0 <= group < 31 and m.opt.disableactuator >> group & 1)
-            if not is_simulated:
-                self.leave_out(mjtObj.mjOBJ_ACTUATOR, a, "not simulated: it takes controls, but has no force")
-                # Something that takes as many controls and does nothing.
-                idle = {"body": "world", "group": group, "ctrllimited": False, "forcelimited": False}
-                name = self.name(mjtObj.mjOBJ_ACTUATOR, a)
-                elements += [
-                    _element("general", name=None if k else name, **idle) for k in range(m.actuator_ctrlnum[a])
-                ]
-                continue
-            if m.actuator_actnum[a] and not is_disabled:
-                activations.append(int(m.actuator_actadr[a]))
-            elements.append(
-                self.actuator(a, {"gaintype": gain, "biastype": bias, "dyntype": dynamics, **(target or {})})
-            )
-        return elements, activations
-
-    def transmission(self, a: int, kind: mjtTrn) -> dict[str, Any] | None:
-        """What an actuator acts on; None where it is not simulated."""
-        first, second = self.m.actuator_trnid[a].tolist()
-        joint, site = mjtObj.mjOBJ_JOINT, mjtObj.mjOBJ_SITE
-        if kind == mjtTrn.mjTRN_JOINT:
-            return {"joint": self.ref(joint, first)}
-        if kind == mjtTrn.mjTRN_JOINTINPARENT:
-            return {"jointinparent": self.ref(joint, first)}
-        if kind == mjtTrn.mjTRN_TENDON:
-            return {"tendon": self.ref(mjtObj.mjOBJ_TENDON, first)}
-        if kind == mjtTrn.mjTRN_SITE:
-            return {"site": self.ref(site, first), "refsite": self.ref(site, second) if second >= 0 else None}
-        if kind == mjtTrn.mjTRN_SLIDERCRANK:
-            ends = {"cranksite": self.ref(site, first), "slidersite": self.ref(site, second)}
-            return {**ends, "cranklength": self.m.actuator_cranklength[a]}
-        return None
-
-    def actuator(self, a: int, words: dict[str, Any]) -> str:
-        m = self.m
-        control, out = m.actuator_ctrladr[a], m.actuator_outadr[a]
-        on = {
-            "ctrl": (m.actuator_ctrllimited, m.actuator_ctrlrange, control),
-            "force": (m.actuator_forcelimited, m.actuator_forcerange, a),
-            "act": (m.actuator_actlimited, m.actuator_actrange, a),
-        }
-        limits: dict[str, Any] = {}
-        for word, (limited, ranges, index) in on.items():
-            is_limited = bool(limited[min(index, len(limited) - 1)])
-            limits |= {f"{word}limited": is_limited, f"{word}range": ranges[index] if is_limited else None}
-        return _element(
-            "general",
-            name=self.name(mjtObj.mjOBJ_ACTUATOR, a),
-            **words,
-            gear=m.actuator_gear[out],
-            gainprm=m.actuator_gainprm[a],
-            biasprm=m.actuator_biasprm[a],
-            dynprm=m.actuator_dynprm[a],
-            **limits,
-            lengthrange=m.actuator_lengthrange[out],
-            actearly=m.actuator_actearly[a],
-            armature=m.actuator_armature[a] or None,
-            damping=m.actuator_damping[a] or None,
-            delay=m.actuator_delay[a] or None,
-            group=m.actuator_group[a],
-        )
-
-    def sensors(self) -> Iterator[str]:
-        m = self.m
-        for s in range(m.nsensor):
-            kind = mjtSensor(m.sensor_type[s])
-            words = self.measured(s, kind)
-            tag = SENSORS.get(kind, _is_kind(kind, mjtSensor))
-            if words is None:
-                self.leave_out(mjtObj.mjOBJ_SENSOR, s, "not simulated: its numbers are zero")
-                tag, words = "user", {"dim": m.sensor_dim[s]}
-            cutoff, noise = m.sensor_cutoff[s] or None, m.sensor_noise[s] or None
-            yield _element(tag, name=self.name(mjtObj.mjOBJ_SENSOR, s), **words, cutoff=cutoff, noise=noise)
-
-    def measured(self, s: int, kind: mjtSensor) -> dict[str, Any] | None:
-        """What a sensor measures; None of one that has no counterpart."""
-        m = self.m
-        of, index = mjtObj(m.sensor_objtype[s]), int(m.sensor_objid[s])
-        to, other = mjtObj(m.sensor_reftype[s]), int(m.sensor_refid[s])
-        none = (
-            mjtSensor.mjSENS_TACTILE,
-            mjtSensor.mjSENS_PLUGIN,
-            mjtSensor.mjSENS_USER,
-            mjtSensor.mjSENS_CAMPROJECTION,
-        )
-        if kind in none or mjtObj.mjOBJ_CAMERA in (of, to if other >= 0 else of):
-            return None
-        data = m.sensor_intprm[s].tolist()
-        if kind == mjtSensor.mjSENS_CONTACT:
-            ends = {}
-            for number, end, which in ((1, of, index), (2, to, other)):
-                if which >= 0 and end != mjtObj.mjOBJ_UNKNOWN:
-                    word = {mjtObj.mjOBJ_XBODY: "subtree", mjtObj.mjOBJ_SITE: "site"}.get(end, _is_kind(end, mjtObj))
-                    ends[word if word == "site" else f"{word}{number}"] = self.ref(self.plain(end), which)
-            fields = [name for bit, name in enumerate(CONTACT_FIELDS) if data[0] >> bit & 1]
-            return {**ends, "data": " ".join(fields), "reduce": REDUCTIONS[data[1]], "num": data[2]}
-        if kind in (mjtSensor.mjSENS_GEOMDIST, mjtSensor.mjSENS_GEOMNORMAL, mjtSensor.mjSENS_GEOMFROMTO):
-            first = {f"{_is_kind(of, mjtObj)}1": self.ref(of, index)}
-            return {**first, f"{_is_kind(to, mjtObj)}2": self.ref(to, other)}
-        if kind == mjtSensor.mjSENS_INSIDESITE:
-            inside = {"objtype": FRAMES[of], "objname": self.ref(self.plain(of), index)}
-            return {**inside, "site": self.ref(mjtObj.mjOBJ_SITE, other)}
-        word = _is_kind(kind, mjtSensor)
-        if word.startswith("frame"):
-            frame = {"objtype": FRAMES[of], "objname": self.ref(self.plain(of), index)}
-            if other >= 0:
-                frame |= {"reftype": FRAMES[to], "refname": self.ref(self.plain(to), other)}
-            return frame
-        if of == mjtObj.mjOBJ_UNKNOWN:
-            return {}
-        words = {_is_kind(of, mjtObj): self.ref(of, index)}
-        if kind == mjtSensor.mjSENS_RANGEFINDER:
-            words["data"] = " ".join(name for bit, name in enumerate(RAY_FIELDS) if data[0] >> bit & 1)
-        return words
-
-    @staticmethod
-    def plain(kind: mjtObj) -> mjtObj:
-        """The kind of thing that has the name."""
-        return mjtObj.mjOBJ_BODY if kind == mjtObj.mjOBJ_XBODY else kind
+        return element(kind_of(kind, mjtEq), name=name, active=active, **ends, **compliance)
 
     def keys(self, activations: list[int]) -> Iterator[str]:
         m = self.m
@@ -605,4 +386,4 @@ class _Writer:
             state = {"qpos": m.key_qpos[k], "qvel": m.key_qvel[k], "ctrl": m.key_ctrl[k]}
             said = {word: values for word, values in state.items() if len(values)}
             act = m.key_act[k][activations] if activations else None
-            yield _element("key", name=self.own_name(mjtObj.mjOBJ_KEY, k), time=m.key_time[k], **said, act=act)
+            yield element("key", name=self.own_name(mjtObj.mjOBJ_KEY, k), time=m.key_time[k], **said, act=act)

@@ -41,6 +41,11 @@ pub(super) fn read(
 ) -> Result<MeshAsset, LoadError> {
     let element = attributes.element();
     let mut mass_model = attributes.keyword("inertia", &INERTIA)?.unwrap_or(MassModel::Pyramids);
+    let name = asset_name(element)?;
+    if let Some(shape) = crate::assets::mesh(&name) {
+        element.skip_all();
+        return Ok(MeshAsset { shape, mass_model });
+    }
     let mut soup = match element.attribute("file") {
         Some(name) => {
             let path = files.path(element, name)?;
@@ -53,7 +58,6 @@ pub(super) fn read(
     let TriangleSoup { vertices, triangles, mut surface } = soup;
     // Colours are the material's of the geom, whatever the file says.
     (surface.paints, surface.paint_of) = (Vec::new(), Vec::new());
-    let name = asset_name(element)?;
     let hull_only = triangles.is_empty();
     let mut mesh = Mesh::new(name, vertices, triangles).map_err(|error| element.error(error.to_string()))?;
     mesh.surface = surface;

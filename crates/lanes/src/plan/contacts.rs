@@ -1,8 +1,7 @@
 //! Which geoms may touch, and where the contact points of each pair have their slots.
 
-use crate::constants::SPRING_WITHIN;
 use geometry::{Attachment, GeomPair, PairCollider, Scene};
-use multibody::{Compliance, JointType, Material, Model, Resistance};
+use multibody::{Compliance, Material, Model, Resistance};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
 use super::{NotInLanes, Setup, own_axes};
@@ -172,10 +171,7 @@ impl Contacts {
         let (kind, is_flipped) = self.kind(scene, attachments, &pair, places)?;
         let PairSurface { material, spin } = surface(model, scene, &pair);
         let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
-        let trees = [a, b].map(|geom| attachments[geom].frame.map(|node| super::tree_of(model, node)));
-        let floats = |tree: usize| model.tree.nodes[model.tree.trees[tree].start].joint == JointType::Free;
-        let spring_depth = spring_depth(radii, trees, floats);
-        let surface = Surface { compliance: material.compliance, spring_depth };
+        let surface = Surface { compliance: material.compliance, spring_depth: spring_depth(radii) };
         let (geoms, are_two) = match kind {
             PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => ([geom; 2], false),
             PairKind::Moving { geoms } => (geoms, true),
@@ -310,19 +306,13 @@ pub fn pair_surface(model: &Model, scene: &Scene, geoms: [usize; 2], explicit: O
     Material::combine(a, b)
 }
 
-/// The depth, m, beyond which no spring holds two geoms apart: the smaller of their inner `radii`, [`SPRING_WITHIN`] of it where both
-/// belong to one tree, infinite where one of them is a plane or a height field. `trees` are those that they move with; what is fixed in
-/// the world is the base of a robot that is fixed there.
+/// The depth, m, beyond which no spring holds two geoms apart: the greater of their inner `radii`, infinite where one of them is a plane
+/// or a height field.
 ///
-/// A spring that starts deeper would throw them apart, and its normal turns round where their middles pass each other.
-pub fn spring_depth(radii: [f64; 2], trees: [Option<usize>; 2], floats: impl Fn(usize) -> bool) -> f64 {
-    let least = if radii.iter().all(|radius| radius.is_finite()) { radii[0].min(radii[1]) } else { f64::INFINITY };
-    let is_within = match trees {
-        [Some(a), Some(b)] => a == b,
-        [Some(tree), None] | [None, Some(tree)] => !floats(tree),
-        [None, None] => false,
-    };
-    if is_within { SPRING_WITHIN * least } else { least }
+/// A spring that starts deeper would throw them apart, and its normal turns round where their middles pass each other. A thin pad on
+/// something thick gives way by more than it is thick.
+pub fn spring_depth(radii: [f64; 2]) -> f64 {
+    radii[0].max(radii[1])
 }
 
 /// The surface of a pair, without sliding friction where nothing is resisted, and how it resists spinning.

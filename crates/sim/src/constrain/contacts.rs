@@ -2,7 +2,7 @@
 
 use geometry::Contact as Detected;
 use lanes::{ConstraintName, RowWeight, WarmStartEntry, pair_surface, spring_depth};
-use multibody::{Compliance, JointType, Material, Resistance};
+use multibody::{Compliance, Material, Resistance};
 use sap::Law;
 use spatial::{Mat3, Vec3};
 
@@ -67,10 +67,6 @@ impl BodyPair {
         let bodies = [cx.scene.geoms[first].body, cx.scene.geoms[second].body];
         let radii = [cx.inner_radii[first], cx.inner_radii[second]];
         let homes = [cx.home(bodies[0]), cx.home(bodies[1])];
-        let floats = |tree: usize| {
-            let root = cx.cliques.trees[tree].tree.nodes.first();
-            root.is_none_or(|root| root.joint == JointType::Free)
-        };
         let surface = pair_surface(cx.model, cx.scene, contact.geoms, contact.pair);
         let shifts = bodies.map(|body| cx.inverse_weights.shifts[body]);
         Self {
@@ -78,7 +74,7 @@ impl BodyPair {
             homes,
             inverse_weight: (shifts[0] + shifts[1]) * surface.share_of_cone(),
             surface,
-            spring_depth: spring_depth(radii, homes.map(|home| home.map(|(tree, ..)| tree)), floats),
+            spring_depth: spring_depth(radii),
             surface_velocity: cx.surface_velocity(contact.geoms),
             has_turning: contact.geoms.iter().any(|geom| cx.scene.geoms[*geom].surface_motion.is_some()),
         }

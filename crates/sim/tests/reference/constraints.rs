@@ -387,23 +387,10 @@ impl Assembly<'_> {
         Material::combine(a, b)
     }
 
-    /// The depth beyond which no spring of a stiffness per mass holds two geoms apart: the least of their inner radii, a tenth of it where
-    /// both belong to one robot.
-    fn spring_depth(&self, geoms: [usize; 2], nodes: [Option<usize>; 2]) -> f64 {
-        let Start { model, scene, bodies, .. } = *self.start;
-        let [a, b] = geoms.map(|geom| scene.geoms[geom].shape.inner_radius());
-        if a.is_infinite() || b.is_infinite() {
-            return f64::INFINITY;
-        }
-        let tree = |node: usize| bodies.tree_of(node);
-        let is_within = match nodes {
-            [Some(a), Some(b)] => tree(a) == tree(b),
-            [Some(node), None] | [None, Some(node)] => {
-                model.tree.nodes[model.tree.trees[tree(node)].start].joint != JointType::Free
-            }
-            [None, None] => false,
-        };
-        a.min(b) * if is_within { 0.1 } else { 1.0 }
+    /// The depth beyond which no spring holds two geoms apart: the greatest of their inner radii.
+    fn spring_depth(&self, geoms: [usize; 2]) -> f64 {
+        let [a, b] = geoms.map(|geom| self.start.scene.geoms[geom].shape.inner_radius());
+        a.max(b)
     }
 
     /// The velocity of a geom's surface on its body, world.
@@ -434,7 +421,7 @@ impl Assembly<'_> {
             nodes.iter().flatten().map(|node| of(*node, point - bodies.frames[*node].pos)).collect::<Vec<f64>>()
         };
         let stiff = self.stiff_mobility(w, node, islands);
-        let depth = self.spring_depth(geoms, nodes);
+        let depth = self.spring_depth(geoms);
         let columns = self.relative(nodes, point);
         let rate = columns.iter().zip(self.start.v).map(|(c, v)| c.lin.dot(normal) * v).sum::<f64>();
         let inverse = contact.bodies.iter().map(|body| self.start.weights.of_body(*body)[0]).sum::<f64>();

@@ -1,0 +1,488 @@
+//! The world of an `MjData`: what a step reads of it and leaves in it.
+
+use std::sync::Mutex;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use sim::{Simulation as Sim, SimulationError, State};
+
+use super::contact::{LAYOUT, MjContact, Surface};
+use super::memory::{Field, Numbers};
+use crate::arguments::check_quaternions;
+use crate::errors::simulation_error;
+use crate::lock::try_lock;
+use crate::simulation::Simulation;
+
+/// Numbers beyond this are bad in MuJoCo.
+const MAX: f64 = 1e10;
+
+/// What Python says of a world: `_Parts` in `sapwood/mujoco/_world.py`.
+#[derive(FromPyObject)]
+struct Parts<'py> {
+    simulation: Py<Simulation>,
+    fields: Bound<'py, PyDict>,
+    activations: Vec<usize>,
+    equalities: Vec<usize>,
+    outputs: Vec<[usize; 2]>,
+    surfaces: Vec<[f64; Surface::LEN]>,
+    is_pyramidal: bool,
+    checks: Vec<Py<PyAny>>,
+    stages: Vec<Py<PyAny>>,
+    make_rows: Py<PyAny>,
+    other_rows: Option<Py<PyAny>>,
+    sensors: Option<Py<PyAny>>,
+    get_control: Py<PyAny>,
+    get_passive: Py<PyAny>,
+}
+
+/// Of which calls of MuJoCo a step consists.
+struct Calls {
+    /// What is done about a state that is not finite.
+    checks: Vec<Py<PyAny>>,
+    /// All that follows from a state but contact and constraints.
+    stages: Vec<Py<PyAny>>,
+    /// The rows of constraints, from contacts.
+    make_rows: Py<PyAny>,
+    /// Their forces, where they are none of contacts and something asks for them.
+    other_rows: Option<Py<PyAny>>,
+    /// Sensors of accelerations and forces.
+    sensors: Option<Py<PyAny>>,
+    /// What gives the callbacks of programs.
+    get_control: Py<PyAny>,
+    get_passive: Py<PyAny>,
+}
+
+/// Where things are in an `MjData`, and the time step in its `MjModel`.
+struct Memory {
+    timestep: Field<f64>,
+    time: Field<f64>,
+    qpos: Numbers<f64>,
+    qvel: Numbers<f64>,
+    act: Numbers<f64>,
+    ctrl: Numbers<f64>,
+    applied_force: Numbers<f64>,
+    applied_wrench: Numbers<f64>,
+    mocap_pos: Numbers<f64>,
+    mocap_quat: Numbers<f64>,
+    eq_active: Numbers<u8>,
+    qacc: Numbers<f64>,
+    warmstart: Numbers<f64>,
+    act_dot: Numbers<f64>,
+    constraint: Numbers<f64>,
+    actuation: Numbers<f64>,
+    actuator_force: Numbers<f64>,
+    /// All passive forces, and those that Sapwood knows.
+    passive: Numbers<f64>,
+    own_passive: [Numbers<f64>; 5],
+    /// What has been computed already of energies, momenta and forces between bodies.
+    is_computed: [Field<bool>; 4],
+    ncon: Field<i32>,
+    nefc: Field<i32>,
+    arena_used: Field<usize>,
+    arena_size: Field<i64>,
+    contacts: Field<*mut MjContact>,
+    row_forces: Field<*mut f64>,
+}
+
+impl Memory {
+    fn new(d: &Bound<'_, PyAny>, fields: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let numbers = |name| Numbers::of(d, name);
+        let flag = |name| Field::of(fields, name);
+        Ok(Self {
+            timestep: Field::of(fields, "timestep")?,
+            time: Field::of(fields, "time")?,
+            qpos: numbers("qpos")?,
+            qvel: numbers("qvel")?,
+            act: numbers("act")?,
+            ctrl: numbers("ctrl")?,
+            applied_force: numbers("qfrc_applied")?,
+            applied_wrench: numbers("xfrc_applied")?,
+            mocap_pos: numbers("mocap_pos")?,
+            mocap_quat: numbers("mocap_quat")?,
+            eq_active: Numbers::<bool>::of(d, "eq_active")?.bytes(),
+            qacc: numbers("qacc")?,
+            warmstart: numbers("qacc_warmstart")?,
+            act_dot: numbers("act_dot")?,
+            constraint: numbers("qfrc_constraint")?,
+            actuation: numbers("qfrc_actuator")?,
+            actuator_force: numbers("actuator_force")?,
+            passive: numbers("qfrc_passive")?,
+            own_passive: [
+                numbers("qfrc_spring")?,
+                numbers("qfrc_damper")?,
+                numbers("qfrc_gravcomp")?,
+                numbers("qfrc_fluid")?,
+                numbers("qfrc_adhesion")?,
+            ],
+            is_computed: [
+                flag("flg_energypos")?,
+                flag("flg_energyvel")?,
+                flag("flg_subtreevel")?,
+                flag("flg_rnepost")?,
+            ],
+            ncon: Field::of(fields, "ncon")?,
+            nefc: Field::of(fields, "nefc")?,
+            arena_used: Field::of(fields, "parena")?,
+            arena_size: Field::of(fields, "narena")?,
+            contacts: Field::of(fields, "contact")?,
+            row_forces: Field::of(fields, "efc_force")?,
+        })
+    }
+
+    /// What a program may set between steps: positions, velocities, activations.
+    ///
+    /// # Safety
+    /// As of [`Numbers::get`].
+    unsafe fn state(&self) -> [&[f64]; 3] {
+        // SAFETY: as the caller says.
+        unsafe { [self.qpos.get(), self.qvel.get(), self.act.get()] }
+    }
+}
+
+/// A simulation, and the memory of the `MjData` that it belongs to.
+///
+/// Each method has as arguments the `MjModel` and the `MjData` that the world was made for, so that these are alive; the module of Python
+/// sees to that.
+#[pyclass(frozen, module = "sapwood._sapwood", name = "_MujocoWorld")]
+pub struct MujocoWorld {
+    simulation: Py<Simulation>,
+    memory: Memory,
+    calls: Calls,
+    /// MuJoCo's address of each activation, its index of each equality.
+    activations: Vec<usize>,
+    equalities: Vec<usize>,
+    /// Where MuJoCo has the force of which actuator.
+    outputs: Vec<[usize; 2]>,
+    surfaces: Vec<Surface>,
+    is_pyramidal: bool,
+    /// The state that the last step has left.
+    left: Mutex<Vec<f64>>,
+}
+
+/// A world while one of its calls runs.
+struct Running<'a, 'py> {
+    world: &'a MujocoWorld,
+    memory: &'a Memory,
+    simulation: &'a mut Sim,
+    left: &'a mut Vec<f64>,
+    pair: &'a Bound<'py, PyTuple>,
+}
+
+#[pymethods]
+impl MujocoWorld {
+    #[new]
+    fn new(parts: Parts<'_>, d: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let Parts { simulation, activations, equalities, outputs, is_pyramidal, .. } = parts;
+        Ok(Self {
+            simulation,
+            memory: Memory::new(d, &parts.fields)?,
+            calls: Calls {
+                checks: parts.checks,
+                stages: parts.stages,
+                make_rows: parts.make_rows,
+                other_rows: parts.other_rows,
+                sensors: parts.sensors,
+                get_control: parts.get_control,
+                get_passive: parts.get_passive,
+            },
+            activations,
+            equalities,
+            outputs,
+            surfaces: parts.surfaces.iter().map(Surface::new).collect(),
+            is_pyramidal,
+            left: Mutex::default(),
+        })
+    }
+
+    /// Where the parts of an `mjContact` that a step writes begin, and its length, bytes.
+    #[staticmethod]
+    fn contact_layout() -> (Vec<(&'static str, usize)>, usize) {
+        (LAYOUT.to_vec(), size_of::<MjContact>())
+    }
+
+    fn step(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, nstep: i64) -> PyResult<()> {
+        self.run(m, d, |running| running.step(nstep))
+    }
+
+    fn forward(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.run(m, d, |running| running.forward())
+    }
+}
+
+impl MujocoWorld {
+    fn run(
+        &self,
+        m: &Bound<'_, PyAny>,
+        d: &Bound<'_, PyAny>,
+        work: impl FnOnce(&mut Running<'_, '_>) -> PyResult<()>,
+    ) -> PyResult<()> {
+        let mut simulation = self.simulation.get().lock()?;
+        let mut left = try_lock(&self.left, "a step of this MjData is in progress", "a step was aborted")?;
+        let pair = PyTuple::new(m.py(), [m, d])?;
+        work(&mut Running {
+            world: self,
+            memory: &self.memory,
+            simulation: &mut simulation,
+            left: &mut left,
+            pair: &pair,
+        })
+    }
+}
+
+impl<'py> Running<'_, 'py> {
+    fn py(&self) -> Python<'py> {
+        self.pair.py()
+    }
+
+    fn call(&self, function: &Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        function.bind(self.py()).call1(self.pair)
+    }
+
+    fn call_all(&self, functions: &[Py<PyAny>]) -> PyResult<()> {
+        functions.iter().try_for_each(|function| self.call(function).map(drop))
+    }
+
+    /// The callback that a program has set.
+    fn callback(&self, get: &Py<PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let callback = get.bind(self.py()).call0()?;
+        Ok((!callback.is_none()).then_some(callback))
+    }
+
+    /// Makes steps. As of MuJoCo's, positions and all that follows from them are then those before the last.
+    fn step(&mut self, nstep: i64) -> PyResult<()> {
+        let calls = &self.world.calls;
+        // SAFETY: the `MjData` is an argument of the call.
+        if unsafe { self.memory.state() }[..2].iter().any(|of| !of.iter().all(|x| x.abs() <= MAX)) {
+            self.call_all(&calls.checks)?;
+        }
+        self.follow_timestep()?;
+        if self.callback(&calls.get_control)?.is_some() || self.callback(&calls.get_passive)?.is_some() {
+            // These are asked at every step, in the midst of MuJoCo's stages.
+            for _ in 0..nstep {
+                self.stages()?;
+                self.evaluate()?;
+                self.write();
+            }
+            return Ok(());
+        }
+        self.read()?;
+        if nstep > 1 {
+            let outcome = self.advance(nstep - 1);
+            self.write();
+            outcome?;
+        }
+        self.stages()?;
+        self.advance(1)?;
+        self.write_forces()?;
+        self.write();
+        Ok(())
+    }
+
+    /// What a step would leave, but for the motion.
+    fn forward(&mut self) -> PyResult<()> {
+        self.follow_timestep()?;
+        self.stages()?;
+        if self.world.activations.is_empty() && self.callback(&self.world.calls.get_passive)?.is_none() {
+            self.read()?;
+            self.compute(Sim::forward)?;
+            return self.write_forces();
+        }
+        // What changes activations, and forces of a callback, are only seen in a step.
+        self.read()?;
+        let before = self.simulation.state().clone();
+        let outcome = self.evaluate();
+        self.simulation.state_mut().copy_from(&before);
+        outcome
+    }
+
+    /// Moves the simulation by a step, and writes the accelerations and forces of that step.
+    fn evaluate(&mut self) -> PyResult<()> {
+        self.read()?;
+        if self.callback(&self.world.calls.get_passive)?.is_some() {
+            let force = &mut self.simulation.state_mut().applied_force;
+            // SAFETY: as in `step`.
+            let (all, own) =
+                unsafe { (self.memory.passive.get(), self.memory.own_passive.each_ref().map(|of| of.get())) };
+            for (v, force) in force.iter_mut().enumerate() {
+                *force += all[v] - own.iter().map(|of| of[v]).sum::<f64>();
+            }
+        }
+        self.advance(1)?;
+        self.write_forces()
+    }
+
+    fn advance(&mut self, steps: i64) -> PyResult<()> {
+        self.compute(|simulation| (0..steps).try_for_each(|_| simulation.step()))
+    }
+
+    /// Computes with the interpreter's lock released.
+    fn compute(&mut self, work: impl FnOnce(&mut Sim) -> Result<(), SimulationError> + Send) -> PyResult<()> {
+        let (py, watch) = (self.py(), self.world.simulation.get().watch());
+        watch.begin();
+        let simulation = &mut *self.simulation;
+        py.detach(|| work(simulation)).map_err(|error| watch.error(py, &error))
+    }
+
+    fn follow_timestep(&mut self) -> PyResult<()> {
+        // SAFETY: the `MjModel` is an argument of the call.
+        let timestep = unsafe { self.memory.timestep.get() };
+        if timestep != self.simulation.timestep() {
+            self.simulation.set_timestep(timestep).map_err(|error| simulation_error(self.py(), &error))?;
+        }
+        Ok(())
+    }
+
+    /// Takes over the state and the inputs.
+    fn read(&mut self) -> PyResult<()> {
+        let (memory, simulation) = (self.memory, &mut *self.simulation);
+        // SAFETY: as in `step`.
+        let ([qpos, qvel, act], time) = unsafe { (memory.state(), memory.time.get()) };
+        if simulation.state().time != time || !is_same(self.left, [qpos, qvel, act]) {
+            // Someone has set the state: what the simulation remembers of the last one has no part in what follows.
+            simulation.reset(None).map_err(|error| simulation_error(self.pair.py(), &error))?;
+            simulation.state_mut().time = time;
+        }
+        let model = simulation.model().clone();
+        let state = simulation.state_mut();
+        // SAFETY: as in `step`.
+        let (ctrl, force, wrenches) =
+            unsafe { (memory.ctrl.get(), memory.applied_force.get(), memory.applied_wrench.get()) };
+        state.q.copy_from_slice(qpos);
+        state.v.copy_from_slice(qvel);
+        state.act.iter_mut().zip(&self.world.activations).for_each(|(own, &at)| *own = act[at]);
+        state.ctrl.copy_from_slice(ctrl);
+        state.applied_force.copy_from_slice(force);
+        for (own, wrench) in state.applied_wrench.chunks_exact_mut(6).zip(wrenches.chunks_exact(6)) {
+            own[..3].copy_from_slice(&wrench[3..]);
+            own[3..].copy_from_slice(&wrench[..3]);
+        }
+        self.read_mocap();
+        self.read_equalities();
+        check_quaternions("qpos", qpos, &model.tree)
+    }
+
+    fn read_mocap(&mut self) {
+        // SAFETY: as in `step`.
+        let (positions, quaternions) = unsafe { (self.memory.mocap_pos.get(), self.memory.mocap_quat.get()) };
+        let places = positions.chunks_exact(3).zip(quaternions.chunks_exact(4));
+        for (own, (position, quaternion)) in self.simulation.state_mut().mocap.chunks_exact_mut(7).zip(places) {
+            own[..3].copy_from_slice(position);
+            own[3..].copy_from_slice(quaternion);
+        }
+    }
+
+    fn read_equalities(&mut self) {
+        // SAFETY: as in `step`.
+        let active = unsafe { self.memory.eq_active.get() };
+        let State { equality_active, .. } = self.simulation.state_mut();
+        let now = self.world.equalities.iter().map(|&at| if active[at] == 0 { 0.0 } else { 1.0 });
+        if now.clone().zip(&*equality_active).any(|(now, before)| now != *before) {
+            equality_active.iter_mut().zip(now).for_each(|(own, now)| *own = now);
+            self.simulation.state_mut().wake();
+        }
+    }
+
+    /// Hands the state over, and notes it.
+    fn write(&mut self) {
+        let (memory, state) = (self.memory, self.simulation.state());
+        // SAFETY: as in `step`; no slice of these is in use.
+        let (qpos, qvel, act) = unsafe {
+            memory.time.set(state.time);
+            (memory.qpos.get_mut(), memory.qvel.get_mut(), memory.act.get_mut())
+        };
+        qpos.copy_from_slice(&state.q);
+        qvel.copy_from_slice(&state.v);
+        self.world.activations.iter().zip(&state.act).for_each(|(&at, own)| act[at] = *own);
+        self.left.clear();
+        [&*qpos, qvel, act].iter().for_each(|of| self.left.extend_from_slice(of));
+    }
+
+    /// What MuJoCo computes of a state: all but contact and constraints.
+    fn stages(&self) -> PyResult<()> {
+        let memory = self.memory;
+        // SAFETY: as in `write`.
+        unsafe {
+            memory.ncon.set(0);
+            memory.nefc.set(0);
+            memory.is_computed.iter().for_each(|flag| flag.set(false));
+        }
+        self.call_all(&self.world.calls.stages)?;
+        if let Some(control) = self.callback(&self.world.calls.get_control)? {
+            control.call1(self.pair)?;
+        }
+        Ok(())
+    }
+
+    /// What the last step has found: accelerations, forces, contacts; then the sensors of these.
+    fn write_forces(&mut self) -> PyResult<()> {
+        let (memory, world) = (self.memory, self.world);
+        let timestep = self.simulation.timestep();
+        // SAFETY: as in `write`.
+        unsafe {
+            memory.qacc.get_mut().copy_from_slice(self.simulation.acceleration());
+            memory.warmstart.get_mut().copy_from_slice(self.simulation.acceleration());
+            let forces = self.simulation.step_forces();
+            memory.constraint.get_mut().copy_from_slice(&forces.constraint);
+            memory.actuation.get_mut().copy_from_slice(&forces.actuation);
+            let (outputs, rates) = (memory.actuator_force.get_mut(), memory.act_dot.get_mut());
+            world.outputs.iter().for_each(|&[output, ctrl]| outputs[output] = forces.actuators[ctrl]);
+            let (act, own) = (memory.act.get(), &self.simulation.state().act);
+            for (&at, own) in world.activations.iter().zip(own) {
+                rates[at] = (own - act[at]) / timestep;
+            }
+        }
+        let count = self.write_contacts();
+        if count > 0 || world.calls.other_rows.is_some() {
+            self.call(&world.calls.make_rows)?;
+            self.write_rows(count)?;
+        }
+        world.calls.sensors.as_ref().map_or(Ok(()), |sensors| self.call(sensors).map(drop))
+    }
+
+    /// Writes the contacts of the last step, as many as there is room for; returns how many.
+    fn write_contacts(&self) -> usize {
+        let memory = self.memory;
+        // SAFETY: as in `write`; an arena begins with the contacts, and they may fill half of it.
+        let contacts = unsafe {
+            let room = usize::try_from(memory.arena_size.get()).unwrap_or(0) / size_of::<MjContact>() / 2;
+            memory.contacts.pointed(room)
+        };
+        let points = self.simulation.contacts().iter().zip(contacts);
+        let count = points.map(|(point, contact)| *contact = MjContact::new(point, &self.world.surfaces)).count();
+        // SAFETY: as in `write`.
+        unsafe {
+            memory.ncon.set(count as i32);
+            memory.arena_used.set(count * size_of::<MjContact>());
+        }
+        count
+    }
+
+    /// The forces of the rows of MuJoCo's constraints: of contacts, of the others where something asks for them.
+    fn write_rows(&self, count: usize) -> PyResult<()> {
+        let (memory, timestep) = (self.memory, self.simulation.timestep());
+        // SAFETY: as in `write`; `mj_makeConstraint` has made as many.
+        let (contacts, forces) = unsafe {
+            let rows = usize::try_from(memory.nefc.get()).unwrap_or(0);
+            (&*memory.contacts.pointed(count), memory.row_forces.pointed(rows))
+        };
+        forces.fill(0.0);
+        for (point, contact) in self.simulation.contacts().iter().zip(contacts) {
+            contact.write_rows(point, timestep, self.world.is_pyramidal, forces);
+        }
+        if let Some(other_rows) = self.world.calls.other_rows.as_ref().filter(|_| !forces.is_empty()) {
+            self.call(other_rows)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether these are the same numbers, bit for bit.
+fn is_same(left: &[f64], now: [&[f64]; 3]) -> bool {
+    let mut rest = left;
+    now.iter().map(|of| of.len()).sum::<usize>() == left.len()
+        && now.into_iter().all(|of| {
+            let (own, others) = rest.split_at(of.len());
+            rest = others;
+            own.iter().zip(of).all(|(a, b)| a.to_bits() == b.to_bits())
+        })
+}

@@ -1,0 +1,173 @@
+"""Actuators and sensors of a compiled ``MjModel`` in the words of MJCF."""
+
+# MuJoCo's classes have no types.
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mujoco import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtJoint, mjtObj, mjtSensor, mjtTrn
+
+from sapwood.mujoco._words import Names, element, kind_of
+
+__all__ = ["Actuation"]
+
+SENSORS = {
+    mjtSensor.mjSENS_JOINTACTFRC: "jointactuatorfrc",
+    mjtSensor.mjSENS_TENDONACTFRC: "tendonactuatorfrc",
+    mjtSensor.mjSENS_GEOMDIST: "distance",
+    mjtSensor.mjSENS_GEOMNORMAL: "normal",
+    mjtSensor.mjSENS_GEOMFROMTO: "fromto",
+}
+"""Elements whose names are not those of the enumeration."""
+
+CONTACT_FIELDS = ("found", "force", "torque", "dist", "pos", "normal", "tangent", "linvel", "angvel")
+RAY_FIELDS = ("dist", "dir", "origin", "point", "normal", "depth")
+REDUCTIONS = ("none", "mindist", "maxforce", "netforce")
+FRAMES = {mjtObj.mjOBJ_BODY: "body", mjtObj.mjOBJ_XBODY: "xbody", mjtObj.mjOBJ_GEOM: "geom", mjtObj.mjOBJ_SITE: "site"}
+DYNAMICS = {
+    mjtDyn.mjDYN_NONE: "none",
+    mjtDyn.mjDYN_INTEGRATOR: "integrator",
+    mjtDyn.mjDYN_FILTER: "filter",
+    mjtDyn.mjDYN_FILTEREXACT: "filterexact",
+    mjtDyn.mjDYN_MUSCLE: "muscle",
+}
+GAINS = {mjtGain.mjGAIN_FIXED: "fixed", mjtGain.mjGAIN_AFFINE: "affine", mjtGain.mjGAIN_MUSCLE: "muscle"}
+BIASES = {mjtBias.mjBIAS_NONE: "none", mjtBias.mjBIAS_AFFINE: "affine", mjtBias.mjBIAS_MUSCLE: "muscle"}
+
+
+class Actuation(Names):
+    """Elements of actuators and sensors."""
+
+    def actuators(self) -> tuple[list[str], list[int]]:
+        """The elements, and MuJoCo's address of the activation of each that has one here."""
+        m = self.m
+        elements, activations = [], []
+        is_off = bool(m.opt.disableflags & mjtDisableBit.mjDSBL_ACTUATION)
+        for a in range(m.nactuator):
+            gain, bias = GAINS.get(mjtGain(m.actuator_gaintype[a])), BIASES.get(mjtBias(m.actuator_biastype[a]))
+            dynamics, transmission = DYNAMICS.get(mjtDyn(m.actuator_dyntype[a])), mjtTrn(m.actuator_trntype[a])
+            target = self.transmission(a, transmission)
+            is_simulated = None not in (gain, bias, dynamics, target) and m.actuator_plugin[a] < 0
+            if gain == "muscle":
+                of_joint = transmission in (mjtTrn.mjTRN_JOINT, mjtTrn.mjTRN_JOINTINPARENT)
+                scalar = (mjtJoint.mjJNT_HINGE, mjtJoint.mjJNT_SLIDE)
+                acts = (
+                    of_joint and mjtJoint(m.jnt_type[m.actuator_trnid[a, 0]]) in scalar
+                ) or transmission == mjtTrn.mjTRN_TENDON
+                is_simulated = is_simulated and acts and bias != "affine"
+            group = int(m.actuator_group[a])
+            is_disabled = is_off or (0 <= group < 31 and m.opt.disableactuator >> group & 1)
+            if not is_simulated:
+                self.leave_out(mjtObj.mjOBJ_ACTUATOR, a, "not simulated: it takes controls, but has no force")
+                # Something that takes as many controls and does nothing.
+                idle = {"body": "world", "group": group, "ctrllimited": False, "forcelimited": False}
+                name = self.name(mjtObj.mjOBJ_ACTUATOR, a)
+                elements += [element("general", name=None if k else name, **idle) for k in range(m.actuator_ctrlnum[a])]
+                continue
+            if m.actuator_actnum[a] and not is_disabled:
+                activations.append(int(m.actuator_actadr[a]))
+            elements.append(
+                self.actuator(a, {"gaintype": gain, "biastype": bias, "dyntype": dynamics, **(target or {})})
+            )
+        return elements, activations
+
+    def transmission(self, a: int, kind: mjtTrn) -> dict[str, Any] | None:
+        """What an actuator acts on; None where it is not simulated."""
+        first, second = self.m.actuator_trnid[a].tolist()
+        joint, site = mjtObj.mjOBJ_JOINT, mjtObj.mjOBJ_SITE
+        if kind == mjtTrn.mjTRN_JOINT:
+            return {"joint": self.ref(joint, first)}
+        if kind == mjtTrn.mjTRN_JOINTINPARENT:
+            return {"jointinparent": self.ref(joint, first)}
+        if kind == mjtTrn.mjTRN_TENDON:
+            return {"tendon": self.ref(mjtObj.mjOBJ_TENDON, first)}
+        if kind == mjtTrn.mjTRN_SITE:
+            return {"site": self.ref(site, first), "refsite": self.ref(site, second) if second >= 0 else None}
+        if kind == mjtTrn.mjTRN_SLIDERCRANK:
+            ends = {"cranksite": self.ref(site, first), "slidersite": self.ref(site, second)}
+            return {**ends, "cranklength": self.m.actuator_cranklength[a]}
+        return None
+
+    def actuator(self, a: int, words: dict[str, Any]) -> str:
+        m = self.m
+        control, out = m.actuator_ctrladr[a], m.actuator_outadr[a]
+        on = {
+            "ctrl": (m.actuator_ctrllimited, m.actuator_ctrlrange, control),
+            "force": (m.actuator_forcelimited, m.actuator_forcerange, a),
+            "act": (m.actuator_actlimited, m.actuator_actrange, a),
+        }
+        limits: dict[str, Any] = {}
+        for word, (limited, ranges, index) in on.items():
+            is_limited = bool(limited[min(index, len(limited) - 1)])
+            limits |= {f"{word}limited": is_limited, f"{word}range": ranges[index] if is_limited else None}
+        return element(
+            "general",
+            name=self.name(mjtObj.mjOBJ_ACTUATOR, a),
+            **words,
+            gear=m.actuator_gear[out],
+            gainprm=m.actuator_gainprm[a],
+            biasprm=m.actuator_biasprm[a],
+            dynprm=m.actuator_dynprm[a],
+            **limits,
+            lengthrange=m.actuator_lengthrange[out],
+            actearly=m.actuator_actearly[a],
+            armature=m.actuator_armature[a] or None,
+            damping=m.actuator_damping[a] or None,
+            delay=m.actuator_delay[a] or None,
+            group=m.actuator_group[a],
+        )
+
+    def sensors(self) -> Iterator[str]:
+        m = self.m
+        for s in range(m.nsensor):
+            kind = mjtSensor(m.sensor_type[s])
+            words = self.measured(s, kind)
+            tag = SENSORS.get(kind, kind_of(kind, mjtSensor))
+            if words is None:
+                self.leave_out(mjtObj.mjOBJ_SENSOR, s, "not simulated: its numbers are zero")
+                tag, words = "user", {"dim": m.sensor_dim[s]}
+            cutoff, noise = m.sensor_cutoff[s] or None, m.sensor_noise[s] or None
+            yield element(tag, name=self.name(mjtObj.mjOBJ_SENSOR, s), **words, cutoff=cutoff, noise=noise)
+
+    def measured(self, s: int, kind: mjtSensor) -> dict[str, Any] | None:
+        """What a sensor measures; None of one that has no counterpart."""
+        m = self.m
+        of, index = mjtObj(m.sensor_objtype[s]), int(m.sensor_objid[s])
+        to, other = mjtObj(m.sensor_reftype[s]), int(m.sensor_refid[s])
+        none = (
+            mjtSensor.mjSENS_TACTILE,
+            mjtSensor.mjSENS_PLUGIN,
+            mjtSensor.mjSENS_USER,
+            mjtSensor.mjSENS_CAMPROJECTION,
+        )
+        if kind in none or mjtObj.mjOBJ_CAMERA in (of, to if other >= 0 else of):
+            return None
+        data = m.sensor_intprm[s].tolist()
+        if kind == mjtSensor.mjSENS_CONTACT:
+            ends = {}
+            for number, end, which in ((1, of, index), (2, to, other)):
+                if which >= 0 and end != mjtObj.mjOBJ_UNKNOWN:
+                    word = {mjtObj.mjOBJ_XBODY: "subtree", mjtObj.mjOBJ_SITE: "site"}.get(end, kind_of(end, mjtObj))
+                    ends[word if word == "site" else f"{word}{number}"] = self.ref(self.plain(end), which)
+            fields = [name for bit, name in enumerate(CONTACT_FIELDS) if data[0] >> bit & 1]
+            return {**ends, "data": " ".join(fields), "reduce": REDUCTIONS[data[1]], "num": data[2]}
+        if kind in (mjtSensor.mjSENS_GEOMDIST, mjtSensor.mjSENS_GEOMNORMAL, mjtSensor.mjSENS_GEOMFROMTO):
+            first = {f"{kind_of(of, mjtObj)}1": self.ref(of, index)}
+            return {**first, f"{kind_of(to, mjtObj)}2": self.ref(to, other)}
+        if kind == mjtSensor.mjSENS_INSIDESITE:
+            inside = {"objtype": FRAMES[of], "objname": self.ref(self.plain(of), index)}
+            return {**inside, "site": self.ref(mjtObj.mjOBJ_SITE, other)}
+        word = kind_of(kind, mjtSensor)
+        if word.startswith("frame"):
+            frame = {"objtype": FRAMES[of], "objname": self.ref(self.plain(of), index)}
+            if other >= 0:
+                frame |= {"reftype": FRAMES[to], "refname": self.ref(self.plain(to), other)}
+            return frame
+        if of == mjtObj.mjOBJ_UNKNOWN:
+            return {}
+        words = {kind_of(of, mjtObj): self.ref(of, index)}
+        if kind == mjtSensor.mjSENS_RANGEFINDER:
+            words["data"] = " ".join(name for bit, name in enumerate(RAY_FIELDS) if data[0] >> bit & 1)
+        return words
