@@ -152,17 +152,11 @@ pub struct ProximalPointParameters {
     pub near_change: f64,
 }
 
-/// Of the choice between factorisations, of problems of matrices ([`Problem`](crate::Problem)) above all.
+/// Of problems of matrices ([`Problem`](crate::Problem)).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FactorizationParameters {
-    /// Velocities up to which a dense factor costs less than finding out about sparsity.
-    pub max_small: usize,
-    /// The share of entries of `H` that are not zero from which on it is factored as a dense matrix.
-    pub min_dense_fill: f64,
-    /// The most velocities of a connected part of `A` that is factored as a dense matrix for the Delassus operator: 2 MB.
-    pub max_dense_part: usize,
-    /// The size from which on a dense matrix of full profile is factored by faer, whose blocking pays there.
-    pub min_blocked: usize,
+    /// The most velocities of a connected part of `A` that is factored for the shares that constraints have of the Delassus operator.
+    pub max_factored_part: usize,
     /// `A` counts as symmetric if `|A_ij − A_ji|` is within this fraction of `√(A_ii A_jj)`.
     pub asymmetry: f64,
 }
@@ -210,12 +204,6 @@ impl SolverParameters {
             least_change: 1e-3,
             near_change: 0.03,
         },
-        factorization: FactorizationParameters {
-            max_small: 40,
-            min_dense_fill: 0.5,
-            max_dense_part: 512,
-            min_blocked: 200,
-            asymmetry: 1e-9,
-        },
+        factorization: FactorizationParameters { max_factored_part: 512, asymmetry: 1e-9 },
     };
 }
