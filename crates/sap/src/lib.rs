@@ -81,7 +81,7 @@ pub use constraint::Constraint;
 pub use contact_space::{ContactSpace, NotSolved};
 pub use coulomb::{Workspace, friction_residual, meets_coulomb};
 pub use error::Error;
-pub use general::{solve_general, solve_general_unless};
+pub use general::solve_general;
 pub use law::{Law, LawKind};
 pub use linearization::{LawData, Linearization};
 pub use matrices::{MatrixProblem, MatrixSolution, solve_matrices};
