@@ -341,7 +341,7 @@ impl State {
     /// When the bytes are not a state of this model; the state is then unchanged.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
         let (counts, end) = self.read_head(bytes)?;
-        let [_, _, _, .., rests, marks, is_controlled] = counts;
+        let [.., rests, marks, is_controlled] = counts;
         let (bytes, warm_start) = bytes.split_at(end);
         self.warm_start.restore(warm_start);
         let mut words = bytes.as_chunks::<8>().0[2..].iter().copied().map(u64::from_le_bytes);
