@@ -3103,7 +3103,7 @@ class SapProblem:
         self,
         *,
         law: Literal["sap", "lagged", "coulomb"] = "sap",
-        factorization: Literal["auto", "dense", "sparse", "contact-space"] = "auto",
+        factorization: Literal["auto", "sparse", "contact-space"] = "auto",
         tolerance: float = 1e-6,
         factorization_budget: int | None = 100,
         max_iterations: int = 300,
@@ -3114,9 +3114,9 @@ class SapProblem:
         Args:
             law: What bounds friction: ``sap`` the friction cone of a convex problem, ``lagged`` given normal impulses
                 (convex), ``coulomb`` the contacts' own.
-            factorization: ``dense`` and ``sparse`` factor A + JᵀGJ in Newton's method with a line search, which always
-                converges; ``contact-space`` works on J A⁻¹ Jᵀ of at most 48 rows, without a line search; ``auto`` is
-                sparse where half of the matrix is zero, else dense, and under Coulomb's law tries contact space first.
+            factorization: ``sparse`` factors A + JᵀGJ in Newton's method with a line search, which always converges;
+                ``contact-space`` works on J A⁻¹ Jᵀ of at most 48 rows, without a line search; ``auto`` is ``sparse``,
+                but under Coulomb's law tries contact space first.
             tolerance: Relative tolerance on the scaled momentum balance.
             factorization_budget: Factorisations that the search for Coulomb's law may take; None: until it stops
                 improving.
@@ -3142,7 +3142,7 @@ def sap_solve(
     *,
     law: Literal["sap", "coulomb"] = "sap",
     tolerance: float = 1e-6,
-    factorization: Literal["auto", "dense", "sparse", "contact-space"] = "auto",
+    factorization: Literal["auto", "sparse", "contact-space"] = "auto",
     max_iterations: int = 300,
 ) -> Solution:
     """Velocities and impulses of frictional contacts (see ``sapwood.sap``; other constraints: ``sapwood.sap.Problem``).

@@ -1,4 +1,4 @@
-"""`sap.Problem`: every kind of constraint against Clarabel, Coulomb's law by its definition, sparse against dense."""
+"""`sap.Problem`: all constraints against Clarabel, Coulomb's law by its definition, sparse against dense matrices."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def residual_of_coulomb(m: Mixed, added: dict[str, Constraints], s: ProblemSolut
     return float(np.linalg.norm(found - np.concatenate(expected)) / np.linalg.norm(found))
 
 
-@pytest.mark.parametrize("factorization", ["auto", "dense", "sparse", "contact-space"])
+@pytest.mark.parametrize("factorization", ["auto", "sparse", "contact-space"])
 def test_coulombs_law_by_its_definition(factorization: str) -> None:
     strategies, skipped = set(), 0
     for seed in range(25):
@@ -184,7 +184,7 @@ def test_given_bounds_are_those_of_lagged_friction() -> None:
     lagged = p.solve(law="lagged", initial=coulomb, **TIGHT)
     np.testing.assert_allclose(lagged.v, coulomb.v, rtol=0, atol=1e-9)
     assert lagged.friction_residual < 1e-8
-    again = p.solve(law="coulomb", factorization="dense", initial=coulomb)
+    again = p.solve(law="coulomb", factorization="sparse", initial=coulomb)
     assert again.iterations <= 1
     with pytest.raises(ValueError, match="normal_impulse: contact 0 has none"):
         p.solve(law="lagged")
@@ -199,11 +199,11 @@ def test_given_bounds_are_those_of_lagged_friction() -> None:
 @pytest.mark.parametrize("law", ["sap", "coulomb"])
 def test_sparse_matrices_are_dense_ones(law: str) -> None:
     m = mixed(5, nv=90, density=0.05)
-    expected = m.problem(rolling=law == "coulomb")[0].solve(law=law, factorization="dense", **TIGHT)  # type: ignore[arg-type]
+    expected = m.problem(rolling=law == "coulomb")[0].solve(law=law, factorization="sparse", **TIGHT)  # type: ignore[arg-type]
     duplicated = sparse.coo_matrix(m.J["contact"] / 2)
     for matrix in (sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix, sparse.lil_matrix):
         p, added = m.problem(matrix, rolling=law == "coulomb")
-        for factorization in ("auto", "sparse", "dense"):
+        for factorization in ("auto", "sparse"):
             found = p.solve(law=law, factorization=factorization, **TIGHT)  # type: ignore[arg-type]
             np.testing.assert_allclose(found.v, expected.v, rtol=0, atol=1e-10)
             for name, handle in added.items():

@@ -93,6 +93,38 @@ macro_rules! each_array {
     };
 }
 
+/// What a step of one world starts from, but for its time and PD control, beside that of a state: `of_state!(arrays, state, [&] or [&mut])`.
+macro_rules! of_state {
+    ($arrays:expr, $state:expr, [$($borrow:tt)+]) => {{
+        let Arrays {
+            q,
+            v,
+            ctrl,
+            act,
+            equality_active,
+            mocap,
+            time: _,
+            count: _,
+            pd_target: _,
+            applied_force,
+            applied_wrench,
+            errors: _,
+            contacts: _,
+            traces: _,
+        } = $arrays;
+        [
+            (q, $($borrow)+ $state.q),
+            (v, $($borrow)+ $state.v),
+            (ctrl, $($borrow)+ $state.ctrl),
+            (act, $($borrow)+ $state.act),
+            (equality_active, $($borrow)+ $state.equality_active),
+            (mocap, $($borrow)+ $state.mocap),
+            (applied_force, $($borrow)+ $state.applied_force),
+            (applied_wrench, $($borrow)+ $state.applied_wrench),
+        ]
+    }};
+}
+
 /// The rows of one world of `all`, in which every world has `n`.
 fn row<T>(all: &[T], n: usize, world: usize) -> &[T] {
     &all[world * n..(world + 1) * n]
@@ -181,37 +213,16 @@ impl<'a> Worlds<'a> {
 impl Arrays<Shared<'_>> {
     /// Writes what a step of one world starts from to a state, with PD control by the gains of `pd`.
     pub fn write_state(&self, state: &mut State, pd: Option<&Pd>) {
-        let Self {
-            q,
-            v,
-            ctrl,
-            act,
-            equality_active,
-            mocap,
-            time,
-            count,
-            pd_target,
-            applied_force,
-            applied_wrench,
-            errors: _,
-            contacts: _,
-            traces: _,
-        } = self;
-        state.q.copy_from_slice(q);
-        state.v.copy_from_slice(v);
-        state.ctrl.copy_from_slice(ctrl);
-        state.act.copy_from_slice(act);
-        state.equality_active.copy_from_slice(equality_active);
-        state.mocap.copy_from_slice(mocap);
-        (state.time, state.step) = (time[0], count[0]);
-        copy_pd(&mut state.pd, pd, pd_target);
-        for (to, from) in [(&mut state.applied_force, applied_force), (&mut state.applied_wrench, applied_wrench)] {
+        for (from, to) in of_state!(self, state, [&mut]) {
+            // A batch without forces has none.
             if from.is_empty() {
                 to.fill(0.0);
             } else {
                 to.copy_from_slice(from);
             }
         }
+        (state.time, state.step) = (self.time[0], self.count[0]);
+        copy_pd(&mut state.pd, pd, self.pd_target);
     }
 
     /// The numbers that a step of one world starts from, by name, but for the time.
@@ -292,30 +303,10 @@ impl Arrays<Borrowed<'_>> {
 
     /// Takes what a step of one world starts from, but for PD control, from a state; forces where the batch has any.
     pub fn read_inputs(&mut self, state: &State) {
-        self.read_state(state);
-        let Self {
-            q: _,
-            v: _,
-            ctrl,
-            act: _,
-            equality_active,
-            mocap,
-            time,
-            count,
-            pd_target: _,
-            applied_force,
-            applied_wrench,
-            errors: _,
-            contacts: _,
-            traces: _,
-        } = self;
-        ctrl.copy_from_slice(&state.ctrl);
-        equality_active.copy_from_slice(&state.equality_active);
-        mocap.copy_from_slice(&state.mocap);
-        (time[0], count[0]) = (state.time, state.step);
-        for (to, from) in [(applied_force, &state.applied_force), (applied_wrench, &state.applied_wrench)] {
+        for (to, from) in of_state!(&mut *self, state, [&]) {
             to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
         }
+        (self.time[0], self.count[0]) = (state.time, state.step);
     }
 
     /// Takes what a step of one world changes, but for the time, from a state.
@@ -335,23 +326,7 @@ impl Arrays<Borrowed<'_>> {
 
     /// What a step changes, but for the time.
     fn outputs(&mut self) -> [&mut [f64]; 3] {
-        let Self {
-            q,
-            v,
-            ctrl: _,
-            act,
-            equality_active: _,
-            mocap: _,
-            time: _,
-            count: _,
-            pd_target: _,
-            applied_force: _,
-            applied_wrench: _,
-            errors: _,
-            contacts: _,
-            traces: _,
-        } = self;
-        [q, v, act]
+        [self.q, self.v, self.act]
     }
 }
 

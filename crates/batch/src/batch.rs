@@ -113,7 +113,7 @@ impl Batch {
                 applied_wrench: Vec::new(),
                 errors: vec![None; worlds],
                 contacts: vec![Vec::new(); if contacts { worlds } else { 0 }],
-                traces: vec![StepTrace::default(); if TraceNeeds::of(&model).anything { worlds } else { 0 }],
+                traces: vec![StepTrace::default(); if TraceNeeds::of(&model.sensors).anything { worlds } else { 0 }],
             },
             pd: None,
             plan: sim::plan(&model, &scene, &options, None),

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use geometry::Scene;
 use lanes::{Bundle, GroupMemory, LaneStats, Lanes, Numbers, Plan, put};
 use multibody::Model;
-use sim::{Options, Simulation, SimulationError, State};
+use sim::{Options, Simulation, SimulationError, State, TraceNeeds};
 use spatial::{F32x8, F32x16, F64x4, F64x8};
 use support::Interrupt;
 
@@ -373,7 +373,7 @@ impl<T: Bundle> Group<T> {
         for (lane, trace) in worlds.arrays.traces.iter_mut().enumerate().filter(|(lane, _)| made(*lane)) {
             let own = self.own.get(lane).and_then(Option::as_ref);
             let (model, scene) = own.map_or((&self.pool.model.0, &self.pool.model.1), |own| own.of.get());
-            sim::trace_lane(lanes, lane, (plan, model, scene, one.options()), trace);
+            sim::trace_lane(lanes, lane, (plan, model, scene, one.options()), TraceNeeds::of(&model.sensors), trace);
         }
     }
 }

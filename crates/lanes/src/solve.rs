@@ -30,7 +30,7 @@ const SINGLE_OF_SPIN: Limits = Limits { excess: 1e-6, at_start: 1e-4, late: 1e-4
 /// What is asked of solutions.
 fn limits<T: Bundle>(plan: &Plan, problem: Problem) -> Limits {
     let tolerance = plan.solver_options.tolerance;
-    let round_off = SolverParameters::STANDARD.contact_space.round_off;
+    let round_off = SolverParameters::STANDARD.round_off;
     let double = Limits {
         bounds: problem.bounds(plan),
         steps: STEPS,

@@ -20,12 +20,8 @@ use groups::Group;
 const LAWS: [(&str, FrictionLaw); 3] =
     [("sap", FrictionLaw::Sap), ("lagged", FrictionLaw::Lagged), ("coulomb", FrictionLaw::Coulomb)];
 
-pub const FACTORIZATIONS: [(&str, Factorization); 4] = [
-    ("auto", Factorization::Auto),
-    ("dense", Factorization::Dense),
-    ("sparse", Factorization::Sparse),
-    ("contact-space", Factorization::ContactSpace),
-];
+pub const FACTORIZATIONS: [(&str, Factorization); 3] =
+    [("auto", Factorization::Auto), ("sparse", Factorization::Sparse), ("contact-space", Factorization::ContactSpace)];
 
 /// A contact problem of matrices.
 #[stubdoc::documented]

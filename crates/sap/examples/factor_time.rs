@@ -1,7 +1,7 @@
 //! Times sparse Cholesky factorisations of the matrices that scenes make:
 //! `cargo run --release -p sapwood-sap --example factor_time [part of a name]`.
 //!
-//! The block factorisation, the profile one and faer's sparse supernodal one factor the same matrices and solve with them once,
+//! The block factorisation and faer's sparse supernodal one factor the same matrices and solve with them once,
 //! the symbolic phase done before. faer is timed twice: as it comes, its own order and all, and on a matrix already in that
 //! order, whose values it need not move. It picks the widest vectors the processor has at run time.
 
@@ -14,7 +14,7 @@ use faer::sparse::linalg::SupernodalThreshold;
 use faer::sparse::linalg::cholesky::{CholeskySymbolicParams, SymmetricOrdering, factorize_symbolic_cholesky};
 use faer::sparse::{SparseColMat, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Side};
-use sapwood_sap::{BlockCholesky, Cholesky};
+use sapwood_sap::BlockCholesky;
 use support::SplitMix64;
 
 /// The least mean time of a call, µs.
@@ -92,25 +92,6 @@ impl Matrix {
         }
     }
 
-    fn fill_profile(&self, h: &mut Cholesky) {
-        h.resize(self.n);
-        h.begin();
-        for (i, j) in self.pairs() {
-            h.couple(
-                self.first[i],
-                (self.first[i]..self.first[i] + self.sizes[i]).chain(self.first[j]..self.first[j] + self.sizes[j]),
-            );
-        }
-        let values = h.zeroed();
-        for ((i, j), block) in self.pairs().zip(&self.blocks) {
-            let rows = self.sizes[j];
-            for (c, column) in block.chunks(rows).enumerate() {
-                let start = (self.first[i] + c) * self.n + self.first[j];
-                values[start..start + rows].iter_mut().zip(column).for_each(|(h, value)| *h += value);
-            }
-        }
-    }
-
     /// One triangle of the matrix with its rows moved to `position`, by columns.
     fn triangle(&self, position: &[usize], upper: bool) -> SparseColMat<usize, f64> {
         let mut columns = vec![vec![]; self.n];
@@ -161,18 +142,6 @@ fn time_block(matrix: &Matrix, b: &[f64]) -> Times {
     (with_analysis - begin, all - fill, x)
 }
 
-fn time_profile(matrix: &Matrix, b: &[f64]) -> Times {
-    let mut h = Cholesky::new();
-    let mut x = b.to_vec();
-    let fill = time(|| matrix.fill_profile(&mut h));
-    let all = time(|| {
-        matrix.fill_profile(&mut h);
-        h.factor().unwrap();
-        h.solve(b, &mut x);
-    });
-    (0.0, all - fill, x)
-}
-
 fn time_faer(matrix: &Matrix, b: &[f64], ordered: bool) -> Times {
     let n = matrix.n;
     let params = || CholeskySymbolicParams {
@@ -220,10 +189,7 @@ fn time_faer(matrix: &Matrix, b: &[f64], ordered: bool) -> Times {
 fn report(name: &str, matrix: &Matrix) {
     let b = SplitMix64(3).vector(matrix.n, 1.0);
     let (symbolic, block, x) = time_block(matrix, &b);
-    let mut others = vec![("faer", time_faer(matrix, &b, false)), ("faer ordered", time_faer(matrix, &b, true))];
-    if matrix.n <= 1000 {
-        others.push(("profile", time_profile(matrix, &b)));
-    }
+    let others = [("faer", time_faer(matrix, &b, false)), ("faer ordered", time_faer(matrix, &b, true))];
     println!("{name:20} {:13} symbolic {symbolic:8.1} µs, factor and solve {block:8.1} µs", "block");
     for (label, (symbolic, numeric, other)) in others {
         let difference = x.iter().zip(&other).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);

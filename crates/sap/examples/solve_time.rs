@@ -1,4 +1,4 @@
-//! Times a whole solve and its parts with the dense structure: `cargo run --release -p sapwood-sap --example solve_time`.
+//! Times a whole solve and its parts with the structure of matrices: `cargo run --release -p sapwood-sap --example solve_time`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use common::{Problem, tower, tree};
-use sapwood_sap::{Block, Dense, Options, Structure, Workspace, solve};
+use sapwood_sap::{Block, Options, Sparse, Structure, Workspace, solve};
 
 /// The least mean time of a call, µs, over batches of some 50 µs: short enough to fit between other programs' turns.
 fn time(mut f: impl FnMut()) -> f64 {
@@ -25,14 +25,14 @@ fn time(mut f: impl FnMut()) -> f64 {
 }
 
 fn report(name: &str, problem: &Problem, guess: &[f64]) {
-    let mut dense = problem.dense();
+    let mut sparse = problem.sparse();
     let mut ws = Workspace::new();
     let mut v = guess.to_vec();
     for tolerance in [1e-6, 1e-10] {
         let options = Options { tolerance, ..Options::default() };
         let mut run = || {
             v.copy_from_slice(guess);
-            solve(&mut dense, &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap()
+            solve(&mut sparse, &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap()
         };
         let result = run();
         let micros = time(|| {
@@ -43,19 +43,19 @@ fn report(name: &str, problem: &Problem, guess: &[f64]) {
             result.iterations, result.line_search_evaluations, result.residual
         );
     }
-    parts(problem, &mut dense, &ws, &v);
+    parts(problem, &mut sparse, &ws, &v);
 }
 
-fn parts(problem: &Problem, dense: &mut Dense, ws: &Workspace, v: &[f64]) {
+fn parts(problem: &Problem, sparse: &mut Sparse, ws: &Workspace, v: &[f64]) {
     let nv = problem.nv;
     let (mut a_x, mut x) = (vec![0.0; nv], vec![0.0; nv]);
     let mut j_x = vec![0.0; problem.j.len()];
     let mut gamma = j_x.clone();
     let mut g = Block::ZERO;
     let active = ws.hessian().iter().filter(|g| g.is_active()).count();
-    let fill = time(|| problem_fill(dense, problem));
-    let products = time(|| dense.products(black_box(v), &mut a_x, &mut j_x));
-    let transpose = time(|| dense.add_transpose(black_box(ws.impulses()), &mut a_x));
+    let fill = time(|| problem_fill(sparse, problem));
+    let products = time(|| sparse.products(black_box(v), &mut a_x, &mut j_x));
+    let transpose = time(|| sparse.add_transpose(black_box(ws.impulses()), &mut a_x));
     let constraints = time(|| {
         let mut row = 0;
         for constraint in &problem.constraints {
@@ -64,10 +64,10 @@ fn parts(problem: &Problem, dense: &mut Dense, ws: &Workspace, v: &[f64]) {
             row = end;
         }
     });
-    let factor = time(|| dense.factor(&problem.constraints, ws.hessian()).unwrap());
+    let factor = time(|| sparse.factor(&problem.constraints, ws.hessian()).unwrap());
     let inactive = vec![Block::ZERO; problem.constraints.len()];
-    let factor_a = time(|| dense.factor(&problem.constraints, &inactive).unwrap());
-    let substitute = time(|| dense.solve(black_box(v), &mut x));
+    let factor_a = time(|| sparse.factor(&problem.constraints, &inactive).unwrap());
+    let substitute = time(|| sparse.solve(black_box(v), &mut x));
     println!(
         "{:24} fill (allocating) {fill:.2}, products {products:.2}, Jᵀγ {transpose:.2}, constraints {constraints:.2}, \
          factor {factor:.2} (without JᵀGJ {factor_a:.2}), substitution {substitute:.2} µs; {active} active",
@@ -75,8 +75,8 @@ fn parts(problem: &Problem, dense: &mut Dense, ws: &Workspace, v: &[f64]) {
     );
 }
 
-fn problem_fill(dense: &mut Dense, problem: &Problem) {
-    problem.fill(dense);
+fn problem_fill(sparse: &mut Sparse, problem: &Problem) {
+    problem.fill(sparse);
 }
 
 fn main() {

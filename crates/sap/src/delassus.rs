@@ -1,15 +1,17 @@
 //! The shares that constraints have of the Delassus operator `J A⁻¹ Jᵀ` of a sparse `A`.
 
-use crate::{Cholesky, Error, SolverParameters, SparseMatrix, Structure, sparse::Sparse};
+use crate::{BlockCholesky, Error, SolverParameters, SparseMatrix, Structure, sparse::Sparse};
 
-const MAX_DENSE: usize = SolverParameters::STANDARD.factorization.max_dense_part;
+const MAX_PART: usize = SolverParameters::STANDARD.factorization.max_factored_part;
 
 /// `A` by its connected parts, each with its factor.
 pub(crate) struct Delassus {
     /// The part of every velocity, and its place there.
     place: Vec<(u32, u32)>,
-    /// None of parts with more than [`MAX_DENSE`] velocities.
-    parts: Vec<Option<Cholesky>>,
+    /// None of parts with more than [`MAX_PART`] velocities.
+    parts: Vec<Option<BlockCholesky>>,
+    /// How many velocities each has.
+    sizes: Vec<usize>,
     diagonal: Vec<f64>,
     /// A row of `J` in one part, and `A⁻¹` times it.
     row: Vec<f64>,
@@ -28,13 +30,14 @@ impl Delassus {
             sparse.reset(a);
             sparse.factor(&[], &[]).map_err(|error| not_definite(error.row))?;
         }
-        Ok(Delassus { place, parts: factors, diagonal, row: Vec::new(), response: Vec::new() })
+        let sizes = members.iter().map(Vec::len).collect();
+        Ok(Delassus { place, parts: factors, sizes, diagonal, row: Vec::new(), response: Vec::new() })
     }
 
     /// The mean of the diagonal of `J_k A⁻¹ J_kᵀ` for rows with entries in these columns, ascending, row by row; in parts of more than
-    /// [`MAX_DENSE`] velocities `diag(A)⁻¹` stands for `A⁻¹`.
+    /// [`MAX_PART`] velocities `diag(A)⁻¹` stands for `A⁻¹`.
     pub fn share(&mut self, columns: &[u32], values: &[f64]) -> f64 {
-        let Self { place, parts, diagonal, row, response } = self;
+        let Self { place, parts, sizes, diagonal, row, response } = self;
         let rows = values.len() / columns.len();
         let mut met: Vec<u32> = columns.iter().map(|column| place[*column as usize].0).collect();
         met.sort_unstable();
@@ -48,8 +51,8 @@ impl Delassus {
                     continue;
                 };
                 row.clear();
-                row.resize(factor.size(), 0.0);
-                response.resize(factor.size(), 0.0);
+                row.resize(sizes[*part as usize], 0.0);
+                response.resize(row.len(), 0.0);
                 own().for_each(|(column, j)| row[place[*column as usize].1 as usize] = *j);
                 factor.solve(row, response);
                 sum += row.iter().zip(&*response).map(|(j, x)| j * x).sum::<f64>();
@@ -94,26 +97,23 @@ fn parts(a: &SparseMatrix) -> (Vec<(u32, u32)>, Vec<Vec<usize>>) {
 }
 
 /// The factor of a part, if it is not too large.
-fn factor(a: &SparseMatrix, own: &[usize], place: &[(u32, u32)]) -> Result<Option<Cholesky>, Error> {
+fn factor(a: &SparseMatrix, own: &[usize], place: &[(u32, u32)]) -> Result<Option<BlockCholesky>, Error> {
     let n = own.len();
-    if n > MAX_DENSE {
+    if n > MAX_PART {
         return Ok(None);
     }
-    let local = |j: &u32| place[*j as usize].1 as usize;
-    let mut factor = Cholesky::new();
-    factor.resize(n);
-    factor.begin();
-    for (k, i) in own.iter().enumerate() {
-        let least = a.row(*i).0.iter().map(local).min().unwrap_or(k).min(k);
-        factor.couple(least, [k].into_iter());
-    }
-    let matrix = factor.zeroed();
-    for (k, i) in own.iter().enumerate() {
-        let (columns, values) = a.row(*i);
-        for (j, value) in columns.iter().map(local).zip(values).filter(|(j, _)| *j <= k) {
-            matrix[j * n + k] = *value;
-        }
-    }
+    let entries = || {
+        own.iter().enumerate().flat_map(|(k, i)| {
+            let (columns, values) = a.row(*i);
+            let local = columns.iter().map(|j| place[*j as usize].1 as usize);
+            local.zip(values).filter(move |(j, _)| *j <= k).map(move |(j, value)| (k, j, *value))
+        })
+    };
+    let mut factor = BlockCholesky::new();
+    factor.begin(std::iter::repeat_n(1, n));
+    entries().filter(|(i, j, _)| i != j).for_each(|(i, j, _)| factor.couple(i, j));
+    factor.analyze();
+    entries().for_each(|(i, j, value)| factor.block_mut(i, j).values[0] = value);
     factor.factor().map_err(|error| not_definite(own[error.row]))?;
     Ok(Some(factor))
 }

@@ -4,23 +4,15 @@ use support::Interrupt;
 
 use crate::Error;
 
+/// Columns that are solved for between two looks at the request to stop.
+const COLUMNS: usize = 64;
+
 /// Solves `M X = B` for a matrix without symmetry, by LU with partial pivoting. `matrix` (n, n) and `rhs` (n, m), which becomes
 /// `X`, are column-major.
 ///
 /// # Errors
-/// [`Error::Dimension`] if sizes do not fit, [`Error::Value`] if the matrix is singular or not finite.
-pub fn solve_general(n: usize, matrix: &[f64], rhs: &mut [f64]) -> Result<(), Error> {
-    solve_general_unless(n, matrix, rhs, &Interrupt::default())
-}
-
-/// Columns that are solved for between two looks at the request to stop.
-const COLUMNS: usize = 64;
-
-/// [`solve_general`], unless it is told to stop.
-///
-/// # Errors
-/// As [`solve_general`], and [`Error::Interrupted`].
-pub fn solve_general_unless(n: usize, matrix: &[f64], rhs: &mut [f64], interrupt: &Interrupt) -> Result<(), Error> {
+/// [`Error::Dimension`] if sizes do not fit, [`Error::Value`] if the matrix is singular or not finite, [`Error::Interrupted`].
+pub fn solve_general(n: usize, matrix: &[f64], rhs: &mut [f64], interrupt: &Interrupt) -> Result<(), Error> {
     if matrix.len() != n * n {
         return Err(Error::Dimension { argument: "matrix", found: matrix.len(), expected: n * n });
     }
@@ -54,7 +46,7 @@ mod tests {
         // Row-major [[0, 2, 1], [1, 1, 0], [3, 0, -1]] times [[1, 2], [3, -1], [-2, 0.5]].
         let matrix = [0.0, 1.0, 3.0, 2.0, 1.0, 0.0, 1.0, 0.0, -1.0];
         let mut x = [4.0, 4.0, 5.0, -1.5, 1.0, 5.5];
-        solve_general(3, &matrix, &mut x).unwrap();
+        solve_general(3, &matrix, &mut x, &Interrupt::default()).unwrap();
         for (x, expected) in x.iter().zip([1.0, 3.0, -2.0, 2.0, -1.0, 0.5]) {
             assert!((x - expected).abs() < 1e-14, "{x} {expected}");
         }
@@ -62,11 +54,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_an_error() {
-        let singular = solve_general(2, &[1.0, 2.0, 2.0, 4.0], &mut [1.0, 1.0]).unwrap_err();
+        let singular = solve_general(2, &[1.0, 2.0, 2.0, 4.0], &mut [1.0, 1.0], &Interrupt::default()).unwrap_err();
         assert_eq!(singular.to_string(), "matrix: expected a regular matrix; pivot 1 is 0");
-        assert!(solve_general(2, &[1.0; 3], &mut [1.0; 2]).is_err());
-        assert!(solve_general(2, &[1.0, 0.0, 0.0, 1.0], &mut [1.0; 3]).is_err());
-        assert!(solve_general(1, &[f64::NAN], &mut [1.0]).is_err());
-        assert!(solve_general(0, &[], &mut []).is_ok());
+        assert!(solve_general(2, &[1.0; 3], &mut [1.0; 2], &Interrupt::default()).is_err());
+        assert!(solve_general(2, &[1.0, 0.0, 0.0, 1.0], &mut [1.0; 3], &Interrupt::default()).is_err());
+        assert!(solve_general(1, &[f64::NAN], &mut [1.0], &Interrupt::default()).is_err());
+        assert!(solve_general(0, &[], &mut [], &Interrupt::default()).is_ok());
     }
 }

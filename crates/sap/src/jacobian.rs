@@ -112,7 +112,7 @@ impl Jacobian {
         })
     }
 
-    /// See [`Dense::push_jacobian`](crate::Dense::push_jacobian).
+    /// See [`Sparse::push_jacobian`](crate::Sparse::push_jacobian).
     pub fn push(&mut self, columns: &[u32], values: &[f64]) -> Result<(), Error> {
         let increasing = columns.windows(2).all(|pair| pair[0] < pair[1]);
         let in_range = columns.last().is_some_and(|&last| (last as usize) < self.nv);

@@ -16,7 +16,7 @@
 //! Unconstrained Convex Formulation of Compliant Contact*.
 //!
 //! This crate knows linear algebra only. [`solve`] is the method; a [`Constraint`] supplies `(ℓ, γ, G)`; a [`Structure`]
-//! supplies products with `A` and `J` and factors `H`. [`Dense`] and [`Sparse`] are the structures of matrices. [`Problem`] is the whole
+//! supplies products with `A` and `J` and factors `H`. [`Sparse`] is the structure of matrices. [`Problem`] is the whole
 //! for callers who have matrices, [`solve_matrices`] for contacts in plain arrays.
 //!
 //! # Example
@@ -45,13 +45,11 @@
 
 mod block;
 mod block_cholesky;
-mod cholesky;
 mod constraint;
 mod contact_space;
 mod convex;
 mod coulomb;
 mod delassus;
-mod dense;
 mod dual;
 mod error;
 mod general;
@@ -79,13 +77,11 @@ pub mod contact_blocks {
 
 pub use block::Block;
 pub use block_cholesky::{BlockCholesky, BlockMut};
-pub use cholesky::Cholesky;
 pub use constraint::Constraint;
 pub use contact_space::{ContactSpace, NotSolved};
 pub use coulomb::{Workspace, friction_residual, meets_coulomb};
-pub use dense::Dense;
 pub use error::Error;
-pub use general::{solve_general, solve_general_unless};
+pub use general::solve_general;
 pub use law::{Law, LawKind};
 pub use linearization::{LawData, Linearization};
 pub use matrices::{MatrixProblem, MatrixSolution, solve_matrices};

@@ -51,7 +51,7 @@ pub fn solve_matrices(problem: &MatrixProblem, options: &Options) -> Result<Matr
         .collect();
     constraints.push(&contacts, &SparseMatrix::from_dense("J", 3 * contacts.len(), nv, problem.j)?)?;
     let ProblemSolution { v, impulses, report, .. } =
-        constraints.solve(FrictionLaw::Sap, Factorization::Dense, options, None)?;
+        constraints.solve(FrictionLaw::Sap, Factorization::Sparse, options, None)?;
     Ok(MatrixSolution { v, impulses, report })
 }
 

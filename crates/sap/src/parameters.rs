@@ -14,6 +14,9 @@ pub struct SolverParameters {
     /// Coulomb's law is met where impulses are off by no more than so many times `ε_r`: a problem whose bounds of friction are off by as much
     /// is solved to `ε_r`.
     pub friction_tolerance_factor: f64,
+    /// What is round-off of a sum of terms that cancel, as a fraction of these: the slope of a line search, `|F|` of semismooth Newton beside
+    /// `√(v*ᵀ A v*)`. No step leads nearer.
+    pub round_off: f64,
     /// Where residuals of any method cease to fall.
     pub stall: StallParameters,
     /// Semismooth Newton, and what it takes in contact space.
@@ -66,8 +69,6 @@ pub struct ContactSpaceParameters {
     pub cycle_length: usize,
     /// `|F|` above which no law is evaluated at `v_c`: the gradient is greater still.
     pub evaluation_excess: f64,
-    /// `|F|` that is round-off: no step leads nearer.
-    pub round_off: f64,
     /// The share of `ε_r` from which on a solution is not refined by another step. Near a solution a step squares the error, and whoever
     /// controls the error of steps is not to see that of the solver.
     pub exact_fraction: f64,
@@ -101,8 +102,6 @@ pub struct ConvexParameters {
 pub struct LineSearchParameters {
     /// The search ends when the slope has fallen to this fraction, or to its round-off.
     pub slope_fraction: f64,
-    /// Terms of the slope cancel; its round-off is this fraction of them.
-    pub slope_round_off: f64,
     /// Evaluations of a search at most. Bisection alone needs 53 halvings to reach round-off of the bracket, and every other step
     /// at worst is one.
     pub max_root_steps: usize,
@@ -152,17 +151,11 @@ pub struct ProximalPointParameters {
     pub near_change: f64,
 }
 
-/// Of the choice between factorisations, of problems of matrices ([`Problem`](crate::Problem)) above all.
+/// Of problems of matrices ([`Problem`](crate::Problem)).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FactorizationParameters {
-    /// Velocities up to which a dense factor costs less than finding out about sparsity.
-    pub max_small: usize,
-    /// The share of entries of `H` that are not zero from which on it is factored as a dense matrix.
-    pub min_dense_fill: f64,
-    /// The most velocities of a connected part of `A` that is factored as a dense matrix for the Delassus operator: 2 MB.
-    pub max_dense_part: usize,
-    /// The size from which on a dense matrix of full profile is factored by faer, whose blocking pays there.
-    pub min_blocked: usize,
+    /// The most velocities of a connected part of `A` that is factored for the shares that constraints have of the Delassus operator.
+    pub max_factored_part: usize,
     /// `A` counts as symmetric if `|A_ij − A_ji|` is within this fraction of `√(A_ii A_jj)`.
     pub asymmetry: f64,
 }
@@ -171,6 +164,7 @@ impl SolverParameters {
     /// What the solver works with.
     pub const STANDARD: SolverParameters = SolverParameters {
         friction_tolerance_factor: 100.0,
+        round_off: 8.0 * f64::EPSILON,
         stall: StallParameters { limit: 3, reduction: 0.5 },
         contact_space: ContactSpaceParameters {
             max_rows: 108,
@@ -182,7 +176,6 @@ impl SolverParameters {
             scaling_growth: 3.0,
             cycle_length: 6,
             evaluation_excess: 1e-3,
-            round_off: 8.0 * f64::EPSILON,
             exact_fraction: 1e-3,
             exact_excess_fraction: 1e-7,
             late_step: 4,
@@ -190,7 +183,6 @@ impl SolverParameters {
         convex: ConvexParameters { max_predictions: 6, whole_step: 0.9, watchdog_steps: 3, min_curvature_share: 0.1 },
         line_search: LineSearchParameters {
             slope_fraction: 1e-8,
-            slope_round_off: 8.0 * f64::EPSILON,
             max_root_steps: 200,
             armijo_fraction: 1e-4,
             cost_round_off: 4.0 * f64::EPSILON,
@@ -210,12 +202,6 @@ impl SolverParameters {
             least_change: 1e-3,
             near_change: 0.03,
         },
-        factorization: FactorizationParameters {
-            max_small: 40,
-            min_dense_fill: 0.5,
-            max_dense_part: 512,
-            min_blocked: 200,
-            asymmetry: 1e-9,
-        },
+        factorization: FactorizationParameters { max_factored_part: 512, asymmetry: 1e-9 },
     };
 }

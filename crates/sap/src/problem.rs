@@ -12,8 +12,8 @@ pub use start::Start;
 
 use crate::delassus::Delassus;
 use crate::{
-    Block, Constraint, ContactSpace, Dense, Error, FrictionLaw, Options, Report, SolverParameters, Sparse,
-    SparseMatrix, Structure, Workspace, friction_residual, solve,
+    Block, Constraint, ContactSpace, Error, FrictionLaw, Options, Report, SolverParameters, Sparse, SparseMatrix,
+    Structure, Workspace, friction_residual, solve,
 };
 
 /// The most rows of a problem in contact space: W takes a solve for each.
@@ -22,13 +22,11 @@ const MAX_ROWS: usize = SolverParameters::STANDARD.contact_space.many_rows;
 /// How the equations of a problem of matrices are solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Factorization {
-    /// Sparse where at least half of `H` is zero, else dense. Under Coulomb's law contact space is tried before, as long as there are
+    /// As `Sparse`. Under Coulomb's law contact space is tried before, as long as there are
     /// no more than [`many_rows`](crate::parameters::ContactSpaceParameters::many_rows).
     #[default]
     Auto,
-    /// `H = A + JᵀGJ` within its profile ([`Dense`]).
-    Dense,
-    /// `H` as a sparse matrix of blocks ([`Sparse`]).
+    /// `H = A + JᵀGJ` as a sparse matrix of blocks ([`Sparse`]).
     Sparse,
     /// `J A⁻¹ Jᵀ`, of no more than [`many_rows`](crate::parameters::ContactSpaceParameters::many_rows), without a line search ([`ContactSpace`]).
     ContactSpace,
@@ -91,10 +89,7 @@ pub struct Problem {
     columns: Vec<u32>,
     values: Vec<f64>,
     rows: usize,
-    dense: Option<Dense>,
     sparse: Option<Sparse>,
-    /// Whether `auto` is dense.
-    prefers_dense: Option<bool>,
     space: ContactSpace,
     ws: Workspace,
     interrupt: Interrupt,
@@ -120,9 +115,7 @@ impl Problem {
             columns: Vec::new(),
             values: Vec::new(),
             rows: 0,
-            dense: None,
             sparse: None,
-            prefers_dense: None,
             space: ContactSpace::default(),
             ws: Workspace::new(),
             interrupt: Interrupt::default(),
@@ -202,7 +195,7 @@ impl Problem {
             self.push_one(*kind, j, row);
             row += kind.rows();
         }
-        (self.dense, self.sparse, self.prefers_dense) = (None, None, None);
+        self.sparse = None;
         Ok(first)
     }
 
@@ -285,20 +278,12 @@ impl Problem {
         let expects_guess = start.is_some();
         let options = Options { friction: law, expects_guess, ..*options };
         let v = start.map_or(&self.v_star[..], |start| start.v).to_vec();
-        let mut solution = if self.is_dense(factorization, &order)? {
-            let mut dense = self.dense.take().map_or_else(|| self.make_dense(&order), Ok)?;
-            dense.set_interrupt(self.interrupt.clone());
-            let solved = self.solve_with(&mut dense, &constraints, v, factorization, &options);
-            self.dense = Some(dense);
-            solved?
-        } else {
-            let mut sparse = self.sparse.take().map_or_else(|| self.make_sparse(&order), Ok)?;
-            sparse.set_interrupt(self.interrupt.clone());
-            sparse.forget();
-            let solved = self.solve_with(&mut sparse, &constraints, v, factorization, &options);
-            self.sparse = Some(sparse);
-            solved?
-        };
+        let mut sparse = self.sparse.take().map_or_else(|| self.make_sparse(&order), Ok)?;
+        sparse.set_interrupt(self.interrupt.clone());
+        sparse.forget();
+        let solved = self.solve_with(&mut sparse, &constraints, v, factorization, &options);
+        self.sparse = Some(sparse);
+        let mut solution = solved?;
         if law == FrictionLaw::Lagged {
             solution.report.friction_residual =
                 friction_residual(&constraints, &solution.velocities, &solution.impulses);
@@ -350,34 +335,6 @@ impl Problem {
         columns.iter().zip(row).map(|(column, j)| j * self.v_star[*column as usize]).sum()
     }
 
-    fn is_dense(&mut self, factorization: Factorization, order: &[usize]) -> Result<bool, Error> {
-        match factorization {
-            Factorization::Dense => return Ok(true),
-            Factorization::Sparse => return Ok(false),
-            Factorization::Auto | Factorization::ContactSpace => {}
-        }
-        if let Some(is_dense) = self.prefers_dense {
-            return Ok(is_dense);
-        }
-        let mut is_dense = self.v_star.len() <= SolverParameters::STANDARD.factorization.max_small;
-        if !is_dense {
-            let mut sparse = self.sparse.take().map_or_else(|| self.make_sparse(order), Ok)?;
-            is_dense = sparse.density() >= SolverParameters::STANDARD.factorization.min_dense_fill;
-            self.sparse = Some(sparse);
-        }
-        self.prefers_dense = Some(is_dense);
-        Ok(is_dense)
-    }
-
-    fn make_dense(&self, order: &[usize]) -> Result<Dense, Error> {
-        let mut dense = Dense::new();
-        fill_a(&self.a, &mut dense)?;
-        for (columns, values) in self.jacobian(order) {
-            dense.push_jacobian(columns, values)?;
-        }
-        Ok(dense)
-    }
-
     fn make_sparse(&self, order: &[usize]) -> Result<Sparse, Error> {
         let mut sparse = Sparse::new();
         sparse.reset(&self.a);
@@ -395,9 +352,9 @@ impl Problem {
     }
 
     /// Solves in contact space where that is asked for or worth a try, else by Newton's method in all velocities.
-    fn solve_with<S: Structure>(
+    fn solve_with(
         &mut self,
-        structure: &mut S,
+        structure: &mut Sparse,
         constraints: &[Constraint],
         mut v: Vec<f64>,
         factorization: Factorization,
@@ -408,8 +365,7 @@ impl Problem {
         let mut spent = 0;
         if is_asked_for && self.rows > MAX_ROWS {
             let (rows, most) = (self.rows, MAX_ROWS);
-            let message =
-                format!("J has {rows} rows: contact space is for at most {most}, expected auto, dense or sparse");
+            let message = format!("J has {rows} rows: contact space is for at most {most}, expected auto or sparse");
             return Err(Error::Value { argument: "factorization", message });
         }
         let is_tried = factorization == Factorization::Auto && is_coulomb && (1..=MAX_ROWS).contains(&self.rows);
@@ -429,9 +385,9 @@ impl Problem {
     }
 
     /// The solution, or the iterations that did not find it.
-    fn solve_in_contact_space<S: Structure>(
+    fn solve_in_contact_space(
         &mut self,
-        structure: &mut S,
+        structure: &mut Sparse,
         constraints: &[Constraint],
         options: &Options,
     ) -> Result<Result<ProblemSolution, usize>, Error> {
@@ -508,36 +464,6 @@ fn check_symmetric(a: &SparseMatrix) -> Result<(), Error> {
                 let message =
                     format!("expected a symmetric matrix, found A[{i}, {j}] = {value}, A[{j}, {i}] = {mirrored}");
                 return Err(Error::Value { argument: "A", message });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Sets `A` block by block.
-fn fill_a(a: &SparseMatrix, dense: &mut Dense) -> Result<(), Error> {
-    let nv = a.rows();
-    dense.reset(nv);
-    // The last row coupled to a column before it ends the block.
-    let mut blocks = Vec::new();
-    let (mut start, mut end) = (0, 0);
-    for j in 0..nv {
-        if j == end && j > 0 {
-            blocks.push(start..j);
-            start = j;
-        }
-        end = end.max(a.row(j).0.last().map_or(0, |last| *last as usize + 1)).max(j + 1);
-    }
-    if nv > 0 {
-        blocks.push(start..nv);
-    }
-    dense.set_blocks(&blocks)?;
-    for (index, block) in blocks.iter().enumerate() {
-        let (values, n) = (dense.a_block_mut(index), block.len());
-        for i in block.clone() {
-            let (columns, entries) = a.row(i);
-            for (&j, value) in columns.iter().zip(entries).filter(|(j, _)| **j as usize <= i) {
-                values[(j as usize - block.start) * n + i - block.start] = *value;
             }
         }
     }

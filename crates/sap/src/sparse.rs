@@ -71,10 +71,12 @@ impl Sparse {
         self.forget();
     }
 
-    /// Appends a constraint to `J`, as [`Dense::push_jacobian`](crate::Dense::push_jacobian).
+    /// Appends a constraint to `J`: its nonzero columns, in increasing order, and its values there, row-major
+    /// (rows × `columns.len()`). Constraints with the same columns are best pushed one after the other.
     ///
     /// # Errors
-    /// As there.
+    /// [`Error::Value`] if the columns are none, not increasing or out of range, or the values not those of one row or three;
+    /// the structure is then unchanged.
     pub fn push_jacobian(&mut self, columns: &[u32], values: &[f64]) -> Result<(), Error> {
         self.nodes = None;
         self.jacobian.push(columns, values)
@@ -90,23 +92,10 @@ impl Sparse {
         self.interrupt = interrupt;
     }
 
-    /// The share of the entries of `H` that are not zero if all constraints push.
-    pub fn density(&mut self) -> f64 {
-        self.find_nodes();
-        self.nodes.as_ref().map_or(0.0, Nodes::density)
-    }
-
-    fn find_nodes(&mut self) {
-        if self.nodes.is_none() {
-            self.nodes = Some(Nodes::new(&self.lower, &self.jacobian));
-        }
-    }
-
     /// Names the blocks of `H`; `pushes` says which patches have some now.
     fn couple(&mut self, pushes: impl Fn(&Jacobian, usize) -> bool) {
-        self.find_nodes();
-        let Self { jacobian, nodes, was_active, cholesky, .. } = self;
-        let Some(nodes) = nodes else { return };
+        let Self { lower, jacobian, nodes, was_active, cholesky, .. } = self;
+        let nodes = nodes.get_or_insert_with(|| Nodes::new(lower, jacobian));
         was_active.resize(jacobian.patches().len(), false);
         cholesky.begin(nodes.sizes());
         for block in &nodes.blocks {

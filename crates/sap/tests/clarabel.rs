@@ -123,7 +123,7 @@ fn ours(problem: &Problem) -> (Vec<f64>, Vec<f64>, Report) {
     let mut ws = Workspace::new();
     let mut v = problem.v_star.clone();
     let options = Options { tolerance: 1e-12, ..Options::default() };
-    let report = solve(&mut problem.dense(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws)
+    let report = solve(&mut problem.sparse(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws)
         .expect("every convex problem is solved");
     (v, ws.impulses().to_vec(), report)
 }

@@ -52,7 +52,8 @@ fn solve_from_afar(problem: &Problem) -> (Report, f64) {
     let mut ws = Workspace::new();
     let options =
         Options { tolerance: 1e-10, friction: FrictionLaw::Coulomb, factorization_budget: None, ..Options::default() };
-    let report = solve(&mut problem.dense(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap();
+    let report =
+        solve(&mut problem.sparse(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap();
     (report, coulomb_residual(&problem, &v))
 }
 
@@ -92,7 +93,7 @@ fn an_expected_guess_is_looked_at() {
                 ..Options::default()
             };
             let report =
-                solve(&mut problem.dense(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap();
+                solve(&mut problem.sparse(), &problem.constraints, &problem.v_star, &mut v, &options, &mut ws).unwrap();
             let residual = problem.residual(&v, ws.impulses()).max(coulomb_residual(&problem, &v));
             (report, v, residual)
         };
@@ -130,7 +131,7 @@ fn a_used_workspace_is_as_good_as_a_new_one() {
             let mut v = guess.to_vec();
             let options = Options { friction: FrictionLaw::Coulomb, expects_guess, ..Options::default() };
             let report =
-                solve(&mut problem.dense(), &problem.constraints, &problem.v_star, &mut v, &options, ws).unwrap();
+                solve(&mut problem.sparse(), &problem.constraints, &problem.v_star, &mut v, &options, ws).unwrap();
             (report.iterations, v)
         };
         let (_, solution) = solve_from(&problem.v_star, false, &mut Workspace::new());

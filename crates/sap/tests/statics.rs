@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use sapwood_sap::{Constraint, Dense, FrictionLaw, Law, Options, Workspace, solve};
+use sapwood_sap::{Constraint, FrictionLaw, Law, Options, Sparse, SparseMatrix, Workspace, solve};
 
 const MASS: f64 = 2.0;
 const RADIUS: f64 = 0.3;
@@ -17,12 +17,10 @@ const INERTIA: f64 = 0.5 * MASS * RADIUS * RADIUS;
 /// Velocities (x, y, z, ω_z, ω_x, ω_y) of the plate and impulses (t1, t2, n) of its legs after a step under a torque about the
 /// vertical. `law` is made from (R_t, R_n).
 fn twist(torque: f64, law: impl Fn(f64, f64) -> Constraint) -> (Vec<f64>, Vec<f64>) {
-    let mut dense = Dense::new();
-    dense.reset(6);
     let diagonal = [MASS, MASS, MASS, INERTIA, 0.5 * INERTIA, 0.5 * INERTIA];
-    for (i, d) in diagonal.into_iter().enumerate() {
-        dense.a_block_mut(0)[7 * i] = d;
-    }
+    let a = SparseMatrix::from_rows("A", 6, &[0, 1, 2, 3, 4, 5, 6], &[0, 1, 2, 3, 4, 5], &diagonal).unwrap();
+    let mut sparse = Sparse::new();
+    sparse.reset(&a);
     let mut constraints = vec![];
     for leg in 0..3 {
         let angle = 2.0 * PI * leg as f64 / 3.0;
@@ -33,13 +31,13 @@ fn twist(torque: f64, law: impl Fn(f64, f64) -> Constraint) -> (Vec<f64>, Vec<f6
             0.0, 1.0, 0.0,   x, 0.0, 0.0,
             0.0, 0.0, 1.0, 0.0,   y,  -x,
         ];
-        dense.push_jacobian(&[0, 1, 2, 3, 4, 5], &rows).unwrap();
+        sparse.push_jacobian(&[0, 1, 2, 3, 4, 5], &rows).unwrap();
         constraints.push(law(1e-9 / MASS, COMPLIANCE / MASS));
     }
     let v_star = [0.0, 0.0, -GRAVITY * DT, DT * torque / INERTIA, 0.0, 0.0];
     let options = Options { tolerance: 1e-12, friction: FrictionLaw::Coulomb, ..Options::default() };
     let (mut v, mut ws) = (v_star.to_vec(), Workspace::new());
-    solve(&mut dense, &constraints, &v_star, &mut v, &options, &mut ws).unwrap();
+    solve(&mut sparse, &constraints, &v_star, &mut v, &options, &mut ws).unwrap();
     (v, ws.impulses().to_vec())
 }
 

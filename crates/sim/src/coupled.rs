@@ -65,8 +65,8 @@ pub enum Factorization {
     Recursive,
     /// Sparse blocks always, assembled by composite inertias and pairs of nodes.
     Coupled,
-    /// Matrices: A and J are written out.
-    Dense,
+    /// A and J are written out as matrices.
+    Matrices,
 }
 
 /// How H was factored.

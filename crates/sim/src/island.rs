@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use geometry::TouchingPair;
 use multibody::CrbaWorkspace;
-use sap::{BlockCholesky, Dense, Error, NotSolved, Report};
+use sap::{BlockCholesky, Error, NotSolved, Report, Sparse, SparseMatrix};
 use support::{Interrupt, ThreadPool};
 
 use crate::Stats;
@@ -53,10 +53,7 @@ struct Scratch {
     contact_space: ContactSpaceSolver,
     /// Whether the last problem was solved in contact space.
     in_contact_space: bool,
-    dense: Dense,
-    blocks: Vec<std::ops::Range<usize>>,
-    rows: SparseRows,
-    crba: CrbaWorkspace<f64>,
+    matrices: Sparse,
 }
 
 impl Scratch {
@@ -308,13 +305,13 @@ fn solve_problem(
     scratch: &mut Scratch,
 ) -> Result<Report, Error> {
     let Context { cliques, v: v0, .. } = *problem.cx;
-    if problem.factorization == Factorization::Dense {
+    if problem.factorization == Factorization::Matrices {
         scratch.in_contact_space = false;
         if path != Path::Again {
             assemble(slots, cliques, scratch)?;
         }
-        let Scratch { set, v_star, ws, dense, .. } = scratch;
-        return sap::solve(dense, &set.constraints, v_star, v, options, ws);
+        let Scratch { set, v_star, ws, matrices, .. } = scratch;
+        return sap::solve(matrices, &set.constraints, v_star, v, options, ws);
     }
     let Scratch {
         set: ConstraintSet { constraints, jacobians, terms, .. },
@@ -358,18 +355,22 @@ fn pace(v: &[f64], v_star: &[f64]) -> f64 {
 
 /// Writes A and J of an island as matrices.
 fn assemble(slots: &[CliqueSlot], cliques: Cliques<'_>, scratch: &mut Scratch) -> Result<(), Error> {
-    let Scratch { set, v_star, dense, blocks, rows, crba, .. } = scratch;
-    dense.reset(v_star.len());
-    blocks.clear();
-    blocks.extend(slots.iter().map(|s| s.dof..s.dof + cliques.get(s.tree).nv()));
-    dense.set_blocks(blocks)?;
-    for (k, slot) in slots.iter().enumerate() {
-        cliques.get(slot.tree).write_mass(crba, dense.a_block_mut(k));
+    let Scratch { set, v_star, matrices, .. } = scratch;
+    let (nv, mut rows, mut crba) = (v_star.len(), SparseRows::default(), CrbaWorkspace::default());
+    let mut a = vec![0.0; nv * nv];
+    for slot in slots {
+        let n = cliques.get(slot.tree).nv();
+        let mut block = vec![0.0; n * n];
+        cliques.get(slot.tree).write_mass(&mut crba, &mut block);
+        for (j, column) in block.chunks_exact(n.max(1)).enumerate() {
+            (j..n).for_each(|i| a[(slot.dof + i) * nv + slot.dof + j] = column[i]);
+        }
     }
+    matrices.reset(&SparseMatrix::from_dense("A", nv, nv, &a)?);
     let clique = |slot: usize| (cliques.get(slots[slot].tree), slots[slot].dof);
     for jacobian in &set.jacobians {
         rows.gather(jacobian, &set.terms, clique);
-        dense.push_jacobian(&rows.columns, &rows.values)?;
+        matrices.push_jacobian(&rows.columns, &rows.values)?;
     }
     Ok(())
 }

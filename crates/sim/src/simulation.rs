@@ -35,10 +35,7 @@ use crate::report::{ContactOutcome, Reports};
 use crate::scheme::Discretization;
 use crate::soft::SoftBodies;
 use crate::tree_workspace::TreeWorkspace;
-use crate::{
-    ContactPoint, Energy, Frame, Options, SimulationError, SoftContactPoint, State, Stats, VelocityExtrapolation,
-    WarmStart,
-};
+use crate::{ContactPoint, Energy, Frame, Options, SimulationError, SoftContactPoint, State, Stats, WarmStart};
 use multibody::{EffectiveMass, InverseWeights};
 
 /// How often a step is halved at most where free motion has no solution or is not resolved.
@@ -190,47 +187,8 @@ impl Simulation {
         let key = SimulationError::keyframe(&self.model, keyframe.into())?;
         let mut warm_start = std::mem::take(&mut self.state.warm_start);
         warm_start.clear();
-        let pd = crate::Pd::default();
-        let State {
-            step,
-            model_mark,
-            applied_force,
-            applied_wrench,
-            surface_velocity,
-            equality_active,
-            mocap,
-            soft_positions,
-            soft_velocities,
-            soft_forces,
-            ..
-        } = State::of(&self.model, &self.scene);
         let Keyframe { time, q, v, ctrl, act, .. } = key;
-        let constraint_force = Vec::new();
-        self.state = State {
-            time,
-            step,
-            model_mark,
-            step_size: 0.0,
-            q,
-            v,
-            ctrl,
-            act,
-            applied_force,
-            applied_wrench,
-            surface_velocity,
-            equality_active,
-            mocap,
-            constraint_force,
-            accelerations: Vec::new(),
-            rests: Vec::new(),
-            rest_q: Vec::new(),
-            pd,
-            warm_start,
-            extrapolation: VelocityExtrapolation::default(),
-            soft_positions,
-            soft_velocities,
-            soft_forces,
-        };
+        self.state = State { time, q, v, ctrl, act, warm_start, ..State::of(&self.model, &self.scene) };
         self.soft_contacts.clear();
         self.sensing.asked = None;
         self.forget_lane();

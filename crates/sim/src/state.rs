@@ -100,39 +100,55 @@ pub enum StateError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwood9";
+const MAGIC: &[u8; 8] = b"sapwoodA";
 
-/// The vectors of a state, but for a controller's.
-const NAMES: [&str; 15] = [
-    "q",
-    "v",
-    "ctrl",
-    "applied_force",
-    "applied_wrench",
-    "surface_velocity",
-    "constraint_force",
-    "accelerations",
-    "extrapolation",
-    "soft_positions",
-    "soft_velocities",
-    "soft_forces",
-    "act",
-    "equality_active",
-    "mocap",
+/// The vectors of a state but for a controller's, `vectors!(state, [&] or [&mut])`, in the order of [`VECTORS`].
+macro_rules! vectors {
+    ($state:expr, [$($borrow:tt)+]) => {
+        [
+            $($borrow)+ $state.q,
+            $($borrow)+ $state.v,
+            $($borrow)+ $state.ctrl,
+            $($borrow)+ $state.applied_force,
+            $($borrow)+ $state.applied_wrench,
+            $($borrow)+ $state.surface_velocity,
+            $($borrow)+ $state.constraint_force,
+            $($borrow)+ $state.accelerations,
+            $($borrow)+ $state.extrapolation.rates,
+            $($borrow)+ $state.soft_positions,
+            $($borrow)+ $state.soft_velocities,
+            $($borrow)+ $state.soft_forces,
+            $($borrow)+ $state.act,
+            $($borrow)+ $state.equality_active,
+            $($borrow)+ $state.mocap,
+            $($borrow)+ $state.rest_q,
+        ]
+    };
+}
+
+/// What they are called, and whether they may be empty.
+const VECTORS: [(&str, bool); 16] = [
+    ("q", false),
+    ("v", false),
+    ("ctrl", false),
+    ("applied_force", false),
+    ("applied_wrench", false),
+    ("surface_velocity", true),
+    ("constraint_force", true),
+    ("accelerations", true),
+    ("extrapolation", true),
+    ("soft_positions", false),
+    ("soft_velocities", false),
+    ("soft_forces", false),
+    ("act", false),
+    ("equality_active", false),
+    ("mocap", false),
+    ("rest_q", true),
 ];
 
-/// What bytes of a state hold of everything that not all states have, and their length before the warm start.
-struct Lengths {
-    surfaces: usize,
-    is_controlled: bool,
-    forces: usize,
-    accelerations: usize,
-    rests: usize,
-    rest_q: usize,
-    rates: usize,
-    marks: usize,
-    expected: usize,
-}
+/// What there is of everything in the bytes of a state but its warm start: the lengths of the vectors, how many trees may rest, how many the
+/// extrapolation knows, and 1 if there is a controller.
+type Counts = [usize; VECTORS.len() + 3];
 
 impl State {
     /// The default configuration at rest, soft bodies as they were made.
@@ -154,29 +170,16 @@ impl State {
     /// The default configuration at rest of a model without soft bodies.
     pub fn new(model: &Model) -> Self {
         Self {
-            time: 0.0,
-            step: 0,
             model_mark: mark(model),
-            step_size: 0.0,
             q: model.q0.clone(),
             v: vec![0.0; model.nv()],
             ctrl: vec![0.0; model.nu()],
             act: vec![0.0; model.na()],
             applied_force: vec![0.0; model.nv()],
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
-            surface_velocity: Vec::new(),
             equality_active: model.equality_active(),
             mocap: model.mocap_poses(),
-            constraint_force: Vec::new(),
-            accelerations: Vec::new(),
-            rests: Vec::new(),
-            rest_q: Vec::new(),
-            pd: Pd::default(),
-            warm_start: WarmStart::default(),
-            extrapolation: VelocityExtrapolation::default(),
-            soft_positions: Vec::new(),
-            soft_velocities: Vec::new(),
-            soft_forces: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -201,25 +204,8 @@ impl State {
     pub fn copy_from(&mut self, other: &Self) {
         (self.time, self.step, self.step_size) = (other.time, other.step, other.step_size);
         self.model_mark = other.model_mark;
-        let vectors = [
-            (&mut self.q, &other.q),
-            (&mut self.v, &other.v),
-            (&mut self.ctrl, &other.ctrl),
-            (&mut self.act, &other.act),
-            (&mut self.applied_force, &other.applied_force),
-            (&mut self.applied_wrench, &other.applied_wrench),
-            (&mut self.surface_velocity, &other.surface_velocity),
-            (&mut self.equality_active, &other.equality_active),
-            (&mut self.mocap, &other.mocap),
-            (&mut self.constraint_force, &other.constraint_force),
-            (&mut self.accelerations, &other.accelerations),
-            (&mut self.rest_q, &other.rest_q),
-            (&mut self.extrapolation.rates, &other.extrapolation.rates),
-            (&mut self.soft_positions, &other.soft_positions),
-            (&mut self.soft_velocities, &other.soft_velocities),
-            (&mut self.soft_forces, &other.soft_forces),
-        ];
-        vectors.into_iter().for_each(|(to, from)| to.clone_from(from));
+        let vectors = vectors!(self, [&mut]).into_iter().zip(other.vectors());
+        vectors.for_each(|(to, from)| to.clone_from(from));
         self.pd.copy_from(&other.pd);
         self.rests.clone_from(&other.rests);
         self.extrapolation.marks.clone_from(&other.extrapolation.marks);
@@ -229,7 +215,7 @@ impl State {
     /// Whether the next step can start from here.
     pub(crate) fn check(&self, model: &Model, scene: &Scene) -> Result<(), SimulationError> {
         self.check_sizes(model, scene)?;
-        for (x, name) in self.vectors().into_iter().zip(NAMES) {
+        for (x, (name, _)) in self.vectors().into_iter().zip(VECTORS) {
             // Most vectors of a small model are empty, and a call for each would be a tenth of its step.
             if !x.is_empty() && !spatial::are_finite(x) {
                 let index = x.iter().position(|x| !x.is_finite()).unwrap_or_default();
@@ -252,31 +238,15 @@ impl State {
 
     /// Whether vectors and controller are of the model's size, and quaternions rotations.
     pub(crate) fn check_sizes(&self, model: &Model, scene: &Scene) -> Result<(), SimulationError> {
-        let geoms = if self.surface_velocity.is_empty() { 0 } else { scene.geoms.len() };
-        let forces = if self.constraint_force.is_empty() { 0 } else { model.nv() };
-        let accelerations = if self.accelerations.is_empty() { 0 } else { 2 * model.nv() };
-        let extrapolation = if self.extrapolation.rates.is_empty() { 0 } else { 2 * model.nv() };
-        let bodies = model.bodies.len();
+        let (nq, nv) = (model.nq(), model.nv());
+        let (bodies, equalities, mocap) = (model.bodies.len(), model.equalities.len(), model.mocap_bodies().count());
         let soft = 3 * scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>();
-        let sizes = [
-            model.nq(),
-            model.nv(),
-            model.nu(),
-            model.nv(),
-            6 * bodies,
-            3 * geoms,
-            forces,
-            accelerations,
-            extrapolation,
-            soft,
-            soft,
-            soft,
-            model.na(),
-            model.equalities.len(),
-            7 * model.mocap_bodies().count(),
-        ];
-        for ((x, name), expected) in self.vectors().into_iter().zip(NAMES).zip(sizes) {
-            if x.len() != expected {
+        let surfaces = 3 * scene.geoms.len();
+        let of_rigid = [nq, nv, model.nu(), nv, 6 * bodies, surfaces, nv, 2 * nv, 2 * nv];
+        let others = [soft, soft, soft, model.na(), equalities, 7 * mocap, nq];
+        let sizes = of_rigid.into_iter().chain(others);
+        for ((x, (name, may_be_empty)), expected) in self.vectors().into_iter().zip(VECTORS).zip(sizes) {
+            if x.len() != expected && !(may_be_empty && x.is_empty()) {
                 return Err(SimulationError::Size { name, found: x.len(), expected });
             }
         }
@@ -303,106 +273,66 @@ impl State {
         Inputs::new(&self.ctrl, &self.act)
     }
 
-    fn vectors(&self) -> [&Vec<f64>; 15] {
-        let Self { q, v, ctrl, applied_force, applied_wrench, surface_velocity, constraint_force, .. } = self;
-        let (accelerations, extrapolation) = (&self.accelerations, &self.extrapolation.rates);
-        let Self { soft_positions, soft_velocities, soft_forces, .. } = self;
-        let act = &self.act;
-        [
-            q,
-            v,
-            ctrl,
-            applied_force,
-            applied_wrench,
-            surface_velocity,
-            constraint_force,
-            accelerations,
-            extrapolation,
-            soft_positions,
-            soft_velocities,
-            soft_forces,
-            act,
-            &self.equality_active,
-            &self.mocap,
-        ]
+    fn vectors(&self) -> [&Vec<f64>; VECTORS.len()] {
+        vectors!(self, [&])
     }
 
-    /// The length of the state's bytes without surface velocities, constraint forces, accelerations, extrapolation, controller, resting
-    /// trees and warm start.
-    fn byte_len(&self) -> usize {
-        let rigid = [&self.q, &self.v, &self.ctrl, &self.applied_force, &self.applied_wrench, &self.act];
-        let others =
-            [&self.soft_positions, &self.soft_velocities, &self.soft_forces, &self.equality_active, &self.mocap];
-        let lengths = rigid.into_iter().chain(others).map(Vec::len);
-        104 + 8 * lengths.sum::<usize>()
+    /// What there is of everything.
+    fn counts(&self) -> Counts {
+        let vectors = self.vectors().into_iter().map(Vec::len);
+        let others = [self.rests.len(), self.extrapolation.marks.len(), usize::from(self.pd.is_active())];
+        let mut all = vectors.chain(others);
+        std::array::from_fn(|_| all.next().unwrap_or_default())
     }
 
-    /// The length of a controller's vectors.
-    fn pd_len(&self) -> usize {
-        4 * self.v.len() + self.q.len()
-    }
-
-    /// The state as bytes: a mark of the format, one of the model, step, time, step size, how many surface velocities there are, whether there is a
-    /// controller, how many constraint forces, accelerations, resting trees, positions of these, rates of the extrapolation and its trees,
-    /// then the vectors in order, the controller's vectors, and the warm start, little endian.
+    /// The state as bytes: a mark of the format, one of the model, step, time, step size, how much there is of everything, then the vectors in
+    /// order, the controller's vectors, the resting trees, those of the extrapolation, and the warm start, little endian.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.byte_len() + self.warm_start.byte_len());
+        let numbers = [self.model_mark, self.step, self.time.to_bits(), self.step_size.to_bits()];
+        let head = numbers.into_iter().chain(self.counts().map(|count| count as u64));
+        let vectors = self.vectors().into_iter().chain(self.pd.vectors()).flatten().map(|x| x.to_bits());
+        let of_rest =
+            |Rest { time, asleep_with }: &Rest| [time.to_bits(), asleep_with.map_or(0, |tree| u64::from(tree) + 1)];
+        let of_mark = |Mark { age, span, is_steady, is_smooth, is_calm }: &Mark| {
+            let flags = u64::from(*is_steady) | u64::from(*is_smooth) << 1 | u64::from(*is_calm) << 2;
+            [age.to_bits(), span.to_bits(), flags]
+        };
+        let (rests, marks) = (self.rests.iter().flat_map(of_rest), self.extrapolation.marks.iter().flat_map(of_mark));
+        let mut bytes = Vec::with_capacity(self.byte_len(&self.counts()));
         bytes.extend(MAGIC);
-        bytes.extend(self.model_mark.to_le_bytes());
-        bytes.extend(self.step.to_le_bytes());
-        bytes.extend(self.time.to_le_bytes());
-        bytes.extend(self.step_size.to_le_bytes());
-        bytes.extend((self.surface_velocity.len() as u64).to_le_bytes());
-        bytes.extend(u64::from(self.pd.is_active()).to_le_bytes());
-        let Self { constraint_force, accelerations, rests, rest_q, extrapolation, .. } = self;
-        let optional = [constraint_force.len(), accelerations.len(), rests.len(), rest_q.len()];
-        for count in optional.into_iter().chain([extrapolation.rates.len(), extrapolation.marks.len()]) {
-            bytes.extend((count as u64).to_le_bytes());
-        }
-        for x in self.vectors().into_iter().flatten() {
-            bytes.extend(x.to_le_bytes());
-        }
-        for x in self.pd.vectors().into_iter().flatten() {
-            bytes.extend(x.to_le_bytes());
-        }
-        for Rest { time, asleep_with } in &self.rests {
-            bytes.extend(time.to_le_bytes());
-            bytes.extend(asleep_with.map_or(0, |tree| u64::from(tree) + 1).to_le_bytes());
-        }
-        for x in &self.rest_q {
-            bytes.extend(x.to_le_bytes());
-        }
-        for Mark { age, span, is_steady, is_smooth, is_calm } in &self.extrapolation.marks {
-            bytes.extend(age.to_le_bytes());
-            bytes.extend(span.to_le_bytes());
-            bytes.extend((u64::from(*is_steady) | u64::from(*is_smooth) << 1 | u64::from(*is_calm) << 2).to_le_bytes());
-        }
+        head.chain(vectors).chain(rests).chain(marks).for_each(|word| bytes.extend(word.to_le_bytes()));
         self.warm_start.append_bytes(&mut bytes);
         bytes
     }
 
-    /// The lengths that the head of a state's bytes tells.
-    fn lengths(&self, bytes: &[u8]) -> Result<Lengths, StateError> {
-        let expected = self.byte_len();
+    /// How many bytes so much takes, without a warm start.
+    fn byte_len(&self, counts: &Counts) -> usize {
+        let [vectors @ .., rests, marks, is_controlled] = *counts;
+        let controller = if is_controlled == 1 { 4 * self.v.len() + self.q.len() } else { 0 };
+        let others = [rests, rests, marks, marks, marks, controller, 5 + counts.len()];
+        vectors.into_iter().chain(others).fold(0, usize::saturating_add).saturating_mul(8)
+    }
+
+    /// What the head of a state's bytes tells, and where their warm start begins.
+    fn read_head(&self, bytes: &[u8]) -> Result<(Counts, usize), StateError> {
+        let mut counts = self.counts();
+        let is_optional = |k: &usize| VECTORS.get(*k).is_none_or(|(_, may_be_empty)| *may_be_empty);
+        let optional = (0..counts.len()).filter(is_optional);
+        optional.clone().for_each(|k| counts[k] = 0);
+        let expected = self.byte_len(&counts);
         if !bytes.starts_with(MAGIC) {
             return Err(StateError::Format { expected });
         }
-        let word =
-            |k: usize| bytes.get(8 * k..8 * k + 8).map_or(0, |w| w.iter().rev().fold(0, |n, &b| n << 8 | u64::from(b)));
+        let word = |k: usize| bytes.as_chunks::<8>().0.get(k).map_or(0, |word| u64::from_le_bytes(*word));
         if word(1) != self.model_mark {
             return Err(StateError::Model);
         }
-        let [surfaces, forces, accelerations, rests, rest_q, rates, marks] =
-            [5, 7, 8, 9, 10, 11, 12].map(|k| word(k) as usize);
-        let is_controlled = word(6) == 1;
-        let controlled = if is_controlled { self.pd_len() } else { 0 };
-        let numbers = [surfaces, forces, accelerations, rates, rests, rests, marks, marks, marks, rest_q, controlled];
-        let optional = numbers.into_iter().fold(0, usize::saturating_add);
-        let expected = expected.saturating_add(optional.saturating_mul(8));
+        optional.for_each(|k| counts[k] = word(5 + k) as usize);
+        let expected = self.byte_len(&counts);
         if bytes.len() < expected || !WarmStart::fits(bytes.len() - expected) {
             return Err(StateError::Length { found: bytes.len(), expected });
         }
-        Ok(Lengths { surfaces, is_controlled, forces, accelerations, rests, rest_q, rates, marks, expected })
+        Ok((counts, expected))
     }
 
     /// Takes over the bytes of [`State::to_bytes`], bit for bit.
@@ -410,55 +340,32 @@ impl State {
     /// # Errors
     /// When the bytes are not a state of this model; the state is then unchanged.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let Lengths { surfaces, is_controlled, forces, accelerations, rests, rest_q, rates, marks, expected } =
-            self.lengths(bytes)?;
-        let (bytes, warm_start) = bytes.split_at(expected);
+        let (counts, end) = self.read_head(bytes)?;
+        let [.., rests, marks, is_controlled] = counts;
+        let (bytes, warm_start) = bytes.split_at(end);
         self.warm_start.restore(warm_start);
-        let mut words = bytes[16..].as_chunks::<8>().0.iter().copied();
+        let mut words = bytes.as_chunks::<8>().0[2..].iter().copied().map(u64::from_le_bytes);
         let mut next = || words.next().unwrap_or_default();
-        self.step = u64::from_le_bytes(next());
-        self.time = f64::from_le_bytes(next());
-        self.step_size = f64::from_le_bytes(next());
-        for _ in 0..8 {
-            next();
-        }
-        self.surface_velocity.resize(surfaces, 0.0);
-        self.constraint_force.resize(forces, 0.0);
-        self.accelerations.resize(accelerations, 0.0);
-        self.extrapolation.rates.resize(rates, 0.0);
-        let vectors = [&mut self.q, &mut self.v, &mut self.ctrl, &mut self.applied_force, &mut self.applied_wrench];
-        let optional = [&mut self.surface_velocity, &mut self.constraint_force, &mut self.accelerations];
-        let soft = [&mut self.soft_positions, &mut self.soft_velocities, &mut self.soft_forces];
-        for x in vectors
-            .into_iter()
-            .chain(optional)
-            .chain([&mut self.extrapolation.rates])
-            .chain(soft)
-            .chain([&mut self.act, &mut self.equality_active, &mut self.mocap])
-            .flatten()
-        {
-            *x = f64::from_le_bytes(next());
-        }
+        (self.step, self.time, self.step_size) = (next(), f64::from_bits(next()), f64::from_bits(next()));
+        let _ = counts.map(|_| next());
         let (nq, nv) = (self.q.len(), self.v.len());
-        for (x, n) in self.pd.vectors_mut().into_iter().zip([nv, nv, nq, nv, nv]) {
+        let of_controller = [nv, nv, nq, nv, nv].map(|n| if is_controlled == 1 { n } else { 0 });
+        let vectors = vectors!(self, [&mut]).into_iter().zip(counts);
+        for (x, n) in vectors.chain(self.pd.vectors_mut().into_iter().zip(of_controller)) {
             x.clear();
-            x.extend((0..if is_controlled { n } else { 0 }).map(|_| f64::from_le_bytes(next())));
+            x.extend((0..n).map(|_| f64::from_bits(next())));
         }
         self.rests.clear();
-        for _ in 0..rests {
-            let (time, group) = (f64::from_le_bytes(next()), u64::from_le_bytes(next()));
-            let asleep_with = group.checked_sub(1).and_then(|tree| u32::try_from(tree).ok());
-            self.rests.push(Rest { time, asleep_with });
-        }
-        self.rest_q.clear();
-        self.rest_q.extend((0..rest_q).map(|_| f64::from_le_bytes(next())));
+        self.rests.extend((0..rests).map(|_| {
+            let (time, group) = (f64::from_bits(next()), next());
+            Rest { time, asleep_with: group.checked_sub(1).and_then(|tree| u32::try_from(tree).ok()) }
+        }));
         self.extrapolation.marks.clear();
-        for _ in 0..marks {
-            let (age, span) = (f64::from_le_bytes(next()), f64::from_le_bytes(next()));
-            let flags = u64::from_le_bytes(next());
+        self.extrapolation.marks.extend((0..marks).map(|_| {
+            let (age, span, flags) = (f64::from_bits(next()), f64::from_bits(next()), next());
             let [is_steady, is_smooth, is_calm] = [1, 2, 4].map(|bit| flags & bit != 0);
-            self.extrapolation.marks.push(Mark { age, span, is_steady, is_smooth, is_calm });
-        }
+            Mark { age, span, is_steady, is_smooth, is_calm }
+        }));
         Ok(())
     }
 }

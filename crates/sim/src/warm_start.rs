@@ -62,10 +62,6 @@ impl WarmStart {
         &self.entries
     }
 
-    pub(crate) fn byte_len(&self) -> usize {
-        Self::ENTRY * self.entries.len()
-    }
-
     pub(crate) fn append_bytes(&self, bytes: &mut Vec<u8>) {
         for WarmStartEntry { name, free_velocity, normal } in &self.entries {
             bytes.extend(name.words().iter().flat_map(|x| x.to_le_bytes()));

@@ -163,7 +163,7 @@ fn every_kind_of_constraint_moves_alike_by_all_factorizations() {
     let of =
         |factorization| common::factored(everything(Options { tolerance: 1e-11, ..Options::default() }), factorization);
     let mut auto = of(Factorization::Auto);
-    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Dense].map(of);
+    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Matrices].map(of);
     for step in 0..300 {
         let before = bits(&auto);
         auto.step().unwrap();

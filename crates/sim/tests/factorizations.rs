@@ -88,7 +88,7 @@ fn compare(seed: u64, contact: ContactLaw, seen: &mut Seen) {
         factored(simulation(&text, Options { contact, tolerance: 1e-12, ..Options::default() }), factorization)
     };
     let mut auto = of(Factorization::Auto);
-    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Dense].map(of);
+    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Matrices].map(of);
     auto.state_mut().v.iter_mut().for_each(|v| *v = rng.uniform(-1.0, 1.0));
     for step in 0..40 {
         let before = auto.state().to_bytes();
@@ -209,7 +209,7 @@ fn what_moves_is_solved_on_its_rows_alike() {
                 factored(simulation(&text, Options { contact, tolerance: 1e-12, ..Options::default() }), factorization)
             };
             let mut auto = of(Factorization::Auto);
-            let mut others = [Factorization::Recursive, Factorization::Dense].map(of);
+            let mut others = [Factorization::Recursive, Factorization::Matrices].map(of);
             auto.state_mut().v.iter_mut().for_each(|v| *v = rng.uniform(-1.5, 1.5));
             for _ in 0..120 {
                 let before = auto.state().to_bytes();

@@ -56,7 +56,7 @@ fn a_tower_of_ten_boxes_stands_and_carries_its_weight() {
 
 #[test]
 fn all_factorizations_move_alike() {
-    let choices = [Factorization::Auto, Factorization::Recursive, Factorization::Coupled, Factorization::Dense];
+    let choices = [Factorization::Auto, Factorization::Recursive, Factorization::Coupled, Factorization::Matrices];
     let [mut auto, mut others @ ..] = choices.map(|factorization| {
         common::factored(simulation(BIPED, Options { tolerance: 1e-10, ..Options::default() }), factorization)
     });

@@ -89,7 +89,7 @@ fn compare(contact: ContactLaw) {
         common::factored(pile(Options { contact, scheme, tolerance: 1e-12, ..Options::default() }), factorization)
     };
     let mut blocks = of(Factorization::Auto);
-    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Dense].map(of);
+    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Matrices].map(of);
     let (mut coupled, mut limits) = (0, 0);
     let mut iterations = [0; 3]; // Recursive, in blocks, dense.
     for step in 0..160 {

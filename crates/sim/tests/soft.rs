@@ -87,7 +87,7 @@ fn box_on_pad(angle: f64, young: f64, options: Options) -> Simulation {
 
 #[test]
 fn a_pad_carries_the_weight_of_a_box() {
-    for factorization in [Factorization::Auto, Factorization::Dense, Factorization::Recursive] {
+    for factorization in [Factorization::Auto, Factorization::Matrices, Factorization::Recursive] {
         let s = box_on_pad(0.0, 1e5, Options { timestep: Some(0.005), ..Options::default() });
         let mut s = common::factored(s, factorization);
         run(&mut s, 1.0);
@@ -231,7 +231,7 @@ fn every_factorization_agrees_with_the_dense_one() {
             let options = Options { timestep: Some(0.005), contact, tolerance: 1e-12, ..Options::default() };
             common::factored(busy(model, options), factorization)
         };
-        let mut dense = of(Factorization::Dense);
+        let mut dense = of(Factorization::Matrices);
         let choices = [Factorization::Auto, Factorization::Recursive, Factorization::Coupled];
         let mut others = choices.map(of);
         let mut most_points = 0;

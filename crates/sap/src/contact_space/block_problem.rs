@@ -4,7 +4,9 @@ use crate::law::Bounds;
 use crate::semismooth::dense_w::{Block3, DenseScratch, DenseW};
 use crate::semismooth::proximal_point::{self, FirstImpulses, Proximal};
 use crate::semismooth::{Backend, BlockRows, Limits, PARAMETERS, measure, newton};
-use crate::{ContactSpace, Criterion, NotSolved, Options, Report, Strategy};
+use crate::{ContactSpace, Criterion, NotSolved, Options, Report, SolverParameters, Strategy};
+
+const ROUND_OFF: f64 = SolverParameters::STANDARD.round_off;
 
 /// The problem, and the scratch of its solution.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +49,8 @@ impl BlockProblem {
         let limits = Limits {
             bounds,
             steps: 0,
-            excess: (PARAMETERS.exact_excess_fraction * options.tolerance).max(PARAMETERS.round_off),
-            round_off: PARAMETERS.round_off,
+            excess: (PARAMETERS.exact_excess_fraction * options.tolerance).max(ROUND_OFF),
+            round_off: ROUND_OFF,
             at_start: PARAMETERS.exact_fraction * options.tolerance,
             late: options.tolerance,
             residual: f64::INFINITY,
@@ -83,7 +85,7 @@ impl BlockProblem {
         let (error, momentum) = backend.imbalance(blocks, bounds);
         let (gradient, kinetic, momentum) = (root(error), 0.5 * (momentum - energy), root(momentum));
         let is_solved = gradient <= options.absolute_tolerance + options.tolerance * momentum;
-        let is_round_off = measure(blocks).0 <= PARAMETERS.round_off * PARAMETERS.round_off * energy;
+        let is_round_off = measure(blocks).0 <= ROUND_OFF * ROUND_OFF * energy;
         if !((is_solved || is_round_off) && momentum.is_finite()) {
             return Err(NotSolved { iterations });
         }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::vector::dot;
-use crate::{Criterion, Dense, Law, Workspace, solve};
+use crate::{Criterion, Law, Sparse, SparseMatrix, Workspace, solve};
 use support::SplitMix64;
 
 const ENERGY: f64 = 10.0;
@@ -99,20 +99,18 @@ fn solve_beside_passes(nv: usize, laws: &[Constraint]) -> (usize, usize) {
         settled += 1;
         steps += report.iterations;
 
-        let mut dense = Dense::new();
-        dense.reset(nv);
-        let block = dense.a_block_mut(0);
-        (0..nv).for_each(|i| block[i * nv + i] = 1.0);
-        let columns: Vec<u32> = (0..nv as u32).collect();
+        let (columns, starts): (Vec<u32>, Vec<usize>) = ((0..nv as u32).collect(), (0..=nv).collect());
+        let mut sparse = Sparse::new();
+        sparse.reset(&SparseMatrix::from_rows("A", nv, &starts, &columns, &vec![1.0; nv]).unwrap());
         let mut rows = &j[..];
         for law in &constraints {
             let (own, rest) = rows.split_at(law.rows() * nv);
-            dense.push_jacobian(&columns, own).unwrap();
+            sparse.push_jacobian(&columns, own).unwrap();
             rows = rest;
         }
         let options = Options { friction: FrictionLaw::Coulomb, tolerance: 1e-9, ..Options::default() };
         let (mut found, mut ws) = (v_star.clone(), Workspace::new());
-        solve(&mut dense, &constraints, &v_star, &mut found, &options, &mut ws).unwrap();
+        solve(&mut sparse, &constraints, &v_star, &mut found, &options, &mut ws).unwrap();
         assert!(distance(ws.velocities(), &v) < 1e-5, "{:?} {v:?}", ws.velocities());
         assert!(distance(ws.impulses(), &lambda) < 1e-3, "{:?} {lambda:?}", ws.impulses());
     }

@@ -62,7 +62,7 @@ impl Line<'_> {
         let kinetic = self.dv_p + alpha * self.dv_dp;
         let constraint = -dot(self.dv_c, &self.trial.gamma);
         let value = kinetic + constraint;
-        let round_off = PARAMETERS.slope_round_off * (kinetic.abs() + constraint.abs());
+        let round_off = SolverParameters::STANDARD.round_off * (kinetic.abs() + constraint.abs());
         let flat = value.abs() <= round_off.max(-PARAMETERS.slope_fraction * self.slope);
         // The cost is convex: where the slope is still negative, it has fallen all the way.
         let accepted = flat && (value <= 0.0 || self.decreases(alpha));

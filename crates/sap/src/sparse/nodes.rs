@@ -33,7 +33,6 @@ pub(super) struct Nodes {
     /// The nodes that each patch of `J` touches, ascending: where they start in `touched`.
     starts: Vec<usize>,
     touched: Vec<usize>,
-    density: f64,
 }
 
 impl Nodes {
@@ -69,7 +68,7 @@ impl Nodes {
         }
         // Marks of the velocities that the present one meets, and of those that the one before met.
         let (mut met, mut met_before) = (vec![usize::MAX; nv], vec![usize::MAX; nv]);
-        let (mut met_count, mut entries) = (0, 0.0);
+        let mut met_count = 0;
         for i in 0..nv {
             let (mut count, mut is_same) = (0, true);
             let others = patches[i].iter().flat_map(|k| jacobian.columns(&jacobian.patches()[*k]));
@@ -84,12 +83,10 @@ impl Nodes {
                 self.first.push(i);
             }
             self.of.push(self.first.len() - 1);
-            entries += count as f64;
             met_count = count;
             std::mem::swap(&mut met, &mut met_before);
         }
         self.first.push(nv);
-        self.density = entries / (nv as f64 * nv as f64).max(1.0);
     }
 
     fn gather_blocks(&mut self, lower: &SparseMatrix) {
@@ -143,10 +140,5 @@ impl Nodes {
             start = run.end;
             Some((run, node))
         })
-    }
-
-    /// The share of the entries of `H` that are not zero if all constraints push.
-    pub fn density(&self) -> f64 {
-        self.density
     }
 }

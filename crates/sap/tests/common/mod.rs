@@ -3,7 +3,7 @@
 
 use std::f64::consts::PI;
 
-use sapwood_sap::{Constraint, Dense, Law, LawKind};
+use sapwood_sap::{Constraint, Law, LawKind, Sparse, SparseMatrix};
 use support::SplitMix64;
 
 /// Ten to a uniform power.
@@ -54,36 +54,21 @@ impl Problem {
         self
     }
 
-    pub fn dense(&self) -> Dense {
-        let mut dense = Dense::new();
-        self.fill(&mut dense);
-        dense
+    pub fn sparse(&self) -> Sparse {
+        let mut sparse = Sparse::new();
+        self.fill(&mut sparse);
+        sparse
     }
 
-    pub fn fill(&self, dense: &mut Dense) {
-        dense.reset(self.nv);
-        let mut ranges = vec![];
-        let mut start = 0;
-        for size in &self.blocks {
-            ranges.push(start..start + size);
-            start += size;
-        }
-        dense.set_blocks(&ranges).unwrap();
-        for (b, range) in ranges.iter().enumerate() {
-            let values = dense.a_block_mut(b);
-            for (c, j) in range.clone().enumerate() {
-                for (r, i) in range.clone().enumerate() {
-                    values[c * range.len() + r] = self.a[i * self.nv + j];
-                }
-            }
-        }
+    pub fn fill(&self, sparse: &mut Sparse) {
+        sparse.reset(&SparseMatrix::from_dense("A", self.nv, self.nv, &self.a).unwrap());
         let mut row = 0;
         for constraint in &self.constraints {
             let rows = &self.j[row..row + constraint.rows()];
             let columns: Vec<u32> =
                 (0..self.nv).filter(|&i| rows.iter().any(|r| r[i] != 0.0)).map(|i| i as u32).collect();
             let values: Vec<f64> = rows.iter().flat_map(|r| columns.iter().map(|&i| r[i as usize])).collect();
-            dense.push_jacobian(&columns, &values).unwrap();
+            sparse.push_jacobian(&columns, &values).unwrap();
             row += constraint.rows();
         }
     }

@@ -7,18 +7,8 @@ use multibody::Model;
 use super::trace::{LaneScratch, StepEnds, StepTrace, TraceNeeds};
 use crate::{ContactPoint, Options, report};
 
-/// The trace of the last step of a lane, which did not fall back.
+/// What is needed of the last step of a lane, which did not fall back.
 pub fn trace_lane<T: Bundle>(
-    lanes: &Lanes<T>,
-    lane: usize,
-    (plan, model, scene, options): (&Plan, &Model, &Scene, &Options),
-    trace: &mut StepTrace,
-) {
-    trace_needed(lanes, lane, (plan, model, scene, options), TraceNeeds::of(model), trace);
-}
-
-/// The same of what is needed.
-pub(crate) fn trace_needed<T: Bundle>(
     lanes: &Lanes<T>,
     lane: usize,
     (plan, model, scene, options): (&Plan, &Model, &Scene, &Options),

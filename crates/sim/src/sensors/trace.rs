@@ -73,12 +73,10 @@ pub(crate) struct StepEnds<'a> {
 }
 
 impl TraceNeeds {
-    /// What the sensors of a model look at.
-    pub fn of(model: &Model) -> Self {
+    /// What these sensors look at.
+    pub fn of(sensors: &[Sensor]) -> Self {
         let mut needs = Self::default();
-        for sensor in &model.sensors {
-            needs.add(sensor);
-        }
+        sensors.iter().for_each(|sensor| needs.add(sensor));
         needs
     }
 

@@ -6,6 +6,7 @@ use spatial::{Vec3, Wrench};
 use super::{HALVINGS, Simulation};
 use crate::SimulationError;
 use crate::constraint_jacobian::Motion;
+use crate::sensors::trace::TraceNeeds;
 
 impl Simulation {
     /// Finds the accelerations, contacts, forces of constraints and actuators, and what sensors show, of the present state: those of the step
@@ -49,10 +50,7 @@ impl Simulation {
     pub fn equality_wrench(&mut self, index: usize) -> Wrench<f64> {
         assert!(index < self.model.equalities.len(), "equality {index} of {}", self.model.equalities.len());
         let mut trace = std::mem::take(&mut self.sensing.trace);
-        let is_in_lane = self.trace_loads(&mut trace);
-        if !is_in_lane {
-            self.islands.end_loads(&mut trace.loads);
-        }
+        self.trace(TraceNeeds { anything: true, contacts: true, ..TraceNeeds::default() }, &mut trace);
         let per_second = self.last_timestep().map_or(0.0, f64::recip);
         let mut wrench = Wrench::ZERO;
         for load in &trace.loads {

@@ -175,7 +175,7 @@ impl Simulation {
         }
         let h = hessian(&mut coupled, nv, &reference.linear, rows);
         self.check_interrupt()?;
-        let regular = sap::solve_general_unless(nv, &h, &mut rhs, &self.interrupt);
+        let regular = sap::solve_general(nv, &h, &mut rhs, &self.interrupt);
         self.check_interrupt()?;
         if regular.is_err() || !rhs.iter().all(|x| x.is_finite()) {
             return Err(self.no_jacobian("the contact problem has no unique solution".into()));

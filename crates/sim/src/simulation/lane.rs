@@ -13,7 +13,6 @@ use multibody::Model;
 use super::Simulation;
 use super::planning::{attachments, plan_with};
 use crate::report::{self, Reports};
-use crate::sensors::lane_trace::trace_needed;
 use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::step_forces::LastStep;
 use crate::{ContactLaw, Options, Pd, SimulationError, State, Stats};
@@ -343,11 +342,6 @@ impl Simulation {
         Some((lane, &lane.lengths[lane.last?]))
     }
 
-    /// Whether the lane made the last step.
-    pub(super) fn is_last_in_lane(&self) -> bool {
-        self.last_lane().is_some()
-    }
-
     /// There was no last step.
     pub(super) fn forget_lane(&mut self) {
         if let Some(lane) = &mut self.lane {
@@ -356,18 +350,10 @@ impl Simulation {
     }
 
     /// Writes what sensors look at after a last step in the lane; false where that was not made there.
-    pub(super) fn trace_lane(&self, trace: &mut StepTrace) -> bool {
+    pub(super) fn trace_lane(&self, needs: TraceNeeds, trace: &mut StepTrace) -> bool {
         let Some((lane, length)) = self.last_lane() else { return false };
-        crate::trace_lane(&lane.lanes, 0, (&length.plan, &self.model, &self.scene, &self.options), trace);
-        true
-    }
-
-    /// Writes the impulses of contacts and ties after a last step in the lane; false where that was not made there.
-    pub(super) fn trace_loads(&self, trace: &mut StepTrace) -> bool {
-        let Some((lane, length)) = self.last_lane() else { return false };
-        let needs = TraceNeeds { anything: true, contacts: true, ..TraceNeeds::default() };
         let of = (&length.plan, &*self.model, &*self.scene, &self.options);
-        trace_needed(&lane.lanes, 0, of, needs, trace);
+        crate::trace_lane(&lane.lanes, 0, of, needs, trace);
         true
     }
 

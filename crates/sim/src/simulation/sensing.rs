@@ -3,21 +3,20 @@
 use std::sync::Arc;
 
 use geometry::{Scene, SceneQueries};
-use multibody::Model;
+use multibody::{Model, Sensor};
 
 use super::Simulation;
 use crate::observe::Observation;
 use crate::sensors::trace::{StepTrace, TraceNeeds};
-use crate::sensors::{EndLoad, Instruments, needs_energy, needs_forces};
+use crate::sensors::{Instruments, needs_energy};
 use crate::{Energy, Options, SimulationError, WarmStart};
 use spatial::Wrench;
 
 /// Scratch of readings.
 #[derive(Debug, Default)]
 pub(crate) struct Sensing {
-    loads: Vec<EndLoad>,
     transmitted: Vec<Wrench<f64>>,
-    /// Of a step in the lane.
+    /// Of the last step.
     pub trace: StepTrace,
     /// Impulses of the last step where the state does not remember them, see [`Simulation::forward`].
     pub asked: Option<WarmStart>,
@@ -47,7 +46,7 @@ impl Simulation {
 
     /// What sensors need of the last step, to be shown by [`sensor_data_of`](Self::sensor_data_of) elsewhere.
     pub fn trace(&mut self, needs: TraceNeeds, trace: &mut StepTrace) {
-        if self.trace_lane(trace) {
+        if self.trace_lane(needs, trace) {
             return;
         }
         if needs.actuators {
@@ -68,7 +67,7 @@ impl Simulation {
             self.islands.end_loads(&mut trace.loads);
         }
         if needs.limits {
-            trace.limits.copy_from(&self.state.warm_start);
+            trace.limits.copy_from(self.sensing.asked.as_ref().unwrap_or(&self.state.warm_start));
         }
     }
 
@@ -100,13 +99,47 @@ impl Simulation {
         };
         trace.forces.ensure(model.nu(), model.nv());
         trace.acceleration.resize(model.nv(), 0.0);
-        // What is known of accelerations is of another step.
+        // What is known of accelerations is of another step, and the next step's are its own.
         self.last_step.serial = self.last_step.serial.wrapping_add(1);
+        let others = (!Arc::ptr_eq(scene, &self.scene)).then_some(others);
+        self.read((model, scene), &model.sensors, energy, others, trace, out);
+        self.last_step.serial = self.last_step.serial.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Reads consecutive sensors.
+    fn read_sensors(&mut self, which: std::ops::Range<usize>, out: &mut [f64]) {
+        let (model, scene) = (self.model.clone(), self.scene.clone());
+        let sensors = &model.sensors[which];
+        let energy = if sensors.iter().any(needs_energy) { self.energy() } else { Energy::default() };
+        let mut trace = std::mem::take(&mut self.sensing.trace);
+        self.trace(TraceNeeds::of(sensors), &mut trace);
+        self.read((&model, &scene), sensors, energy, None, &trace, out);
+        self.sensing.trace = trace;
+    }
+
+    /// Reads sensors of `model` and `scene` in the present state, after the last step or another; `others` keeps what rays need of a scene that
+    /// is not this simulation's.
+    fn read(
+        &mut self,
+        (model, scene): (&Model, &Arc<Scene>),
+        sensors: &[Sensor],
+        energy: Energy,
+        others: Option<&mut Option<Box<SceneQueries>>>,
+        trace: &StepTrace,
+        out: &mut [f64],
+    ) {
         let Self { state, tree_of, last_step, present, queries, sensing, .. } = self;
-        let serial = last_step.serial;
-        let queries = if Arc::ptr_eq(scene, &self.scene) { queries } else { others };
-        let StepTrace { dt, acceleration, forces, contacts, soft_contacts, loads, limits, .. } = &*trace;
-        let now = Observation { model, scene, state, tree_of, acceleration: (acceleration, serial), present, queries };
+        let StepTrace { dt, acceleration, forces, contacts, soft_contacts, loads, limits, .. } = trace;
+        let now = Observation {
+            model,
+            scene,
+            state,
+            tree_of,
+            acceleration: (acceleration, last_step.serial),
+            present,
+            queries: others.unwrap_or(queries),
+        };
         let mut instruments = Instruments {
             now,
             energy,
@@ -120,66 +153,10 @@ impl Simulation {
             has_transmitted: false,
         };
         let mut rest = out;
-        for sensor in &model.sensors {
-            let (own, after) = rest.split_at_mut(sensor.kind.dim());
-            instruments.read(sensor, own);
-            rest = after;
-        }
-        // The next step's accelerations are its own.
-        self.last_step.serial = serial.wrapping_add(1);
-        Ok(())
-    }
-
-    /// Reads consecutive sensors.
-    fn read_sensors(&mut self, which: std::ops::Range<usize>, out: &mut [f64]) {
-        let model = self.model.clone();
-        let sensors = &model.sensors[which];
-        let energy = if sensors.iter().any(needs_energy) { self.energy() } else { Energy::default() };
-        let is_in_lane = self.is_last_in_lane();
-        let mut trace = std::mem::take(&mut self.sensing.trace);
-        if is_in_lane {
-            self.trace_lane(&mut trace);
-        } else if sensors.iter().any(needs_forces) {
-            self.keep_forces();
-        }
-        self.last_step.forces.ensure(model.nu(), model.nv());
-        let Self {
-            scene, state, tree_of, last_step, present, queries, reports, islands, sensing, soft_contacts, ..
-        } = self;
-        let Sensing { loads, transmitted, asked, .. } = sensing;
-        let (forces, contacts, loads, warm_start) = if is_in_lane {
-            (&trace.forces, &trace.contacts[..], &trace.loads, &trace.limits)
-        } else {
-            islands.end_loads(loads);
-            (&last_step.forces, reports.points(scene), &*loads, asked.as_ref().unwrap_or(&state.warm_start))
-        };
-        let now = Observation {
-            model: &model,
-            scene,
-            state,
-            tree_of,
-            acceleration: (&last_step.acceleration[..], last_step.serial),
-            present,
-            queries,
-        };
-        let mut instruments = Instruments {
-            now,
-            energy,
-            dt: last_step.dt,
-            forces,
-            contacts,
-            soft_contacts,
-            loads,
-            warm_start,
-            transmitted,
-            has_transmitted: false,
-        };
-        let mut rest = out;
         for sensor in sensors {
             let (own, after) = rest.split_at_mut(sensor.kind.dim());
             instruments.read(sensor, own);
             rest = after;
         }
-        self.sensing.trace = trace;
     }
 }

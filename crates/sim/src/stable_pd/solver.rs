@@ -4,7 +4,7 @@ use multibody::{
     CrbaWorkspace, DynamicsInput, ForwardDynamics, Kinematics, Model, RneaWorkspace, Tree, forward_kinematics,
     mass_matrix, rnea, velocities,
 };
-use sap::Cholesky;
+use sap::BlockCholesky;
 use spatial::Vec3;
 
 use super::command::{Command, Error, check, pd_force};
@@ -48,7 +48,7 @@ pub struct Solver {
     crba: CrbaWorkspace<f64>,
     /// M + dt K_d.
     h: Vec<f64>,
-    cholesky: Cholesky,
+    cholesky: BlockCholesky,
     sparse: Sparse,
     blocks: BlockSparse,
     pcg: Pcg,
@@ -80,7 +80,7 @@ impl Solver {
             rnea: RneaWorkspace::new(&tree),
             crba: CrbaWorkspace::new(&tree),
             h: vec![0.0; full],
-            cholesky: Cholesky::new(),
+            cholesky: BlockCholesky::new(),
             sparse: if method == Method::Sparse { Sparse::new(&tree) } else { Sparse::default() },
             blocks: if method == Method::SparseBlocks { BlockSparse::new(&tree) } else { BlockSparse::default() },
             pcg: Pcg::new(tree.nv),
@@ -147,10 +147,12 @@ impl Solver {
         match self.method {
             Method::Maba => {}
             Method::Dense => {
-                self.cholesky.resize(n);
-                self.cholesky.begin();
-                self.cholesky.couple(0, 0..n);
-                self.cholesky.zeroed().copy_from_slice(&self.h);
+                self.cholesky.begin([n]);
+                self.cholesky.analyze();
+                let block = self.cholesky.block_mut(0, 0);
+                for (column, h) in block.values.chunks_mut(block.stride.max(1)).zip(self.h.chunks_exact(n.max(1))) {
+                    column[..n].copy_from_slice(h);
+                }
                 self.cholesky.factor().map_err(|error| error.row)?;
                 self.cholesky.solve(&self.right, &mut self.acceleration);
             }

@@ -1,9 +1,9 @@
-//! The dense structure against the schoolbook, and what it refuses.
+//! The structure of matrices against the schoolbook, and what it refuses.
 
 mod common;
 
 use common::{Problem, dot, norm, random, tower, tree};
-use sapwood_sap::{Block, Constraint, Dense, Error, LawKind, Structure};
+use sapwood_sap::{Block, Constraint, Error, LawKind, Sparse, SparseMatrix, Structure};
 use support::SplitMix64;
 
 /// `H = A + Jᵀ G J`, row-major.
@@ -42,32 +42,32 @@ fn agrees_with_full_matrices() {
     let problems: Vec<Problem> = (0..40).map(|s| random(s, 40, 12, true)).chain([tower(5, 0.1), tree(1)]).collect();
     for problem in problems {
         let nv = problem.nv;
-        let mut dense = problem.dense();
-        assert_eq!((dense.nv(), dense.rows()), (nv, Some(problem.j.len())));
+        let mut sparse = problem.sparse();
+        assert_eq!((sparse.nv(), sparse.rows()), (nv, Some(problem.j.len())));
 
         let x = rng.vector(nv, 1.0);
         let (mut a_x, mut j_x) = (vec![9.0; nv], vec![9.0; problem.j.len()]);
-        dense.products(&x, &mut a_x, &mut j_x);
+        sparse.products(&x, &mut a_x, &mut j_x);
         assert_near(&a_x, &problem.a_times(&x));
         assert_near(&j_x, &problem.j_times(&x));
 
         let gamma = rng.vector(problem.j.len(), 1.0);
         let mut out = x.clone();
-        dense.add_transpose(&gamma, &mut out);
+        sparse.add_transpose(&gamma, &mut out);
         let expected: Vec<f64> = problem.jt_times(&gamma).iter().zip(&x).map(|(a, b)| a + b).collect();
         assert_near(&out, &expected);
 
         let mut d = vec![0.0; nv];
-        dense.scale(&mut d);
+        sparse.scale(&mut d);
         for i in 0..nv {
             assert!((d[i] * d[i] * problem.a[i * (nv + 1)] - 1.0).abs() < 1e-14);
         }
 
         let g = blocks(&problem, &mut rng);
         let h = hessian(&problem, &g);
-        dense.factor(&problem.constraints, &g).unwrap();
+        sparse.factor(&problem.constraints, &g).unwrap();
         let mut solution = vec![0.0; nv];
-        dense.solve(&x, &mut solution);
+        sparse.solve(&x, &mut solution);
         // Backward error, relative to ‖H‖ ‖x‖.
         let back: Vec<f64> = (0..nv).map(|i| dot(&h[i * nv..(i + 1) * nv], &solution)).collect();
         let error = norm(&common::difference(&back, &x)) / (norm(&h) * norm(&solution));
@@ -82,50 +82,44 @@ fn assert_near(a: &[f64], b: &[f64]) {
 
 #[test]
 fn only_the_lower_triangle_is_read() {
-    let mut dense = Dense::new();
-    dense.reset(2);
-    dense.a_block_mut(0).copy_from_slice(&[4.0, 1.0, f64::NAN, 9.0]);
+    let mut sparse = Sparse::new();
+    sparse.reset(&SparseMatrix::from_dense("A", 2, 2, &[4.0, 7.0, 1.0, 9.0]).unwrap());
     let (mut a_x, mut x) = ([0.0; 2], [0.0; 2]);
-    dense.products(&[1.0, 2.0], &mut a_x, &mut []);
+    sparse.products(&[1.0, 2.0], &mut a_x, &mut []);
     assert_eq!(a_x, [6.0, 19.0]);
-    dense.factor(&[], &[]).unwrap();
-    dense.solve(&[6.0, 19.0], &mut x);
+    sparse.factor(&[], &[]).unwrap();
+    sparse.solve(&[6.0, 19.0], &mut x);
     assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] - 2.0).abs() < 1e-15);
 }
 
 #[test]
 fn refuses_what_does_not_fit_and_stays_as_it_was() {
-    let mut dense = Dense::new();
-    dense.reset(4);
+    let mut sparse = Sparse::new();
+    sparse.reset(&SparseMatrix::from_dense("A", 4, 4, &[0.0; 16]).unwrap());
     let refused = |result: Result<(), Error>, name: &str| match result {
         Err(Error::Value { argument, .. }) => assert_eq!(argument, name),
         other => panic!("{other:?}"),
     };
-    refused(dense.set_blocks(&[0..2, 3..4]), "blocks");
-    refused(dense.set_blocks(&[0..2, 2..2, 2..4]), "blocks");
-    refused(dense.set_blocks(std::slice::from_ref(&(0..2))), "blocks");
-    refused(dense.set_blocks(std::slice::from_ref(&(0..5))), "blocks");
-    refused(dense.push_jacobian(&[], &[]), "columns");
-    refused(dense.push_jacobian(&[1, 1], &[0.0; 2]), "columns");
-    refused(dense.push_jacobian(&[2, 1], &[0.0; 2]), "columns");
-    refused(dense.push_jacobian(&[4], &[0.0]), "columns");
-    refused(dense.push_jacobian(&[0, 1], &[0.0; 3]), "values");
-    refused(dense.push_jacobian(&[0, 1], &[0.0; 4]), "values");
-    assert_eq!(dense.rows(), Some(0));
-    dense.push_jacobian(&[0, 3], &[0.0; 6]).unwrap();
-    dense.push_jacobian(&[0, 3], &[0.0; 2]).unwrap();
-    assert_eq!(dense.rows(), Some(4));
+    refused(sparse.push_jacobian(&[], &[]), "columns");
+    refused(sparse.push_jacobian(&[1, 1], &[0.0; 2]), "columns");
+    refused(sparse.push_jacobian(&[2, 1], &[0.0; 2]), "columns");
+    refused(sparse.push_jacobian(&[4], &[0.0]), "columns");
+    refused(sparse.push_jacobian(&[0, 1], &[0.0; 3]), "values");
+    refused(sparse.push_jacobian(&[0, 1], &[0.0; 4]), "values");
+    assert_eq!(sparse.rows(), Some(0));
+    sparse.push_jacobian(&[0, 3], &[0.0; 6]).unwrap();
+    sparse.push_jacobian(&[0, 3], &[0.0; 2]).unwrap();
+    assert_eq!(sparse.rows(), Some(4));
 }
 
 #[test]
 fn not_positive_definite_names_the_row() {
-    let mut dense = Dense::new();
-    dense.reset(3);
-    dense.a_block_mut(0).copy_from_slice(&[1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 0.0, 0.0, 1.0]);
-    assert_eq!(dense.factor(&[], &[]).unwrap_err().row, 2);
+    let mut sparse = Sparse::new();
+    sparse.reset(&SparseMatrix::from_dense("A", 3, 3, &[1.0, 0.0, 0.0, 0.0, 1.0, 2.0, 0.0, 2.0, 1.0]).unwrap());
+    assert_eq!(sparse.factor(&[], &[]).unwrap_err().row, 2);
 }
 
-/// Large matrices: one of full profile, which another routine factors, and a tower's narrow one.
+/// Large matrices: one without zeros, and a tower's.
 #[test]
 fn large_matrices() {
     let mut rng = SplitMix64(3);
@@ -142,12 +136,12 @@ fn large_matrices() {
     for problem in [full, tower(40, 0.1)] {
         let g = blocks(&problem, &mut rng);
         let h = hessian(&problem, &g);
-        let mut dense = problem.dense();
+        let mut sparse = problem.sparse();
         let b = rng.vector(problem.nv, 1.0);
         let mut x = vec![0.0; problem.nv];
         for _ in 0..2 {
-            dense.factor(&problem.constraints, &g).unwrap();
-            dense.solve(&b, &mut x);
+            sparse.factor(&problem.constraints, &g).unwrap();
+            sparse.solve(&b, &mut x);
             let back: Vec<f64> = (0..problem.nv).map(|i| dot(&h[i * problem.nv..(i + 1) * problem.nv], &x)).collect();
             let error = norm(&common::difference(&back, &b)) / (norm(&h) * norm(&x));
             assert!(error < 1e-14, "{error:e}");
