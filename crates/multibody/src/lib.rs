@@ -76,9 +76,8 @@ pub use forward_dynamics::{DynamicsInput, ForwardDynamics};
 pub use free_step::FreeStep;
 pub use implicit::{ImplicitFactor, JointDerivative, Rates};
 pub use integrate::{difference, difference_ahead, integrate, normalize};
-pub use inverse_kinematics::{
-    InverseKinematicsError, InverseKinematicsOptions, InverseKinematicsSolution, PoseTarget, inverse_kinematics,
-};
+pub use inverse_kinematics::{InverseKinematicsError, InverseKinematicsOptions, InverseKinematicsSolution};
+pub use inverse_kinematics::{PoseTarget, inverse_kinematics};
 pub use inverse_weights::InverseWeights;
 pub use joint_impedance::JointImpedance;
 pub use kinematics::{
