@@ -93,6 +93,39 @@ def test_constraints_move_as_in_mujoco(kind: str) -> None:
             assert max(errors) < max(0.01 * way, 0.2 * 1e-4), (kind, solref, solimp, errors)
 
 
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_margins_move_limits_as_in_mujoco(margin: float) -> None:
+    """What hangs in a limit of a joint or a tendon hangs higher by its margin."""
+    limit = f'range="-.3 .3" margin="{margin}" solreflimit="0.03 1" solimplimit=".7 .95 .02"'
+    slide = '<joint name="j" type="slide" axis="0 0 1"{}/>'
+    for of_joint, tendon in (
+        (f" {limit}", ""),
+        ("", f'<tendon><fixed name="t" {limit}><joint joint="j" coef=".5"/></fixed></tendon>'),
+    ):
+        text = f"""<mujoco><compiler autolimits="true"/><option timestep="0.002"/><worldbody><body name="b">
+            {slide.format(of_joint)}<geom size=".05" mass="2"/></body></worldbody>{tendon}</mujoco>"""
+        sim, data = both(text, 4)
+        assert sim.body("b").position[2] == pytest.approx(data.body("b").xpos[2], abs=2e-5)
+    ball = f"""<mujoco><compiler autolimits="true"/><option timestep="0.002"/><worldbody><body name="b">
+        <joint type="ball" range="0 40" margin="{margin}" solreflimit="0.03 1" damping=".2"/>
+        <geom size=".05" pos=".3 0 .3" mass="2"/></body></worldbody></mujoco>"""
+    sim, data = both(ball, 6)
+    np.testing.assert_allclose(sim.q, data.qpos, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("flag", ["enable", "disable"])
+def test_time_constants_below_two_steps(flag: str) -> None:
+    """They count as two steps, but where the file has it otherwise."""
+    for kind in ("connect", "joint", "limit", "ball"):
+        text = scene(kind, 'solref="0.003 1" solimp=".9 .9 .001"')
+        text = text.replace("<option", f'<option><flag refsafe="{flag}"/></option><option')
+        sim, data = both(text, 1)
+        start = 0.05 if kind == "ball" else 1.0
+        sag, expected = start - sim.body("b").position[2], start - data.body("b").xpos[2]
+        assert sag == pytest.approx(expected, rel=0.02), (kind, sag, expected)
+        assert sw.load(sw.load(text).to_mjcf()).to_mjcf() == sw.load(text).to_mjcf()
+
+
 def test_a_weld_between_turning_bodies_is_mujocos() -> None:
     """A bar that swings down with a body welded to its end, while both turn far.
 
