@@ -93,6 +93,143 @@ def test_constraints_move_as_in_mujoco(kind: str) -> None:
             assert max(errors) < max(0.01 * way, 0.2 * 1e-4), (kind, solref, solimp, errors)
 
 
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_margins_move_limits_as_in_mujoco(margin: float) -> None:
+    """What hangs in a limit of a joint or a tendon hangs higher by its margin."""
+    limit = f'range="-.3 .3" margin="{margin}" solreflimit="0.03 1" solimplimit=".7 .95 .02"'
+    slide = '<joint name="j" type="slide" axis="0 0 1"{}/>'
+    for of_joint, tendon in (
+        (f" {limit}", ""),
+        ("", f'<tendon><fixed name="t" {limit}><joint joint="j" coef=".5"/></fixed></tendon>'),
+    ):
+        text = f"""<mujoco><compiler autolimits="true"/><option timestep="0.002"/><worldbody><body name="b">
+            {slide.format(of_joint)}<geom size=".05" mass="2"/></body></worldbody>{tendon}</mujoco>"""
+        sim, data = both(text, 4)
+        assert sim.body("b").position[2] == pytest.approx(data.body("b").xpos[2], abs=2e-5)
+    ball = f"""<mujoco><compiler autolimits="true"/><option timestep="0.002"/><worldbody><body name="b">
+        <joint type="ball" range="0 40" margin="{margin}" solreflimit="0.03 1" damping=".2"/>
+        <geom size=".05" pos=".3 0 .3" mass="2"/></body></worldbody></mujoco>"""
+    sim, data = both(ball, 6)
+    np.testing.assert_allclose(sim.q, data.qpos, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("flag", ["enable", "disable"])
+def test_time_constants_below_two_steps(flag: str) -> None:
+    """They count as two steps, but where the file has it otherwise."""
+    for kind in ("connect", "joint", "limit", "ball"):
+        text = scene(kind, 'solref="0.003 1" solimp=".9 .9 .001"')
+        text = text.replace("<option", f'<option><flag refsafe="{flag}"/></option><option')
+        sim, data = both(text, 1)
+        start = 0.05 if kind == "ball" else 1.0
+        sag, expected = start - sim.body("b").position[2], start - data.body("b").xpos[2]
+        assert sag == pytest.approx(expected, rel=0.02), (kind, sag, expected)
+        assert sw.load(sw.load(text).to_mjcf()).to_mjcf() == sw.load(text).to_mjcf()
+
+
+def test_a_weld_between_turning_bodies_is_mujocos() -> None:
+    """A bar that swings down with a body welded to its end, while both turn far.
+
+    MuJoCo pushes each body at its own anchor, here both are pushed at one point: courses part where anchors do.
+    """
+    text = """<mujoco><option timestep="0.0001"/><default><geom contype="0" conaffinity="0"/></default><worldbody>
+        <body name="a" pos="0 0 2"><joint type="ball"/>
+        <geom type="box" size=".2 .03 .02" pos=".2 0 0" mass="1"/></body>
+        <body name="b" pos=".5 .1 2"><freejoint/><geom type="box" size=".1 .05 .03" mass=".5"/></body></worldbody>
+        <equality><weld body1="a" body2="b" solref="0.01 1" solimp=".9 .9 .001" torquescale="0.3"/></equality>
+        </mujoco>"""
+    for seconds, far in ((0.1, 3e-4), (0.2, 1.5e-3), (0.3, 4e-3)):
+        sim, data = both(text, seconds)
+        np.testing.assert_allclose(sim.q[4:7], data.qpos[4:7], rtol=0, atol=far)
+        for first in (0, 7):
+            turn = slice(first, first + 4)
+            assert 2 * np.arccos(min(1.0, abs(sim.q[turn] @ data.qpos[turn]))) < 8 * far, seconds
+    # Both have turned by 125 degrees.
+    assert abs(data.qpos[0]) < 0.5
+
+
+@pytest.mark.parametrize("timestep", [0.0005, 0.001, 0.002])
+def test_balls_bounce_as_high_as_springs_and_dampers_say(timestep: float) -> None:
+    """From 1 m, at every damping ratio; speeds to first order: a damper met within a step acts in all of it."""
+    rate = 100.0
+    for ratio in (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0):
+        surface = f'friction="0" solref="{-(rate**2)} {-2 * ratio * rate}" solimp=".9 .9"'
+        text = f"""<mujoco><option timestep="{timestep}" cone="elliptic"/><worldbody>
+            <geom type="plane" size="1 1 .1" {surface}/><body pos="0 0 1.05"><freejoint/>
+            <geom size=".05" mass="1" {surface}/></body></worldbody></mujoco>"""
+        sim = sw.Simulation(sw.load(text))
+        sim.advance_to(0.47)
+        assert sim.q[2] < 0.05
+        heights = [0.0]
+        while sim.time < 1.2:
+            sim.step()
+            heights.append(sim.q[2] - 0.05)
+        # ẍ = −2 ζ ω ẋ − ω² x − (1 − d) g, finely, until the surface would hold the ball: its inerter bears d of it.
+        x, v, h = 0.0, -np.sqrt(2 * 9.81), 2e-6
+        while (pull := -2 * ratio * rate * v - rate**2 * x - 0.1 * 9.81) > -9.81:
+            v += h * pull
+            x += h * v
+        expected = max(x + v * v / (2 * 9.81), 0.0)
+        speeds = np.sqrt([max(heights), expected])
+        assert speeds[0] == pytest.approx(speeds[1], abs=0.5 * rate * timestep), ratio
+        if ratio == 0.0:
+            assert max(heights) == pytest.approx(expected, rel=0.01)
+
+
+SPRINGS = {
+    "hinge": '<joint axis="0 1 0" stiffness="{k}"/>',
+    "slide": '<joint type="slide" axis="1 0 0" stiffness="{k}"/>',
+    "ball": '<joint type="ball" stiffness="{k}"/>',
+    "tendon": '<joint name="j" axis="0 1 0"/>',
+    "servo": '<joint name="j" axis="0 1 0"/>',
+}
+
+
+@pytest.mark.parametrize("kind", SPRINGS)
+@pytest.mark.parametrize(("frequency", "least"), [(1, 0.99), (5, 0.99), (20, 0.95)])
+def test_springs_keep_their_amplitude(kind: str, frequency: float, least: float) -> None:
+    """10 s at 2 ms without damping."""
+    # A bar of 1 kg about its middle, or along a slide.
+    inertia = 1.0 if kind == "slide" else 0.02
+    k = inertia * (2 * np.pi * frequency) ** 2
+    more = {
+        "tendon": f'<tendon><fixed stiffness="{4 * k}"><joint joint="j" coef=".5"/></fixed></tendon>',
+        "servo": f'<actuator><position joint="j" kp="{k}"/></actuator>',
+    }
+    text = f"""<mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody><body>{SPRINGS[kind].format(k=k)}
+        <inertial pos="0 0 0" mass="1" diaginertia="0.02 0.02 0.02"/></body></worldbody>{more.get(kind, "")}</mujoco>"""
+    sim = sw.Simulation(sw.load(text))
+    if kind == "ball":
+        sim.q[:] = [np.cos(0.05), 0, np.sin(0.05), 0]
+    else:
+        sim.q[0] = 0.1
+    sim.advance_to(10 - 1 / frequency)
+    most = 0.0
+    while sim.time < 10:
+        sim.step()
+        most = max(most, 2 * np.arctan2(np.linalg.norm(sim.q[1:]), sim.q[0]) if kind == "ball" else abs(sim.q[0]))
+    # The turning point lies between two steps.
+    assert most >= 0.1 * least * np.cos(0.5 * 2 * np.pi * frequency * sim.timestep)
+    assert most <= 0.1 / least
+
+
+@pytest.mark.parametrize(("frequency", "least"), [(1, 0.99), (5, 0.99), (20, 0.95)])
+def test_contacts_ring_on(frequency: float, least: float) -> None:
+    """A ball that lies on a surface without damping, pushed by a tenth of how deep it lies."""
+    rate = 2 * np.pi * frequency
+    depth = 0.1 * 9.81 / rate**2
+    surface = f'friction="0" solref="{-(rate**2)} 0" solimp=".9 .9"'
+    text = f"""<mujoco><option timestep="0.002" cone="elliptic"/><worldbody><geom type="plane" size="1 1 .1" {surface}/>
+        <body pos="0 0 9"><freejoint/><geom size="9" mass="1" {surface}/></body></worldbody></mujoco>"""
+    sim = sw.Simulation(sw.load(text))
+    sim.q[2] = 9 - 1.1 * depth
+    sim.advance_to(10 - 1 / frequency)
+    most = 0.0
+    while sim.time < 10:
+        sim.step()
+        most = max(most, abs(sim.q[2] - 9 + depth))
+    assert least * np.cos(0.5 * rate * sim.timestep) <= most / (0.1 * depth) <= 1 / least
+
+
 def test_a_lossless_ball_bounces_back() -> None:
     text = """<mujoco><option timestep="0.001"/><worldbody><geom type="plane" size="1 1 .1"/>
         <body name="b" pos="0 0 1.05"><freejoint/>

@@ -134,11 +134,11 @@ fn together(of: [Compliance; 2], share_of_first: f64) -> Compliance {
             Compliance::Reference(Reference::mix(&a, &b, share_of_first))
         }
         [Compliance::Reference(a), Compliance::NearRigid] => {
-            let other = Reference { pyramid: a.pyramid, ..Reference::default() };
+            let other = a.with_default_numbers();
             Compliance::Reference(Reference::mix(&a, &other, share_of_first))
         }
         [Compliance::NearRigid, Compliance::Reference(b)] => {
-            let other = Reference { pyramid: b.pyramid, ..Reference::default() };
+            let other = b.with_default_numbers();
             Compliance::Reference(Reference::mix(&other, &b, share_of_first))
         }
     }

@@ -25,12 +25,14 @@ pub struct Reference {
     pub solimp: [f64; 5],
     /// What a pyramidal friction cone makes of R, 1 over MJCF's `impratio`; 0 under an elliptic one.
     pub pyramid: f64,
+    /// A time constant counts as this many steps at least: 2 under MJCF's `refsafe`, 0 without.
+    pub least_steps: f64,
 }
 
 impl Default for Reference {
     /// MJCF's.
     fn default() -> Self {
-        Self { solref: [0.02, 1.0], solimp: [0.9, 0.95, 0.001, 0.5, 2.0], pyramid: 1.0 }
+        Self { solref: [0.02, 1.0], solimp: [0.9, 0.95, 0.001, 0.5, 2.0], pyramid: 1.0, least_steps: 2.0 }
     }
 }
 
@@ -48,10 +50,17 @@ pub struct ReferenceStep<T> {
 impl Reference {
     /// Whether all numbers are such that the law has a value.
     pub fn is_valid(&self) -> bool {
-        let Self { solref: [first, second], solimp, pyramid } = *self;
+        let Self { solref: [first, second], solimp, pyramid, least_steps } = *self;
         let is_one_format = (first > 0.0 && second > 0.0) || (first <= 0.0 && second <= 0.0);
-        let are_numbers = self.solref.iter().chain(&solimp).all(|x| x.is_finite()) && pyramid >= 0.0;
+        let are_numbers =
+            self.solref.iter().chain(&solimp).all(|x| x.is_finite()) && pyramid >= 0.0 && least_steps >= 0.0;
         is_one_format && are_numbers && self.stiffness_and_damping(0.0).iter().all(|x| x.is_finite())
+    }
+
+    /// That of a surface in the same file that says nothing.
+    pub fn with_default_numbers(self) -> Self {
+        let Self { solref, solimp, .. } = Self::default();
+        Self { solref, solimp, ..self }
     }
 
     /// A number above 0 raised to the power of `solimp`.
@@ -109,12 +118,12 @@ impl Reference {
         high
     }
 
-    /// k without the impedance, 1/s², and b, 1/s. A time constant counts as two steps of `dt` s at least.
+    /// k without the impedance, 1/s², and b, 1/s, over steps of `dt` s.
     pub fn stiffness_and_damping(&self, dt: f64) -> [f64; 2] {
         let [first, second] = self.solref;
         let greatest = self.solimp[1].clamp(LEAST, GREATEST);
         if first > 0.0 {
-            let time = first.max(2.0 * dt);
+            let time = first.max(self.least_steps * dt);
             [(greatest * time * second).powi(-2), 2.0 / (greatest * time)]
         } else {
             [-first / (greatest * greatest), -second / greatest]
@@ -148,6 +157,7 @@ impl Reference {
             solref: std::array::from_fn(|k| of(a.solref[k], b.solref[k])),
             solimp: std::array::from_fn(|k| mean(a.solimp[k], b.solimp[k])),
             pyramid: a.pyramid.max(b.pyramid),
+            least_steps: a.least_steps.min(b.least_steps),
         }
     }
 
@@ -188,7 +198,7 @@ mod tests {
     #[test]
     fn a_load_rests_where_the_law_says() {
         // (1 − d) g = d² k r, whatever the step.
-        let law = Reference { solref: [0.02, 1.0], solimp: [0.9, 0.9, 0.001, 0.5, 2.0], pyramid: 0.0 };
+        let law = Reference { solref: [0.02, 1.0], solimp: [0.9, 0.9, 0.001, 0.5, 2.0], ..Reference::default() };
         for dt in [1e-4, 2e-3, 1e-2] {
             let step = law.over_step(dt, 0.5, 0.9);
             let [k, _] = law.stiffness_and_damping(dt);

@@ -3,6 +3,7 @@
 use multibody::{Compliance, Reference};
 
 use super::defaults::Attributes;
+use super::option::Options;
 use crate::LoadError;
 use crate::warnings::Warnings;
 
@@ -11,6 +12,7 @@ use crate::warnings::Warnings;
 pub(super) fn compliance(
     attributes: &Attributes<'_, '_>,
     [solref, solimp]: [&'static str; 2],
+    options: &Options,
     warnings: &mut Warnings,
 ) -> Result<Compliance, LoadError> {
     let Some((at, _, _)) = attributes.find(&[solref]).or_else(|| attributes.find(&[solimp])) else {
@@ -21,6 +23,7 @@ pub(super) fn compliance(
         solref: attributes.leading(solref, default.solref)?,
         solimp: attributes.leading(solimp, default.solimp)?,
         pyramid: 0.0,
+        least_steps: if options.flags.safe_references { default.least_steps } else { 0.0 },
     };
     let [first, second] = reference.solref;
     if (first > 0.0) != (second > 0.0) {

@@ -29,7 +29,7 @@ impl<'a> Reader<'_, 'a> {
         let geoms = [self.names.find(element, "geom1", "geom")?, self.names.find(element, "geom2", "geom")?];
         // What a pair does not set has its default, whatever its geoms say.
         let friction = surface::pair_friction(&attributes, &mut self.warnings)?;
-        let material = surface::material(&attributes, friction, self.options.pyramid, &mut self.warnings)?;
+        let material = surface::material(&attributes, friction, &self.options, &mut self.warnings)?;
         if attributes.has(&["solreffriction"]) {
             let message = "friction is regularised by the solver's own rule: ignored";
             self.warnings.add_attribute(element, "solreffriction", message);

@@ -36,7 +36,7 @@ impl<'a> Reader<'_, 'a> {
         let attributes = &self.defaults.attributes_of(element, "equality", 0)?;
         let name = self.names.claim(element, "equality", "", self.builder.equalities.len())?;
         let active = attributes.flag("active")?.unwrap_or(true) && self.options.flags.equality;
-        let compliance = compliance(attributes, ["solref", "solimp"], &mut self.warnings)?;
+        let compliance = compliance(attributes, ["solref", "solimp"], &self.options, &mut self.warnings)?;
         let kind = match element.name() {
             "connect" => self.connect(element)?,
             "weld" => self.weld(element)?,

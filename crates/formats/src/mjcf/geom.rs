@@ -75,7 +75,7 @@ impl<'a> Reader<'_, 'a> {
 
         let axes = (!matches!(shape, Shape::Mesh(_))).then_some(pose.rot);
         let friction = surface::geom_friction(attributes)?;
-        let mut material = surface::material(attributes, friction, self.options.pyramid, &mut self.warnings)?;
+        let mut material = surface::material(attributes, friction, &self.options, &mut self.warnings)?;
         material.priority = attributes.integer("priority")?.unwrap_or(0);
         let bits = |name| Ok::<_, LoadError>(attributes.integer(name)?.unwrap_or(1) as u32);
         let (mut contype, mut conaffinity) = (bits("contype")?, bits("conaffinity")?);

@@ -96,9 +96,10 @@ impl<'a> Reader<'_, 'a> {
             spec.reference = unit * reference.unwrap_or(0.0);
             spec.spring_reference = unit * spring.unwrap_or(0.0);
         }
-        spec.limit_compliance = compliance(attributes, ["solreflimit", "solimplimit"], &mut self.warnings)?;
+        spec.limit_compliance =
+            compliance(attributes, ["solreflimit", "solimplimit"], &self.options, &mut self.warnings)?;
         let range = self.joint_range(attributes, kind)?.map(|(low, high)| (unit * low, unit * high));
-        spec.range = range.filter(|_| flags.limit);
+        spec.range = self.limits(attributes, range.filter(|_| flags.limit), kind == Type::Ball)?;
         spec.effort_limit = self.effort_limit(attributes, kind)?;
         self.warn_about_joint(attributes, &spec)?;
         spec.name = self.names.claim(attributes.element(), "joint", &self.suffix, self.joints.len())?;
@@ -206,7 +207,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn warn_about_joint(&mut self, attributes: &Attributes<'_, '_>, spec: &JointSpec) -> Result<(), LoadError> {
         let element = attributes.element();
-        self.warn_about_friction_and_margin(attributes)?;
+        self.warn_about_friction(attributes);
         let align = element.attribute("align").is_some_and(|value| value == "true");
         if spec.kind == JointKind::Free && (align || self.compiler.align_free) {
             let message = "coordinates refer to the body's frame, not to that of its inertia: ignored";
@@ -219,17 +220,31 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// Names what joints and tendons say of their friction and limits and what has no counterpart here.
-    pub(super) fn warn_about_friction_and_margin(&mut self, attributes: &Attributes<'_, '_>) -> Result<(), LoadError> {
+    /// Where the limits of a range act: `margin` before its ends. Of one where the lower end is none, at the upper one alone.
+    pub(super) fn limits(
+        &mut self,
+        attributes: &Attributes<'_, '_>,
+        range: Option<(f64, f64)>,
+        is_one_sided: bool,
+    ) -> Result<Option<(f64, f64)>, LoadError> {
+        let margin = attributes.number("margin")?.unwrap_or(0.0);
+        let Some((low, high)) = range else { return Ok(None) };
+        let (least, most) = (if is_one_sided { low } else { low + margin }, high - margin);
+        if least <= most {
+            return Ok(Some((least, most)));
+        }
+        let message = "wider than half the range: limits act at the ends of the range";
+        self.warnings.add_attribute(attributes.element(), "margin", message);
+        Ok(range)
+    }
+
+    /// Names what joints and tendons say of their friction and what has no counterpart here.
+    pub(super) fn warn_about_friction(&mut self, attributes: &Attributes<'_, '_>) {
         let element = attributes.element();
         for name in ["solreffriction", "solimpfriction"] {
             if attributes.has(&[name]) {
                 self.warnings.add_attribute(element, name, "dry friction has no compliance: ignored");
             }
         }
-        if attributes.number("margin")?.is_some_and(|m| m != 0.0) {
-            self.warnings.add_attribute(element, "margin", "limits act at the limit: ignored");
-        }
-        Ok(())
     }
 }

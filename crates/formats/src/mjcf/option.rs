@@ -48,6 +48,8 @@ pub(super) struct Flags {
     pub friction_loss: bool,
     /// That geoms of parent and child never touch.
     pub filter_parent: bool,
+    /// That time constants of `solref` count as two steps at least.
+    pub safe_references: bool,
 }
 
 /// Settings of the solver that have no counterpart here, each with MuJoCo's default.
@@ -80,6 +82,7 @@ impl Options {
             clamp_ctrl: true,
             friction_loss: true,
             filter_parent: true,
+            safe_references: true,
         };
         let (gravity, magnetic_field) = (Vec3::new(0.0, 0.0, -9.81), Vec3::new(0.0, -0.5, 0.0));
         let medium = Medium::default();
@@ -173,7 +176,7 @@ impl Flags {
         let read = |name: &str| -> Result<Option<bool>, LoadError> {
             element.attribute(name).map(|value| parse_keyword(element, name, value, &SWITCH)).transpose()
         };
-        let fields: [(&str, &mut bool); 9] = [
+        let fields: [(&str, &mut bool); 10] = [
             ("contact", &mut self.contact),
             ("equality", &mut self.equality),
             ("limit", &mut self.limit),
@@ -183,6 +186,7 @@ impl Flags {
             ("clampctrl", &mut self.clamp_ctrl),
             ("frictionloss", &mut self.friction_loss),
             ("filterparent", &mut self.filter_parent),
+            ("refsafe", &mut self.safe_references),
         ];
         for (name, field) in fields {
             *field = read(name)?.unwrap_or(*field);
@@ -194,7 +198,7 @@ impl Flags {
         element.skip(&["override"]);
         // Ways of computing, sleeping and reporting, none of which changes what is modelled.
         element.skip(&["autoreset", "diagexact", "energy", "eulerdamp", "fwdinv", "invdiscrete", "island"]);
-        element.skip(&["midphase", "multiccd", "nativeccd", "refsafe", "sensor", "sleep", "speculative", "warmstart"]);
+        element.skip(&["midphase", "multiccd", "nativeccd", "sensor", "sleep", "speculative", "warmstart"]);
         Ok(read("gravity")?.map(|on| !on))
     }
 }

@@ -6,6 +6,7 @@ use multibody::{Compliance, Material, Reference, Resistance};
 
 use super::compliance::compliance;
 use super::defaults::Attributes;
+use super::option::Options;
 use crate::LoadError;
 use crate::warnings::Warnings;
 
@@ -32,7 +33,7 @@ pub(super) fn pair_friction(attributes: &Attributes<'_, '_>, warnings: &mut Warn
 pub(super) fn material(
     attributes: &Attributes<'_, '_>,
     [friction, torsional_friction, rolling_friction]: [f64; 3],
-    pyramid: f64,
+    options: &Options,
     warnings: &mut Warnings,
 ) -> Result<Material, LoadError> {
     let resistance = match attributes.integer("condim")?.unwrap_or(3) {
@@ -51,8 +52,8 @@ pub(super) fn material(
             return Err(attributes.source("friction").error(message));
         }
     }
-    let compliance = match compliance(attributes, ["solref", "solimp"], warnings)? {
-        Compliance::Reference(reference) => Compliance::Reference(Reference { pyramid, ..reference }),
+    let compliance = match compliance(attributes, ["solref", "solimp"], options, warnings)? {
+        Compliance::Reference(reference) => Compliance::Reference(Reference { pyramid: options.pyramid, ..reference }),
         other => other,
     };
     let mix = attributes.number("solmix")?.unwrap_or(1.0).max(0.0);
@@ -64,22 +65,22 @@ pub(super) fn material(
 #[derive(Debug, Default)]
 pub(super) struct Surfaces {
     materials: Vec<Material>,
-    index_of: BTreeMap<[u64; 15], usize>,
+    index_of: BTreeMap<[u64; 16], usize>,
 }
 
 impl Surfaces {
     /// The index of a surface.
     pub fn index(&mut self, material: Material) -> usize {
         let (kind, numbers) = match material.compliance {
-            Compliance::NearRigid => (0, [0.0; 8]),
+            Compliance::NearRigid => (0, [0.0; 9]),
             Compliance::Physical { stiffness, relaxation } => {
-                (1, [stiffness, relaxation, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+                (1, [stiffness, relaxation, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
             }
-            Compliance::Reference(Reference { solref: [a, b], solimp: [c, d, e, f, g], pyramid }) => {
-                (2, [a, b, c, d, e, f, g, pyramid])
+            Compliance::Reference(Reference { solref: [a, b], solimp: [c, d, e, f, g], pyramid, least_steps }) => {
+                (2, [a, b, c, d, e, f, g, pyramid, least_steps])
             }
         };
-        let [a, b, c, d, e, f, g, h] = numbers.map(f64::to_bits);
+        let [a, b, c, d, e, f, g, h, i] = numbers.map(f64::to_bits);
         let key = [
             material.friction.to_bits(),
             material.torsional_friction.to_bits(),
@@ -94,6 +95,7 @@ impl Surfaces {
             f,
             g,
             h,
+            i,
             material.mix.to_bits(),
             i64::from(material.priority) as u64,
         ];

@@ -86,8 +86,13 @@ impl<'a> Reader<'_, 'a> {
         let tendon = Tendon {
             name,
             path,
-            range: range.filter(|_| flags.limit),
-            limit_compliance: compliance(attributes, ["solreflimit", "solimplimit"], &mut self.warnings)?,
+            range: self.limits(attributes, range.filter(|_| flags.limit), false)?,
+            limit_compliance: compliance(
+                attributes,
+                ["solreflimit", "solimplimit"],
+                &self.options,
+                &mut self.warnings,
+            )?,
             stiffness: if flags.spring { stiffness } else { 0.0 },
             damping: if flags.damper { damping } else { 0.0 },
             rest: rest_lengths(attributes)?.unwrap_or_else(|| {
@@ -99,7 +104,7 @@ impl<'a> Reader<'_, 'a> {
             look: self.string_look(attributes)?,
         };
         attributes.skip(&["user", "material"]);
-        self.warn_about_friction_and_margin(attributes)?;
+        self.warn_about_friction(attributes);
         let effort_limit = self.range(attributes, "actuatorfrcrange", "actuatorfrclimited")?;
         let index = self.builder.tendons.len();
         self.tendons.push(TendonInfo { element, index, reference, range, effort_limit });

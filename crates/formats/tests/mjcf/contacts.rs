@@ -38,6 +38,24 @@ fn coefficients_that_are_missing_come_from_the_class() {
 }
 
 #[test]
+fn short_time_constants_count_as_the_flag_says() {
+    for (flag, least) in [("", 2.0), (r#"<flag refsafe="enable"/>"#, 2.0), (r#"<flag refsafe="disable"/>"#, 0.0)] {
+        let text = format!(
+            r#"<mujoco><option>{flag}</option><worldbody><body><joint solreflimit=".001 1" range="-1 1"/>
+            <geom size="1" solref=".001 1"/></body></worldbody></mujoco>"#
+        );
+        let loaded = load(&text);
+        let of_surface = loaded.model.materials[loaded.scene.geoms[0].material].compliance;
+        for compliance in [of_surface, loaded.model.joints[0].limit_compliance] {
+            assert!(
+                matches!(compliance, Compliance::Reference(of) if of.least_steps == least),
+                "{flag}: {compliance:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn compliance_is_near_rigid_unless_the_file_says_otherwise() {
     assert_eq!(material("").compliance, Compliance::NearRigid);
     let reference = |attributes: &str| match material(attributes).compliance {

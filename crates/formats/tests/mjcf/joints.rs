@@ -135,3 +135,21 @@ fn free_joints_have_no_range_and_ball_joints_may_not_turn_at_all() {
         "<mujoco><worldbody><body><joint limited='true' range='0 0'/><geom size='1'/></body></worldbody></mujoco>";
     assert!(crate::try_load(hinge).is_err());
 }
+
+#[test]
+fn margins_move_limits_inwards() {
+    // Radians, whatever angles are: as MuJoCo has it.
+    let content = format!(
+        r#"<body><joint type="slide" range="-1 2" margin=".25"/>{BALL}<body><joint range="-90 90" margin=".5"/>{BALL}
+        <body><joint type="ball" range="0 90" margin=".5"/>{BALL}</body></body></body>"#
+    );
+    let model = world(&content).model;
+    let quarter = std::f64::consts::FRAC_PI_2;
+    assert_eq!(model.joints[0].range, Some((-0.75, 1.75)));
+    assert_eq!(model.joints[1].range, Some((0.5 - quarter, quarter - 0.5)));
+    assert_eq!(model.joints[2].range, Some((0.0, quarter - 0.5)));
+    assert!(!model.warnings.iter().any(|warning| warning.element.contains("margin")), "{:?}", model.warnings);
+    let wide = world(&format!(r#"<body><joint type="slide" range="-1 1" margin="2"/>{BALL}</body>"#)).model;
+    assert_eq!(wide.joints[0].range, Some((-1.0, 1.0)));
+    assert!(wide.warnings.len() == 1 && wide.warnings[0].element.contains("margin"), "{:?}", wide.warnings);
+}

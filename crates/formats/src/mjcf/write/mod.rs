@@ -101,8 +101,10 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
     }
     option.extend(cone(model));
     xml.open("option", &option);
-    if scene.parents_touch {
-        xml.empty("flag", &[("filterparent", "disable".into())]);
+    let flags = [("filterparent", scene.parents_touch), ("refsafe", has_unsafe_references(model))];
+    let flags: Vec<_> = flags.iter().filter(|(_, off)| *off).map(|(flag, _)| (*flag, "disable".into())).collect();
+    if !flags.is_empty() {
+        xml.empty("flag", &flags);
     }
     xml.close("option");
     looks::view(&mut xml, &model.view);
@@ -119,6 +121,19 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
     writer.sensors(&mut xml);
     xml.close("mujoco");
     Ok(Written { text: xml.finish(), files, notes: writer.notes })
+}
+
+/// Whether time constants of `solref` count as they are, however short.
+fn has_unsafe_references(model: &Model) -> bool {
+    let of_surfaces = model.materials.iter().map(|material| &material.compliance);
+    let of_limits = model.joints.iter().map(|joint| &joint.limit_compliance);
+    let of_tendons = model.tendons.iter().map(|tendon| &tendon.limit_compliance);
+    let of_equalities = model.equalities.iter().map(|equality| &equality.compliance);
+    of_surfaces
+        .chain(of_limits)
+        .chain(of_tendons)
+        .chain(of_equalities)
+        .any(|compliance| matches!(compliance, Compliance::Reference(reference) if reference.least_steps == 0.0))
 }
 
 /// What the file says of friction cones, which `solref` of contacts depends on.
