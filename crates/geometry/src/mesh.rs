@@ -176,7 +176,7 @@ impl HeightField {
                 return Err(HeightFieldError::Extent { field, what, value, expected: "above 0 and at most 1e10" });
             }
         }
-        if !(base >= 0.0 && base <= MAX_EXTENT) {
+        if !(0.0..=MAX_EXTENT).contains(&base) {
             return Err(HeightFieldError::Extent {
                 field,
                 what: "base",

@@ -75,7 +75,8 @@ impl Meshes {
 fn scaled(soup: &TriangleSoup, scale: [f64; 3], name: &str, purpose: Purpose) -> Result<Mesh, geometry::MeshError> {
     let [x, y, z] = scale;
     let mut soup = soup.clone();
-    soup.vertices.iter_mut().for_each(|v| *v = Vec3::new(x * v.x, y * v.y, z * v.z));
+    // Zeros without a sign, as MJCF has them.
+    soup.vertices.iter_mut().for_each(|v| *v = Vec3::new(x * v.x, y * v.y, z * v.z) + Vec3::ZERO);
     if x * y * z < 0.0 {
         soup.turn_around();
     }

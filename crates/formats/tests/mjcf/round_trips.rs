@@ -32,6 +32,18 @@ fn bodies_without_mass() {
     comes_back(&world(&format!(r#"<body pos="1 2 3"><joint/><body pos="0 0 4">{inertial}</body></body>"#)));
 }
 
+/// A wrist of two joints in one place, the first with nothing but a frame fixed to it.
+#[test]
+fn bodies_that_move_without_mass() {
+    let inertial = r#"<inertial pos="0 0 1" mass="1" diaginertia="1 1 1"/>"#;
+    let wrist = format!(r#"<body name="a"><joint/><body/><body><joint axis="1 0 0"/>{inertial}</body></body>"#);
+    let first = written(&crate::load(&world(&wrist)));
+    assert!(first.notes.iter().any(|note| note.contains("moves without mass")), "{:?}", first.notes);
+    let again = crate::load(&first.text);
+    assert!(again.model.bodies[1].inertia.mass > 1e-15);
+    assert_eq!(written(&again).text, first.text);
+}
+
 #[test]
 fn zeros_with_a_sign_and_rods() {
     for numbers in ["1 2 3 -0 0 -0", "1 1 1e-9 0 0 -1e-12", "3 2 1 1e-300 0 0", ".4 .3 .2 .02 -.01 .03"] {

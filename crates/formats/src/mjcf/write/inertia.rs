@@ -42,6 +42,12 @@ pub(super) fn attributes(body: &RigidInertia<f64>, is_alone: bool) -> (Attribute
     (attributes, note)
 }
 
+/// Whether a body has mass and moments enough to move, by their diagonal.
+pub(super) fn is_enough(body: &RigidInertia<f64>) -> bool {
+    let [a, b, c] = body.inertia.diag().to_array();
+    body.mass >= LEAST && a.min(b).min(c) >= LEAST
+}
+
 /// Principal moments that a rigid body can have.
 struct Possible {
     moments: [f64; 3],

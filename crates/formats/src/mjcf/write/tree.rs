@@ -100,7 +100,10 @@ impl Writer<'_> {
         if body != 0 {
             let moves = |body: usize| below.joints[body].iter().any(|&joint| model.joints[joint].kind.nv() > 0);
             // The mass of what is fixed to a body counts as its own.
-            let is_alone = moves(body) && below.bodies[body].iter().all(|&child| moves(child));
+            let is_alone = moves(body)
+                && below.bodies[body]
+                    .iter()
+                    .all(|&child| moves(child) || !inertia::is_enough(&model.bodies[child].inertia));
             let (attributes, note) = inertia::attributes(&model.bodies[body].inertia, is_alone);
             note.iter().for_each(|text| self.note(&label("body", &model.bodies[body].name, body), text));
             xml.empty("inertial", &attributes);
