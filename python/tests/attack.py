@@ -1,7 +1,8 @@
 """Attacks the Python package and the command: ``python attack.py --seconds 60 --seed 3``.
 
-Calls, states and pickles, runs of the command, requests to the viewer, and random starts of the models that are
-installed, with MuJoCo beside them. What may happen is a result or a documented error; all else is a finding.
+Calls, states and pickles, runs of the command, requests to the viewer, random starts of the models that are
+installed, with MuJoCo beside them, and their texts. What may happen is a result or a documented error; all else is
+a finding.
 ``cargo xtask attack`` calls this.
 """
 
@@ -285,7 +286,36 @@ def starts(rng: random.Random, _: Path) -> Iterator[str | None]:
             yield None
 
 
-PARTS: tuple[Part, ...] = (calls, states, environments, commands, requests, starts)
+def round_trips(rng: random.Random, folder: Path) -> Iterator[str | None]:
+    """Models of installed packages as text: read back, it is written the same once more, and MuJoCo takes it."""
+    if importlib.util.find_spec("mujoco") is None:
+        return
+    import mujoco
+
+    packages = Path(mujoco.__file__).parents[1]
+    paths = sorted(path for end in ("xml", "urdf") for path in packages.glob(f"**/*.{end}"))
+    paths = [path for path in paths if path.stat().st_size < 1 << 20]
+    place = folder / "model.xml"
+    while paths:
+        path = paths.pop(rng.randrange(len(paths)))
+        try:
+            model = sw.load(path)
+            text = model.to_mjcf(place)
+        except (ValueError, sw.ModelError):
+            yield None
+            continue
+        try:
+            again = sw.load(place).to_mjcf()
+            mujoco.MjModel.from_xml_path(str(place))
+        except (ValueError, sw.ModelError) as error:
+            yield f"{path}: its text is refused: {error}"
+            continue
+        lines = zip(text.splitlines(), again.splitlines(), strict=False)
+        other = next((pair for pair in lines if pair[0] != pair[1]), None)
+        yield None if text == again else f"{path}: its text, read and written: {other}"
+
+
+PARTS: tuple[Part, ...] = (calls, states, environments, commands, requests, starts, round_trips)
 
 
 def attack(part: Part, seed: int, seconds: float) -> tuple[int, list[str]]:

@@ -8,6 +8,9 @@ use spatial::Vec3;
 
 use crate::shape::{HeightField, Mesh};
 
+/// The greatest size of a height field, m: MuJoCo's greatest number. Products of greater ones overflow.
+const MAX_EXTENT: f64 = 1e10;
+
 /// Why a mesh cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeshError {
@@ -169,12 +172,17 @@ impl HeightField {
             return Err(HeightFieldError::Count { field, rows, columns, heights: heights.len() });
         }
         for (what, value) in [("half extent along x", half_extents[0]), ("half extent along y", half_extents[1])] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(HeightFieldError::Extent { field, what, value, expected: "positive and finite" });
+            if !(value > 0.0 && value <= MAX_EXTENT) {
+                return Err(HeightFieldError::Extent { field, what, value, expected: "above 0 and at most 1e10" });
             }
         }
-        if !(base >= 0.0 && base.is_finite()) {
-            return Err(HeightFieldError::Extent { field, what: "base", value: base, expected: "≥ 0 and finite" });
+        if !(0.0..=MAX_EXTENT).contains(&base) {
+            return Err(HeightFieldError::Extent {
+                field,
+                what: "base",
+                value: base,
+                expected: "≥ 0 and at most 1e10",
+            });
         }
         if let Some(i) = heights.iter().position(|h| !h.is_finite()) {
             let (row, column) = (i / columns, i % columns);
@@ -279,6 +287,8 @@ mod tests {
         assert!(matches!(field([1, 4], vec![0.0; 4], 0.1), Err(HeightFieldError::TooSmall { .. })));
         assert!(matches!(field([2, 2], vec![0.0; 5], 0.1), Err(HeightFieldError::Count { heights: 5, .. })));
         assert!(matches!(field([2, 2], vec![0.0; 4], -0.1), Err(HeightFieldError::Extent { .. })));
+        let wide = HeightField::new("f", [2, 2], [1.0, 1e308], vec![0.0; 4], 0.1);
+        assert!(matches!(wide, Err(HeightFieldError::Extent { what: "half extent along y", .. })));
         let nan = vec![0.0, 0.0, f64::INFINITY, 0.0];
         assert!(matches!(field([2, 2], nan, 0.0), Err(HeightFieldError::NotFinite { row: 1, column: 0, .. })));
     }

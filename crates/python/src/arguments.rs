@@ -362,6 +362,12 @@ pub fn whole(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     }
 }
 
+/// 32 bits that say what may touch.
+pub fn bits(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let message = |_| PyValueError::new_err(format!("{name}: expected an integer of 32 bits"));
+    value.extract::<u32>().map_err(message)
+}
+
 /// A whole number, as [`whole`], or None.
 pub fn whole_or_none(value: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
     if value.is_none() { Ok(None) } else { whole(value).map(Some) }

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PySlice;
 use sim::{Frame, Parameter};
 
+use crate::arguments::bits;
 use crate::model::Model;
 use crate::names::Kind;
 use crate::quantities::{fixed_matrix, fixed_vector, quaternion, twist};
@@ -369,7 +370,8 @@ impl GeomView {
     }
 
     #[setter]
-    fn set_contype(&self, py: Python<'_>, value: u32) -> PyResult<()> {
+    fn set_contype(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let value = bits("contype", value)?;
         self.simulation().set_parameter(py, Parameter::Contypes, self.index, &[f64::from(value)])
     }
 
@@ -380,7 +382,8 @@ impl GeomView {
     }
 
     #[setter]
-    fn set_conaffinity(&self, py: Python<'_>, value: u32) -> PyResult<()> {
+    fn set_conaffinity(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let value = bits("conaffinity", value)?;
         self.simulation().set_parameter(py, Parameter::Conaffinities, self.index, &[f64::from(value)])
     }
 

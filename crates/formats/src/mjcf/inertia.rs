@@ -66,7 +66,9 @@ pub(super) fn of_body(
         (InertiaFromGeom::Always, _) | (InertiaFromGeom::Auto, None) => from_geoms(),
         (_, explicit) => explicit.unwrap_or(nothing),
     };
-    (corrected(inertia, compiler), axes)
+    let corrected = corrected(inertia, compiler);
+    // Zeros without a sign, which no text tells apart.
+    (RigidInertia { com: corrected.com + Vec3::ZERO, inertia: corrected.inertia + Sym3::ZERO, ..corrected }, axes)
 }
 
 /// `boundmass`, `boundinertia` and `balanceinertia`.

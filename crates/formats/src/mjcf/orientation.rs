@@ -69,7 +69,7 @@ impl Angles {
         let rot = match form {
             "quat" => {
                 let [w, x, y, z] = parse_array(at, form, value)?;
-                Quat::new(w, x, y, z).normalized().ok_or_else(|| fail("a quaternion that is not zero"))?
+                unit(Quat::new(w, x, y, z)).ok_or_else(|| fail("a quaternion that is not zero"))?
             }
             "axisangle" => {
                 let [x, y, z, angle] = parse_array(at, form, value)?;
@@ -89,6 +89,13 @@ impl Angles {
         };
         Ok(Some(rot))
     }
+}
+
+/// A quaternion of length 1; one that is that to round-off is taken as it is.
+pub(super) fn unit(quaternion: Quat<f64>) -> Option<Quat<f64>> {
+    let Quat { w, x, y, z } = quaternion;
+    let is_unit = (w * w + x * x + y * y + z * z - 1.0).abs() <= 4.0 * f64::EPSILON;
+    if is_unit { Some(quaternion) } else { quaternion.normalized() }
 }
 
 /// The rotation whose z axis is the unit vector `axis`: the shortest one from z, half a turn about x from z to −z.

@@ -83,6 +83,12 @@ impl<'a> Reader<'_, 'a> {
         let (stiffness, damping) = (self.linear(attributes, "stiffness")?, self.linear(attributes, "damping")?);
         let friction_loss = attributes.number("frictionloss")?.unwrap_or(0.0);
         let name = self.names.claim(element, "tendon", "", self.tendons.len())?;
+        let look = self.string_look(attributes)?;
+        let look = match path {
+            TendonPath::Spatial(_) => look,
+            // Its defaults may have what only strings show.
+            TendonPath::Joints(_) => TendonLook { group: look.group, ..TendonLook::default() },
+        };
         let tendon = Tendon {
             name,
             path,
@@ -101,7 +107,7 @@ impl<'a> Reader<'_, 'a> {
             }),
             friction_loss: if flags.friction_loss { friction_loss } else { 0.0 },
             armature,
-            look: self.string_look(attributes)?,
+            look,
         };
         attributes.skip(&["user", "material"]);
         self.warn_about_friction(attributes);

@@ -66,7 +66,10 @@ impl Meshes {
         let soup = &self.files[&key.0];
         let taken = self.budget.take_mesh(soup.vertices.len(), soup.triangles.len());
         taken.map_err(|message| element.error(message))?;
-        let mesh = scaled(soup, scale, address, purpose);
+        // Sizes of one file have names of their own.
+        let count = self.meshes.keys().filter(|(path, _, _)| *path == key.0).count();
+        let name = if count == 0 { address.to_owned() } else { format!("{address}_{}", count + 1) };
+        let mesh = scaled(soup, scale, &name, purpose);
         let mesh = Arc::new(mesh.map_err(|error| element.error(error.to_string()))?);
         self.meshes.insert(key, mesh.clone());
         Ok(mesh)
@@ -76,7 +79,8 @@ impl Meshes {
 fn scaled(soup: &TriangleSoup, scale: [f64; 3], name: &str, purpose: Purpose) -> Result<Mesh, geometry::MeshError> {
     let [x, y, z] = scale;
     let mut soup = soup.clone();
-    soup.vertices.iter_mut().for_each(|v| *v = Vec3::new(x * v.x, y * v.y, z * v.z));
+    // Zeros without a sign, as MJCF has them.
+    soup.vertices.iter_mut().for_each(|v| *v = Vec3::new(x * v.x, y * v.y, z * v.z) + Vec3::ZERO);
     if x * y * z < 0.0 {
         soup.turn_around();
     }

@@ -29,7 +29,7 @@ pub(super) fn inertia(link: Element<'_>, warnings: &mut Warnings) -> Result<Rigi
             Sym3::ZERO
         }
     };
-    let inertia = RigidInertia { mass, com: frame.pos, inertia: about_com.rotated(frame.rot.to_mat3()) };
+    let inertia = RigidInertia { mass, com: frame.pos, inertia: about_com.rotated(frame.rot.to_mat3()) + Sym3::ZERO };
     if mass.is_finite() && multibody::inertia_flaw(&inertia).is_some() {
         warnings.add(inertial, "an inertia that no rigid body has (principal moments): used as it is");
     }

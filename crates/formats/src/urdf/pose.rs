@@ -13,7 +13,8 @@ pub(super) fn origin(element: Element<'_>) -> Result<Pose<f64>, LoadError> {
     let Some(origin) = element.child("origin") else {
         return Ok(Pose::IDENTITY);
     };
-    let pos = origin.array::<3>("xyz")?.unwrap_or_default().into();
+    // Zeros without a sign: products of frames keep none.
+    let pos = Vec3::from(origin.array::<3>("xyz")?.unwrap_or_default()) + Vec3::ZERO;
     let rot = match (origin.array::<4>("quat_xyzw")?, origin.array::<3>("rpy")?) {
         (Some(_), Some(_)) => return Err(origin.error("both quat_xyzw and rpy: expected one of them")),
         (Some([x, y, z, w]), None) => Quat::new(w, x, y, z)

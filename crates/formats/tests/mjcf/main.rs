@@ -16,6 +16,7 @@ mod limits;
 mod mutilated;
 mod orientation;
 mod replicas;
+mod round_trips;
 mod scale;
 mod sensors;
 mod tendons;

@@ -13,7 +13,7 @@ use spatial::{Pose, RigidInertia, Vec3};
 
 use super::fields::{at_least_zero, compliance, number, unknown};
 use super::{Assembly, quaternion, rotation, vector3};
-use crate::arguments::{any_rows, array, several, tuple, word};
+use crate::arguments::{any_rows, array, bits, several, tuple, word};
 
 #[stubdoc::documented]
 #[pymethods]
@@ -254,16 +254,12 @@ fn shape_name(shape: &Shape) -> &'static str {
 }
 
 fn set_geom(geom: &mut Geom, material: &mut Material, field: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let bits = |value: &Bound<'_, PyAny>| {
-        let message = || PyValueError::new_err(format!("{field}: expected an integer of 32 bits"));
-        value.extract::<u32>().map_err(|_| message())
-    };
     match field {
         "name" => geom.name = value.extract()?,
         "position" => geom.pose.pos = vector3(field, value)?,
         "quaternion" => geom.pose.rot = rotation(field, value)?,
-        "contype" => geom.contype = bits(value)?,
-        "conaffinity" => geom.conaffinity = bits(value)?,
+        "contype" => geom.contype = bits(field, value)?,
+        "conaffinity" => geom.conaffinity = bits(field, value)?,
         "margin" => geom.margin = number(field, value)?,
         "color" => geom.rgba = colour(field, value)?,
         "friction" => material.friction = at_least_zero(field, value)?,

@@ -13,24 +13,32 @@ use super::{MeshFiles, free_name};
 /// Every mesh and height field once, with a name of its own.
 #[derive(Default)]
 pub(super) struct Assets {
-    meshes: Vec<(String, Arc<Mesh>)>,
+    meshes: Vec<NamedMesh>,
     fields: Vec<(String, Arc<HeightField>)>,
     mesh_of: BTreeMap<*const Mesh, usize>,
     field_of: BTreeMap<*const HeightField, usize>,
 }
 
+struct NamedMesh {
+    name: String,
+    /// What its file is called after.
+    short: String,
+    mesh: Arc<Mesh>,
+}
+
 impl Assets {
     pub fn new(scene: &Scene) -> Self {
         let mut assets = Self::default();
-        let mut names = Vec::new();
+        let (mut names, mut short) = (Vec::new(), Vec::new());
         for geom in &scene.geoms {
             match &geom.shape {
                 Shape::Mesh(mesh) => {
                     let key = Arc::as_ptr(mesh);
                     if !assets.mesh_of.contains_key(&key) {
                         let name = asset_name(&mut names, &mesh.name, "mesh");
+                        let short = asset_name(&mut short, file_stem(&mesh.name), "mesh");
                         assets.mesh_of.insert(key, assets.meshes.len());
-                        assets.meshes.push((name, mesh.clone()));
+                        assets.meshes.push(NamedMesh { name, short, mesh: mesh.clone() });
                     }
                 }
                 Shape::HeightField(field) => {
@@ -48,7 +56,7 @@ impl Assets {
     }
 
     pub fn mesh(&self, mesh: &Arc<Mesh>) -> &str {
-        self.mesh_of.get(&Arc::as_ptr(mesh)).map_or("", |&index| &self.meshes[index].0)
+        self.mesh_of.get(&Arc::as_ptr(mesh)).map_or("", |&index| &self.meshes[index].name)
     }
 
     pub fn height_field(&self, field: &Arc<HeightField>) -> &str {
@@ -62,7 +70,7 @@ impl Assets {
             return files;
         }
         xml.open("asset", &[]);
-        for (name, mesh) in &self.meshes {
+        for NamedMesh { name, short, mesh } in &self.meshes {
             // As a shell a mesh needs no volume: its inertia is that of its body, not of what is drawn.
             let mut attributes = vec![("name", name.clone()), ("inertia", "shell".into())];
             match meshes {
@@ -76,7 +84,7 @@ impl Assets {
                 }
                 MeshFiles::Obj => {
                     let safe: String =
-                        name.chars().map(|c| if c.is_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect();
+                        short.chars().map(|c| if c.is_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect();
                     let file = format!("{stem}_{safe}.obj");
                     files.push((PathBuf::from(&file), obj(mesh)));
                     attributes.push(("file", file));
@@ -132,13 +140,15 @@ fn obj(mesh: &Mesh) -> String {
     text
 }
 
-/// A name that no other asset has; of an address only the last part.
+/// Of an address the last part without what follows a dot.
+fn file_stem(name: &str) -> &str {
+    let last = name.rsplit('/').next().and_then(|file| file.split('.').next());
+    if name.contains('/') { last.unwrap_or_default() } else { name }
+}
+
+/// A name that no other asset has.
 fn asset_name(names: &mut Vec<String>, name: &str, kind: &str) -> String {
-    let wanted = match name.contains('/') {
-        true => name.rsplit('/').next().and_then(|file| file.split('.').next()).unwrap_or(kind),
-        false if name.is_empty() => kind,
-        false => name,
-    };
+    let wanted = if name.is_empty() { kind } else { name };
     let found = if names.iter().any(|n| n == wanted) {
         (2..).map(|k| format!("{wanted}_{k}")).find(|n| !names.contains(n)).unwrap_or_default()
     } else {

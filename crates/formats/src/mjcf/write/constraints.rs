@@ -281,10 +281,12 @@ impl Writer<'_> {
 fn look(tendon: &Tendon) -> Attributes {
     let (look, usual) = (tendon.look, TendonLook::default());
     let mut attributes = Attributes::new();
-    if look.radius != usual.radius {
+    // Of what is drawn, fixed tendons have a group alone.
+    let is_drawn = matches!(tendon.path, TendonPath::Spatial(_));
+    if is_drawn && look.radius != usual.radius {
         attributes.push(("width", number(look.radius)));
     }
-    if look.rgba != usual.rgba {
+    if is_drawn && look.rgba != usual.rgba {
         let [r, g, b, a] = look.rgba;
         attributes.push(("rgba", format!("{r} {g} {b} {a}")));
     }

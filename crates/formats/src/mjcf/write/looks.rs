@@ -65,7 +65,7 @@ impl Writer<'_> {
             attributes.push(("mode", mode.into()));
         }
         attributes.extend(target.map(|body| ("target", self.bodies[body].clone())));
-        attributes.extend(pose_attributes(camera.pose, 1));
+        attributes.extend(pose_attributes(camera.pose));
         match camera.lens {
             Lens::Fovy(fovy) => attributes.push(("fovy", number(degrees(fovy)))),
             Lens::Sensor { focal, size, principal } => {

@@ -7,6 +7,7 @@
 mod actuators;
 mod assets;
 mod constraints;
+mod inertia;
 mod looks;
 mod numbers;
 mod sensors;

@@ -3,6 +3,7 @@
 use multibody::Compliance;
 use spatial::{Pose, Quat, Vec3};
 
+use super::super::orientation::unit;
 use super::xml::Attributes;
 
 /// Numbers with a space between them, each with the digits that it needs.
@@ -23,14 +24,23 @@ pub(super) fn number(value: f64) -> String {
     if plain.len() <= 24 { plain } else { format!("{value:e}") }
 }
 
-/// `pos` and `quat`, where they say something; reading makes the quaternion a unit one so many times.
-pub(super) fn pose_attributes(pose: Pose<f64>, passes: usize) -> Attributes {
+/// `pos` and `quat`, where they say something.
+pub(super) fn pose_attributes(pose: Pose<f64>) -> Attributes {
+    attributes(pose, |rot| list(&orientation(rot)))
+}
+
+/// `pos` and `quat` of a body, whose quaternion is made a unit one once more when it is added to a model.
+pub(super) fn body_attributes(pose: Pose<f64>) -> Attributes {
+    attributes(pose, |rot| list(&found(rot, |q| unit(q)?.normalized())))
+}
+
+fn attributes(pose: Pose<f64>, written: impl Fn(Quat<f64>) -> String) -> Attributes {
     let mut attributes = Vec::new();
     if pose.pos != Vec3::ZERO {
         attributes.push(("pos", list(&pose.pos.to_array())));
     }
     if pose.rot != Quat::IDENTITY {
-        attributes.push(("quat", list(&quaternion(pose.rot, passes))));
+        attributes.push(("quat", written(pose.rot)));
     }
     attributes
 }
@@ -44,11 +54,33 @@ pub(super) fn degrees(radians: f64) -> f64 {
 
 /// What becomes `value` when it is divided by its norm `passes` times.
 pub(super) fn quaternion(value: Quat<f64>, passes: usize) -> [f64; 4] {
+    found(value, |q| (0..passes).try_fold(q, |q, _| q.normalized()))
+}
+
+/// What becomes `value` as an orientation.
+pub(super) fn orientation(value: Quat<f64>) -> [f64; 4] {
+    found(value, unit)
+}
+
+/// What is read as `value`.
+fn found(value: Quat<f64>, read: impl Fn(Quat<f64>) -> Option<Quat<f64>>) -> [f64; 4] {
     let array = |q: Quat<f64>| [q.w, q.x, q.y, q.z];
-    let read = |q: Quat<f64>| (0..passes).try_fold(q, |q, _| q.normalized());
     let scaled = |s: f64| Quat::new(value.w * s, value.x * s, value.y * s, value.z * s);
-    let found = scales().map(scaled).find(|q| read(*q).is_some_and(|q| array(q) == array(value)));
+    let found =
+        scales().map(scaled).chain(neighbours(value)).find(|q| read(*q).is_some_and(|q| array(q) == array(value)));
     array(found.unwrap_or(value))
+}
+
+/// Quaternions whose entries are some places in the last digit away, in some lengths.
+fn neighbours(value: Quat<f64>) -> impl Iterator<Item = Quat<f64>> {
+    let near = |x: f64, k: u32| x * (1.0 + (f64::from(k) - 2.0) * f64::EPSILON);
+    let moved = move |k: u32| {
+        Quat::new(near(value.w, k % 5), near(value.x, k / 5 % 5), near(value.y, k / 25 % 5), near(value.z, k / 125))
+    };
+    let lengths = [1.0, 1.25, 1.5, 1.75, 3.0];
+    lengths
+        .into_iter()
+        .flat_map(move |s| (0..625).map(moved).map(move |q| Quat::new(q.w * s, q.x * s, q.y * s, q.z * s)))
 }
 
 /// What becomes `value` when it is divided by its norm.

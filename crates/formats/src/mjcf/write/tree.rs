@@ -2,14 +2,14 @@
 
 use geometry::{Geom, Shape, SurfaceMotion};
 use multibody::{Body, Joint, JointKind, JointSpec, Material, Resistance};
-use spatial::{Pose, Quat, RigidInertia, Vec3};
+use spatial::{Pose, Quat, Vec3};
 
 use super::assets::{Assets, heights};
 use super::looks::site_shape;
-use super::numbers::{compliance, direction, list, number, pose_attributes};
+use super::numbers::{body_attributes, compliance, direction, list, number, pose_attributes};
 use super::soft::SoftBelow;
 use super::xml::{Attributes, Xml};
-use super::{WriteError, Writer, free_name, label, named};
+use super::{WriteError, Writer, free_name, inertia, label, named};
 
 /// What is written below each body.
 struct Below {
@@ -54,7 +54,7 @@ impl Writer<'_> {
         let body = &self.model.bodies[index];
         let mut attributes = named(&self.bodies[index]);
         let pose = self.drawn_pose(index, body, &below.joints[index]);
-        attributes.extend(pose_attributes(pose, 2));
+        attributes.extend(body_attributes(pose));
         if body.is_mocap {
             attributes.push(("mocap", "true".into()));
         }
@@ -97,13 +97,16 @@ impl Writer<'_> {
 
     fn contents(&mut self, xml: &mut Xml, body: usize, below: &Below, assets: &Assets) -> Result<(), WriteError> {
         let model = self.model;
-        if body != 0 && model.bodies[body].inertia != RigidInertia::ZERO {
-            if multibody::inertia_flaw(&model.bodies[body].inertia).is_some() {
-                let text =
-                    "no rigid body has its inertia, which MuJoCo refuses: correct it before MuJoCo reads the text";
-                self.note(&label("body", &model.bodies[body].name, body), text);
-            }
-            xml.empty("inertial", &inertial(&model.bodies[body].inertia));
+        if body != 0 {
+            let moves = |body: usize| below.joints[body].iter().any(|&joint| model.joints[joint].kind.nv() > 0);
+            // The mass of what is fixed to a body counts as its own.
+            let is_alone = moves(body)
+                && below.bodies[body]
+                    .iter()
+                    .all(|&child| moves(child) || !inertia::is_enough(&model.bodies[child].inertia));
+            let (attributes, note) = inertia::attributes(&model.bodies[body].inertia, is_alone);
+            note.iter().for_each(|text| self.note(&label("body", &model.bodies[body].name, body), text));
+            xml.empty("inertial", &attributes);
         }
         for &joint in &below.joints[body] {
             self.joint(xml, joint)?;
@@ -114,7 +117,7 @@ impl Writer<'_> {
         for &site in &below.sites[body] {
             let mut attributes = named(&self.sites[site]);
             attributes.extend(site_shape(model.sites[site].shape));
-            attributes.extend(pose_attributes(model.sites[site].pose, 1));
+            attributes.extend(pose_attributes(model.sites[site].pose));
             xml.empty("site", &attributes);
         }
         for &camera in &below.cameras[body] {
@@ -122,7 +125,7 @@ impl Writer<'_> {
         }
         for (at, name, pose) in self.extra_sites.iter().filter(|(at, _, _)| *at == body) {
             let mut attributes = named(name);
-            attributes.extend(pose_attributes(*pose, 1));
+            attributes.extend(pose_attributes(*pose));
             let _ = at;
             xml.empty("site", &attributes);
         }
@@ -250,7 +253,7 @@ impl Writer<'_> {
             attributes.push(("size", list(&size)));
         }
         attributes.extend(asset);
-        attributes.extend(pose_attributes(raised(geom), 1));
+        attributes.extend(pose_attributes(raised(geom)));
         for (key, bits) in [("contype", geom.contype), ("conaffinity", geom.conaffinity)] {
             if bits != 1 {
                 attributes.push((key, (bits as i32).to_string()));
@@ -331,16 +334,6 @@ fn motion(joint: &Joint, by: f64) -> Pose<f64> {
         | JointKind::Free
         | JointKind::Weld => Pose::IDENTITY,
     }
-}
-
-fn inertial(body: &RigidInertia<f64>) -> Attributes {
-    let i = body.inertia;
-    let mut attributes = vec![("pos", list(&body.com.to_array())), ("mass", number(body.mass))];
-    attributes.push(match [i.xy, i.xz, i.yz] == [0.0; 3] {
-        true => ("diaginertia", list(&[i.xx, i.yy, i.zz])),
-        false => ("fullinertia", list(&[i.xx, i.yy, i.zz, i.xy, i.xz, i.yz])),
-    });
-    attributes
 }
 
 /// The type of a geom, its sizes, and what it is made of.

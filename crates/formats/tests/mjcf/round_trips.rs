@@ -1,0 +1,106 @@
+//! What is written is read back as it was, bit for bit.
+
+use sapwood_formats::{Loaded, MeshFiles, Written, to_mjcf};
+
+fn written(loaded: &Loaded) -> Written {
+    to_mjcf(&loaded.model, &loaded.scene, MeshFiles::Inline, "m").expect("MJCF")
+}
+
+/// Loads a world, its text, and compares all but warnings, which name lines.
+fn comes_back(world: &str) {
+    let mut first = crate::load(world);
+    let mut second = crate::load(&written(&first).text);
+    first.model.warnings.clear();
+    second.model.warnings.clear();
+    let [first, second] = [first, second].map(|loaded| format!("{loaded:#?}"));
+    let other = first.lines().zip(second.lines()).position(|(a, b)| a != b);
+    let around =
+        |text: &str, line: usize| text.lines().skip(line.saturating_sub(12)).take(14).collect::<Vec<_>>().join("\n");
+    assert!(other.is_none(), "{:?}", other.map(|line| [around(&first, line), around(&second, line)]));
+    assert_eq!(first.len(), second.len());
+}
+
+fn world(content: &str) -> String {
+    format!("<mujoco><compiler inertiafromgeom=\"false\"/><worldbody>{content}</worldbody></mujoco>")
+}
+
+#[test]
+fn bodies_without_mass() {
+    comes_back(&world(r#"<body pos="1 2 3" quat="1 1 0 0"><body pos="0 0 4"/><geom size=".1"/></body>"#));
+    // Sums of bodies that move need mass; what hangs on one by no joint has it.
+    let inertial = r#"<inertial pos="0 0 1" mass="1" diaginertia="1 1 1"/>"#;
+    comes_back(&world(&format!(r#"<body pos="1 2 3"><joint/><body pos="0 0 4">{inertial}</body></body>"#)));
+}
+
+/// A wrist of two joints in one place, the first with nothing but a frame fixed to it.
+#[test]
+fn bodies_that_move_without_mass() {
+    let inertial = r#"<inertial pos="0 0 1" mass="1" diaginertia="1 1 1"/>"#;
+    let wrist = format!(r#"<body name="a"><joint/><body/><body><joint axis="1 0 0"/>{inertial}</body></body>"#);
+    let first = written(&crate::load(&world(&wrist)));
+    assert!(first.notes.iter().any(|note| note.contains("moves without mass")), "{:?}", first.notes);
+    let again = crate::load(&first.text);
+    assert!(again.model.bodies[1].inertia.mass > 1e-15);
+    assert_eq!(written(&again).text, first.text);
+}
+
+#[test]
+fn zeros_with_a_sign_and_rods() {
+    for numbers in ["1 2 3 -0 0 -0", "1 1 1e-9 0 0 -1e-12", "3 2 1 1e-300 0 0", ".4 .3 .2 .02 -.01 .03"] {
+        let inertial = format!(r#"<inertial pos="-0 0 -0" mass="1" fullinertia="{numbers}"/>"#);
+        comes_back(&world(&format!(r#"<body pos="-0 0 -0"><joint/>{inertial}</body>"#)));
+    }
+    comes_back(&world(
+        r#"<body><joint/><inertial pos="0 0 0" quat="1 2 3 4" mass="1" diaginertia=".1 .1 1e-5"/></body>"#,
+    ));
+}
+
+#[test]
+fn names_of_meshes_are_addresses() {
+    comes_back(
+        r#"<mujoco><asset><mesh name="package://a/b/link.dae" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody>
+        <geom type="mesh" mesh="package://a/b/link.dae"/></worldbody></mujoco>"#,
+    );
+}
+
+#[test]
+fn fixed_tendons_with_the_looks_of_strings() {
+    let world = r#"<mujoco><default><tendon width=".1" rgba="1 0 0 1"/></default><worldbody>
+        <body><joint name="j"/><geom size=".1"/></body></worldbody>
+        <tendon><fixed group="2"><joint joint="j" coef="1"/></fixed></tendon></mujoco>"#;
+    comes_back(world);
+    let text = written(&crate::load(world)).text;
+    assert!(!text.contains("width") && !text.contains("<fixed rgba"), "{text}");
+}
+
+#[test]
+fn rotations_of_bodies() {
+    let mut seed = 1_u64;
+    let mut draw = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    };
+    let mut bodies = String::new();
+    for _ in 0..500 {
+        let quat = [draw(), draw(), draw(), draw()].map(|x| x.to_string()).join(" ");
+        bodies += &format!(r#"<body quat="{quat}"><geom size=".1" quat="{quat}"/><site quat="{quat}"/></body>"#);
+    }
+    comes_back(&world(&bodies));
+}
+
+/// What MuJoCo refuses is written as what it takes, and that comes back.
+#[test]
+fn what_no_body_has_is_written_once() {
+    for numbers in
+        ["1 1 1 1 1 1", "1e-6 1e-6 1e-6 1e-6 1e-6 1e-6", "0 0 0 0 1e-20 0", "1 1 2.00000000001 0 0 0", "0 0 0 0 0 0"]
+    {
+        let inertial = format!(r#"<inertial pos="0 0 0" mass="1" fullinertia="{numbers}"/>"#);
+        let first = written(&crate::load(&world(&format!(r#"<body name="b"><joint/>{inertial}</body>"#))));
+        let again = crate::load(&first.text);
+        assert_eq!(written(&again).text, first.text, "{numbers}");
+        let [a, b, c] = again.model.bodies[1].inertia.inertia.diag().to_array();
+        assert!(a + b >= c && a + c >= b && b + c >= a && a.min(b).min(c) > 1e-15, "{numbers}: {a} {b} {c}");
+        let is_far = numbers != "1 1 2.00000000001 0 0 0";
+        assert_eq!(!first.notes.is_empty(), is_far, "{numbers}: {:?}", first.notes);
+    }
+}
