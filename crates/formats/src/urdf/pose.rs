@@ -1,6 +1,6 @@
 //! `<origin>`.
 
-use spatial::{Pose, Quat};
+use spatial::{Pose, Quat, Vec3};
 
 use crate::LoadError;
 use crate::robot::from_rpy;
