@@ -779,7 +779,9 @@ class Simulation:
     def mocap_positions(self) -> NDArray[np.float64]:
         """Positions of the bodies that are moved from outside (MJCF ``mocap``), (nmocap, 3), m, a live view.
 
-        A step meets such a body where it is, without speed; welds and connects pull others after it.
+        A step takes such a body from where the last one left it, evenly in all of ``step(n)``, and it carries what it
+        touches; by more than 5 cm or 0.5 rad a step it is put there, without velocity. Welds and connects pull others
+        after it.
         """
 
     @mocap_positions.setter

@@ -272,6 +272,7 @@ impl Steps for SingleWorld {
         };
         std::mem::swap(one.state_mut(), &mut self.state);
         worlds.world(0).write_state(one.state_mut(), worlds.pd);
+        one.set_steps_ahead(steps);
         let mut world = worlds.world_mut(0);
         for _ in 0..steps {
             self.fallback.steps += 1;
@@ -281,6 +282,7 @@ impl Steps for SingleWorld {
             }
             self.fallback.add(one.stats());
         }
+        one.set_steps_ahead(1);
         if world.errors[0].is_none() && steps > 0 {
             report(one, &mut world);
         }

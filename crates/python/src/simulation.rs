@@ -474,6 +474,7 @@ impl Simulation {
         }
         let mut simulation = self.lock_to_compute(py)?;
         let stepper = &mut *simulation;
+        stepper.set_steps_ahead(usize::try_from(n).unwrap_or(1));
         let outcome = py.detach(|| {
             if self.recorders.is_idle() {
                 (0..n).try_for_each(|_| stepper.step())
@@ -481,6 +482,8 @@ impl Simulation {
                 self.recorders.step(stepper, n)
             }
         });
+        // A step that failed leaves the others undone.
+        simulation.set_steps_ahead(1);
         self.live.write_motion(py, simulation.state())?;
         outcome.map_err(|error| self.watch.error(py, &error))
     }

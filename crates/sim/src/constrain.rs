@@ -15,7 +15,7 @@ use geometry::Scene;
 use lanes::{ConstraintName, WarmStartEntry};
 use multibody::{Kinematics, Model, TendonRow};
 use sap::{Constraint, Law};
-use spatial::{Pose, Vec3};
+use spatial::{Pose, Twist, Vec3};
 
 use crate::clique::{Clique, Cliques};
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion, Term};
@@ -217,8 +217,19 @@ pub(crate) struct Context<'a> {
     pub inner_radii: &'a [f64],
     /// The farthest point of any geom from the origin of its node, one per node, m.
     pub extents: &'a [f64],
+    /// How bodies move that are moved from outside, one per body; empty where none moves.
+    pub carriers: &'a [Carrier],
     pub rule: Regularization,
     pub law: ContactLaw,
+}
+
+/// A body that is moved from outside, as it moves in a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Carrier {
+    /// Its velocity, that of its origin, in world axes.
+    pub velocity: Twist<f64>,
+    /// Where its origin is.
+    pub origin: Vec3<f64>,
 }
 
 impl Context<'_> {
@@ -308,6 +319,12 @@ impl Context<'_> {
     fn spin(&self, ends: &[Option<ConstraintEnd>; 2]) -> f64 {
         let of = |end: &ConstraintEnd| self.cliques.get(end.tree).twists()[end.node].ang.norm() * end.arm.norm();
         ends.iter().flatten().map(of).sum()
+    }
+
+    /// The velocity of a body's point, world, where it is moved from outside.
+    fn carried(&self, body: usize, point: Vec3<f64>) -> Vec3<f64> {
+        let of = |&Carrier { velocity, origin }: &Carrier| velocity.lin + velocity.ang.cross(point - origin);
+        self.carriers.get(body).map_or(Vec3::ZERO, of)
     }
 
     /// The velocity of the second geom's surface on its body, less that of the first's.

@@ -17,7 +17,7 @@ mod sensing;
 pub(crate) mod sleeping;
 mod soft;
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use geometry::{Collider, Movement, Scene, SceneQueries, Sweep};
@@ -27,7 +27,7 @@ use spatial::Pose;
 use support::{Interrupt, ThreadPool};
 
 use crate::clique::Cliques;
-use crate::constrain::{ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_soft};
+use crate::constrain::{Carrier, ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_soft};
 use crate::coupled::Factorization;
 use crate::island::{Islands, Problem};
 use crate::observe::{Observation, Present};
@@ -57,6 +57,10 @@ pub struct Simulation {
     adhesion: adhesion::Adhesion,
     /// Bodies that are moved from outside.
     mocap: Vec<mocap::MocapBody>,
+    /// How they move in this step, one per body; empty where none does.
+    carriers: Vec<Carrier>,
+    /// The steps in which they get to where the state has them.
+    steps_ahead: usize,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
     heaviest: Vec<f64>,
     jacobian_drift: JacobianDrift,
@@ -205,9 +209,11 @@ impl Simulation {
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
         let dt = self.timestep();
-        self.follow_mocap();
+        self.move_mocap(dt);
         if self.options.accuracy.is_some() {
-            return self.advance_to(self.state.time + dt);
+            let _ = self.advance_through(self.state.time + dt, |_, _| ControlFlow::Continue(()))?;
+            self.leave_mocap();
+            return Ok(());
         }
         if !self.step_in_lane(dt, false)? {
             self.step_by(dt, HALVINGS)?;
@@ -223,7 +229,7 @@ impl Simulation {
     /// As `step`.
     pub fn step_fallback(&mut self, unresolved: bool) -> Result<(), SimulationError> {
         let dt = self.timestep();
-        self.follow_mocap();
+        self.move_mocap(dt);
         self.forget_lane();
         if !unresolved || !self.step_in_lane(dt, true)? {
             self.step_by(dt, HALVINGS)?;
@@ -233,6 +239,7 @@ impl Simulation {
     }
 
     fn count_step(&mut self, dt: f64) {
+        self.leave_mocap();
         self.state.time += dt;
         // A restored count may be any.
         self.state.step = self.state.step.wrapping_add(1);
@@ -373,7 +380,7 @@ impl Simulation {
             v_start: v,
             ..
         } = self;
-        let Self { inner_radii, extents, options: Options { contact: law, .. }, .. } = self;
+        let Self { inner_radii, extents, carriers, options: Options { contact: law, .. }, .. } = self;
         let (law, heaviest) = (*law, &self.heaviest[..]);
         let warm_start = if self.is_again { &self.last_round } else { &state.warm_start };
         let cliques = Cliques { trees, soft: &self.soft.parts };
@@ -393,6 +400,7 @@ impl Simulation {
             jacobian_drift,
             inner_radii,
             extents,
+            carriers,
             rule,
             law,
         }

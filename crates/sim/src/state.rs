@@ -49,6 +49,9 @@ pub struct State {
     pub equality_active: Vec<f64>,
     /// Where bodies are that are moved from outside, (nmocap, 7): position, m, then the quaternion w x y z.
     pub mocap: Vec<f64>,
+    /// Where the last step left them, from where they have moved until the next one, (nmocap, 7); empty where none is known, and they are put
+    /// where they are.
+    pub mocap_from: Vec<f64>,
     /// Generalised forces of the constraints in the last step, (nv), N or N·m, where an implicit scheme expects them
     /// again; empty under other schemes. It may stay when the rest is changed.
     pub constraint_force: Vec<f64>,
@@ -121,13 +124,14 @@ macro_rules! vectors {
             $($borrow)+ $state.act,
             $($borrow)+ $state.equality_active,
             $($borrow)+ $state.mocap,
+            $($borrow)+ $state.mocap_from,
             $($borrow)+ $state.rest_q,
         ]
     };
 }
 
 /// What they are called, and whether they may be empty.
-const VECTORS: [(&str, bool); 16] = [
+const VECTORS: [(&str, bool); 17] = [
     ("q", false),
     ("v", false),
     ("ctrl", false),
@@ -143,6 +147,7 @@ const VECTORS: [(&str, bool); 16] = [
     ("act", false),
     ("equality_active", false),
     ("mocap", false),
+    ("mocap_from", true),
     ("rest_q", true),
 ];
 
@@ -188,7 +193,7 @@ impl State {
         self.step_size = 0.0;
         self.warm_start.clear();
         self.extrapolation.clear();
-        for of_past in [&mut self.constraint_force, &mut self.accelerations, &mut self.rest_q] {
+        for of_past in [&mut self.constraint_force, &mut self.accelerations, &mut self.rest_q, &mut self.mocap_from] {
             of_past.clear();
         }
         self.rests.clear();
@@ -243,7 +248,7 @@ impl State {
         let soft = 3 * scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>();
         let surfaces = 3 * scene.geoms.len();
         let of_rigid = [nq, nv, model.nu(), nv, 6 * bodies, surfaces, nv, 2 * nv, 2 * nv];
-        let others = [soft, soft, soft, model.na(), equalities, 7 * mocap, nq];
+        let others = [soft, soft, soft, model.na(), equalities, 7 * mocap, 7 * mocap, nq];
         let sizes = of_rigid.into_iter().chain(others);
         for ((x, (name, may_be_empty)), expected) in self.vectors().into_iter().zip(VECTORS).zip(sizes) {
             if x.len() != expected && !(may_be_empty && x.is_empty()) {

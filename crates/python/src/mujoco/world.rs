@@ -365,6 +365,8 @@ impl<'py> Running<'_, 'py> {
         // SAFETY: as in `step`.
         let (positions, quaternions) = unsafe { (self.memory.mocap_pos.get(), self.memory.mocap_quat.get()) };
         let places = positions.chunks_exact(3).zip(quaternions.chunks_exact(4));
+        // They have no velocity there.
+        self.simulation.state_mut().mocap_from.clear();
         for (own, (position, quaternion)) in self.simulation.state_mut().mocap.chunks_exact_mut(7).zip(places) {
             own[..3].copy_from_slice(position);
             own[3..].copy_from_slice(quaternion);

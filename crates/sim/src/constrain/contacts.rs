@@ -103,6 +103,8 @@ pub(super) struct Touching<'a> {
     /// See [`multibody::InverseWeights`].
     pub inverse_weight: f64,
     pub surface_velocity: Vec3<f64>,
+    /// The velocity of the second body's point less that of the first's, of those that are moved from outside.
+    pub carried: Vec3<f64>,
     pub normal: Vec3<f64>,
     pub gap: f64,
     pub key: ConstraintName,
@@ -126,11 +128,14 @@ fn push_contact(
 ) -> f64 {
     let ends = by.0;
     let turning = if pair.has_turning { cx.surface_turning(contact.geoms, contact.position) } else { Vec3::ZERO };
+    let [first, second] = contact.geoms.map(|geom| cx.scene.geoms[geom].body);
+    let carried = cx.carried(second, contact.position) - cx.carried(first, contact.position);
     let touching = Touching {
         surface: &pair.surface,
         spring_depth: pair.spring_depth,
         inverse_weight: pair.inverse_weight,
         surface_velocity: pair.surface_velocity + turning,
+        carried,
         normal: contact.normal,
         gap: contact.gap,
         key: ConstraintName::contact(contact.geoms, ordinal),
@@ -154,12 +159,15 @@ pub(super) fn push_touching(
     (ends, w): ([Option<ConstraintEnd>; 2], f64),
     drift: impl FnOnce() -> (Vec3<f64>, f64),
 ) -> f64 {
-    let &Touching { surface, inverse_weight, surface_velocity, normal, gap, key, report, .. } = touching;
+    let &Touching { surface, inverse_weight, surface_velocity, carried, normal, gap, key, report, .. } = touching;
     let (t1, t2) = normal.tangents();
     let basis = Mat3::from_columns(t1, t2, normal);
     let (spring_or_stop, stop) = compliance(touching);
     let stiff = cx.stiff_mobility(&ends, w);
-    let start = cx.rule.start(spring_or_stop, gap, || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal)));
+    // The rows have the motion of trees alone.
+    let of_trees = || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal));
+    let approach = carried.dot(normal);
+    let start = cx.rule.start(spring_or_stop, gap, || of_trees().map(|v| v + approach));
     let beyond_spring = Start { violation: start.violation + stop, ..start };
     let mut one_sided = cx.rule.normal(spring_or_stop, beyond_spring, RowWeight { w: stiff, inverse: inverse_weight });
     if one_sided.is_rigid && one_sided.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
@@ -172,12 +180,12 @@ pub(super) fn push_touching(
     let is_spinning = surface.resistance >= Resistance::Spinning;
     let remembered = memory.map(|m| m.normal);
     let (vn_hat, recovery) = one_sided.split(remembered, cx.rule.of_step.recovery_speed);
-    let isolated = || ((vn_hat - cx.velocities(&ends, Motion::Linear)[1].dot(normal)) / (r_n + w)).max(0.0);
+    let isolated = || ((vn_hat - approach - of_trees()[1]) / (r_n + w)).max(0.0);
     let normal_impulse =
         if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { remembered.unwrap_or_else(isolated) };
     let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() { drift() } else { (Vec3::ZERO, 0.0) };
-    let turned = |vn_hat: f64| if is_midway { vn_hat } else { vn_hat - normal_turning };
-    let surface_velocity = surface_velocity + jacobian_drift;
+    let turned = |vn_hat: f64| if is_midway { vn_hat - approach } else { vn_hat - approach - normal_turning };
+    let surface_velocity = surface_velocity + jacobian_drift + carried;
     let law = if cx.law == ContactLaw::Sap {
         Law::cone(mu, r_t, r_n, turned(vn_hat))
     } else {

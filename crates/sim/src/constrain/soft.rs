@@ -58,12 +58,13 @@ fn push_contact(
     set: &mut ConstraintSet,
 ) -> f64 {
     let own = soft_surface(soft.body(point.0).friction);
-    let mut surface_velocity = Vec3::ZERO;
+    let (mut surface_velocity, mut carried) = (Vec3::ZERO, Vec3::ZERO);
     let first = cx.soft_end(point);
     let (surface, second) = match contact.partner {
         SoftPartner::Geom(geom) => {
             surface_velocity = cx.surface_velocity_of(geom) + cx.surface_turning_of(geom, cx.origin(&first));
             let geom = &cx.scene.geoms[geom];
+            carried = cx.carried(geom.body, cx.origin(&first));
             let material = &cx.model.materials[geom.material];
             let compliance = match material.compliance {
                 Compliance::Reference(_) => Compliance::NearRigid,
@@ -85,6 +86,7 @@ fn push_contact(
         spring_depth: f64::INFINITY,
         inverse_weight: 0.0,
         surface_velocity,
+        carried,
         normal: contact.normal,
         gap: contact.gap,
         key,

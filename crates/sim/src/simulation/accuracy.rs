@@ -75,6 +75,7 @@ impl Simulation {
     /// # Errors
     /// As [`step`](Self::step), and when `time` is not finite; the state is then where the last step that succeeded led.
     pub fn advance_to(&mut self, time: f64) -> Result<(), SimulationError> {
+        self.put_mocap();
         self.advance_through(time, |_, _| ControlFlow::Continue(())).map(drop)
     }
 
@@ -164,7 +165,7 @@ impl Simulation {
     }
 
     /// Steps to `time`; `after` sees the state before every step and the simulation after it, and may end it there.
-    fn advance_through(
+    pub(super) fn advance_through(
         &mut self,
         time: f64,
         mut after: impl FnMut(&State, &mut Self) -> ControlFlow<()>,

@@ -30,7 +30,7 @@ impl Simulation {
     /// As [`step`](Self::step).
     pub fn forward(&mut self) -> Result<(), SimulationError> {
         let dt = self.timestep();
-        self.follow_mocap();
+        self.move_mocap(dt);
         let before = self.state.clone();
         let made = match self.step_in_lane(dt, false) {
             Ok(false) => self.step_by(dt, HALVINGS),

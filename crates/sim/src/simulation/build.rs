@@ -156,6 +156,8 @@ impl Simulation {
             pool,
             lane: None,
             mocap: super::mocap::MocapBody::all(&model, &scene),
+            carriers: Vec::new(),
+            steps_ahead: 1,
             adhesion: super::adhesion::Adhesion::new(&model),
             factorization: Factorization::Auto,
             model,
