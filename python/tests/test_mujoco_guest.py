@@ -243,6 +243,34 @@ def test_contacts_have_their_forces(cone: str) -> None:
     np.testing.assert_allclose(d.cfrc_ext[1, 5], weight, rtol=1e-3)
 
 
+def test_halves_of_a_step() -> None:
+    """``mj_step1`` finds no contacts anew where a step has left the state, and asks a program's controls once."""
+    m, d = compiled(BALL.format("elliptic"))
+    whole, force, asked = mujoco.MjData(m), np.zeros((2, 6)), []
+    guest.step(m, whole, nstep=50)
+    guest.step(m, whole)
+    with guest.physics():
+        mujoco.mj_step1(m, d)
+        assert d.ncon == 1, "MuJoCo's own, of a state that no step has left"
+        mujoco.set_mjcb_control(lambda m, d: asked.append(d.time))
+        for _ in range(51):
+            mujoco.mj_step1(m, d)
+            mujoco.mj_step2(m, d)
+        assert len(asked) == 51
+        mujoco.set_mjcb_control(None)
+        np.testing.assert_array_equal(d.qpos, whole.qpos)
+        np.testing.assert_array_equal(d.xpos, whole.xpos)
+        mujoco.mj_contactForce(m, d, 0, force[0])
+        mujoco.mj_step1(m, d)
+        mujoco.mj_contactForce(m, d, 0, force[1])
+        assert force[0, 0] > 0
+        np.testing.assert_array_equal(*force)
+        np.testing.assert_array_equal(d.xpos[1], d.qpos[:3])
+        d.qpos[2] += 1
+        mujoco.mj_step1(m, d)
+        assert d.ncon == d.nefc == 0
+
+
 def test_what_changes_in_a_model_is_seen() -> None:
     m, d = compiled(BALL.format("elliptic"))
     guest.step(m, d)
