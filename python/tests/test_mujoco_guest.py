@@ -525,13 +525,20 @@ def test_mistakes_are_sentences() -> None:
         guest.step(d, m)
     with pytest.raises(TypeError, match="mj_model: expected"):
         sw.Model.from_mujoco("humanoid.xml")
-    d.ctrl[0] = np.nan
-    with pytest.raises(ValueError, match="ctrl"):
+    d.qfrc_applied[0] = np.nan
+    with pytest.raises(ValueError, match="applied_force"):
         guest.step(m, d)
-    d.ctrl[0] = 0
+    d.qfrc_applied[0] = 0
     d.qpos[0] = np.nan  # MuJoCo's own answer: a warning, and the default configuration
     guest.step(m, d)
     assert np.isfinite(d.qpos).all()
+    other = copy.copy(d)
+    d.ctrl[:], other.ctrl[:] = 5, 0
+    d.ctrl[0] = np.nan  # as before: a warning, and no controls
+    guest.step(m, d)
+    guest.step(m, other)
+    np.testing.assert_array_equal(d.qvel, other.qvel)
+    assert d.warning[int(mujoco.mjtWarning.mjWARN_BADCTRL)].number == 1
 
 
 def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -75,6 +75,8 @@ class _Parts(NamedTuple):
     is_pyramidal: bool
     checks: list[Callable[..., None]]
     """Functions of MuJoCo: what is done about a state that is not finite."""
+    check_controls: Callable[..., None]
+    """What is said about controls that are not finite; they are then 0."""
     stages: list[Callable[..., None]]
     """All that follows from a state but contact and constraints."""
     collide: Callable[..., None]
@@ -178,6 +180,7 @@ class World:
             surfaces=np.hstack([kinds, friction, m.geom_solref, m.geom_solimp]).tolist(),
             is_pyramidal=m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL,
             checks=[mujoco.mj_checkPos, mujoco.mj_checkVel],
+            check_controls=mujoco.mj_fwdActuation,
             stages=_stages(m),
             collide=mujoco.mj_collision,
             make_rows=mujoco.mj_makeConstraint,

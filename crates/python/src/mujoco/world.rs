@@ -27,6 +27,7 @@ struct Parts<'py> {
     surfaces: Vec<[f64; Surface::LEN]>,
     is_pyramidal: bool,
     checks: Vec<Py<PyAny>>,
+    check_controls: Py<PyAny>,
     stages: Vec<Py<PyAny>>,
     collide: Py<PyAny>,
     make_rows: Py<PyAny>,
@@ -40,6 +41,8 @@ struct Parts<'py> {
 struct Calls {
     /// What is done about a state that is not finite.
     checks: Vec<Py<PyAny>>,
+    /// What is said about controls that are not finite.
+    check_controls: Py<PyAny>,
     /// All that follows from a state but contact and constraints.
     stages: Vec<Py<PyAny>>,
     /// MuJoCo's own contacts.
@@ -181,6 +184,7 @@ impl MujocoWorld {
             memory: Memory::new(d, &parts.fields)?,
             calls: Calls {
                 checks: parts.checks,
+                check_controls: parts.check_controls,
                 stages: parts.stages,
                 collide: parts.collide,
                 make_rows: parts.make_rows,
@@ -320,7 +324,7 @@ impl<'py> Running<'_, 'py> {
 
     fn check_state(&self) -> PyResult<()> {
         // SAFETY: the `MjData` is an argument of the call.
-        if unsafe { self.memory.state() }[..2].iter().any(|of| !of.iter().all(|x| x.abs() <= MAX)) {
+        if !unsafe { self.memory.state() }[..2].iter().all(|of| is_good(of)) {
             self.call_all(&self.world.calls.checks)?;
         }
         Ok(())
@@ -382,6 +386,11 @@ impl<'py> Running<'_, 'py> {
 
     /// Takes over the state and the inputs.
     fn read(&mut self) -> PyResult<()> {
+        // SAFETY: as in `step`.
+        let is_controlled = unsafe { is_good(self.memory.ctrl.get()) };
+        if !is_controlled {
+            self.call(&self.world.calls.check_controls)?;
+        }
         let (memory, simulation) = (self.memory, &mut *self.simulation);
         // SAFETY: as in `step`.
         let ([qpos, qvel, act], time) = unsafe { (memory.state(), memory.time.get()) };
@@ -398,7 +407,11 @@ impl<'py> Running<'_, 'py> {
         state.q.copy_from_slice(qpos);
         state.v.copy_from_slice(qvel);
         state.act.iter_mut().zip(&self.world.activations).for_each(|(own, &at)| *own = act[at]);
-        state.ctrl.copy_from_slice(ctrl);
+        if is_controlled {
+            state.ctrl.copy_from_slice(ctrl);
+        } else {
+            state.ctrl.fill(0.0);
+        }
         state.applied_force.copy_from_slice(force);
         for (own, wrench) in state.applied_wrench.chunks_exact_mut(6).zip(wrenches.chunks_exact(6)) {
             own[..3].copy_from_slice(&wrench[3..]);
@@ -532,6 +545,10 @@ impl<'py> Running<'_, 'py> {
         }
         Ok(())
     }
+}
+
+fn is_good(numbers: &[f64]) -> bool {
+    numbers.iter().all(|x| x.abs() <= MAX)
 }
 
 /// Whether these are the same numbers, bit for bit.
