@@ -243,6 +243,34 @@ def test_contacts_have_their_forces(cone: str) -> None:
     np.testing.assert_allclose(d.cfrc_ext[1, 5], weight, rtol=1e-3)
 
 
+def test_halves_of_a_step() -> None:
+    """``mj_step1`` finds no contacts anew where a step has left the state, and asks a program's controls once."""
+    m, d = compiled(BALL.format("elliptic"))
+    whole, force, asked = mujoco.MjData(m), np.zeros((2, 6)), []
+    guest.step(m, whole, nstep=50)
+    guest.step(m, whole)
+    with guest.physics():
+        mujoco.mj_step1(m, d)
+        assert d.ncon == 1, "MuJoCo's own, of a state that no step has left"
+        mujoco.set_mjcb_control(lambda m, d: asked.append(d.time))
+        for _ in range(51):
+            mujoco.mj_step1(m, d)
+            mujoco.mj_step2(m, d)
+        assert len(asked) == 51
+        mujoco.set_mjcb_control(None)
+        np.testing.assert_array_equal(d.qpos, whole.qpos)
+        np.testing.assert_array_equal(d.xpos, whole.xpos)
+        mujoco.mj_contactForce(m, d, 0, force[0])
+        mujoco.mj_step1(m, d)
+        mujoco.mj_contactForce(m, d, 0, force[1])
+        assert force[0, 0] > 0
+        np.testing.assert_array_equal(*force)
+        np.testing.assert_array_equal(d.xpos[1], d.qpos[:3])
+        d.qpos[2] += 1
+        mujoco.mj_step1(m, d)
+        assert d.ncon == d.nefc == 0
+
+
 def test_what_changes_in_a_model_is_seen() -> None:
     m, d = compiled(BALL.format("elliptic"))
     guest.step(m, d)
@@ -497,13 +525,20 @@ def test_mistakes_are_sentences() -> None:
         guest.step(d, m)
     with pytest.raises(TypeError, match="mj_model: expected"):
         sw.Model.from_mujoco("humanoid.xml")
-    d.ctrl[0] = np.nan
-    with pytest.raises(ValueError, match="ctrl"):
+    d.qfrc_applied[0] = np.nan
+    with pytest.raises(ValueError, match="applied_force"):
         guest.step(m, d)
-    d.ctrl[0] = 0
+    d.qfrc_applied[0] = 0
     d.qpos[0] = np.nan  # MuJoCo's own answer: a warning, and the default configuration
     guest.step(m, d)
     assert np.isfinite(d.qpos).all()
+    other = copy.copy(d)
+    d.ctrl[:], other.ctrl[:] = 5, 0
+    d.ctrl[0] = np.nan  # as before: a warning, and no controls
+    guest.step(m, d)
+    guest.step(m, other)
+    np.testing.assert_array_equal(d.qvel, other.qvel)
+    assert d.warning[int(mujoco.mjtWarning.mjWARN_BADCTRL)].number == 1
 
 
 def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:

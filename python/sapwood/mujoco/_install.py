@@ -17,7 +17,7 @@ from sapwood.mujoco._world import configure, world_of
 
 __all__ = ["install", "physics", "uninstall"]
 
-ORIGINALS = {name: getattr(mujoco, name) for name in ("mj_step", "mj_step2", "mj_forward")}
+ORIGINALS = {name: getattr(mujoco, name) for name in ("mj_step", "mj_step1", "mj_step2", "mj_forward")}
 
 _bound: list[tuple[dict[str, Any], str, Any]] = []
 """What has been replaced: in the names of which module, which name, by what it was."""
@@ -28,9 +28,14 @@ def mj_step(m: Any, d: Any, nstep: int = 1) -> None:
     world_of(m, d).step(m, d, nstep)
 
 
+def mj_step1(m: Any, d: Any) -> None:
+    """In the place of MuJoCo's: contacts after a step stay that step's, as ``mj_step2`` finds those of its own."""
+    world_of(m, d).step1(m, d)
+
+
 def mj_step2(m: Any, d: Any) -> None:
-    """Sapwood's, in the place of MuJoCo's; ``mj_step1``, which has no part in contact, is MuJoCo's own."""
-    world_of(m, d).step(m, d, 1)
+    """Sapwood's, in the place of MuJoCo's."""
+    world_of(m, d).step2(m, d)
 
 
 def mj_forward(m: Any, d: Any) -> None:
@@ -38,15 +43,16 @@ def mj_forward(m: Any, d: Any) -> None:
     world_of(m, d).forward(m, d)
 
 
-for _ours in (mj_step, mj_step2, mj_forward):
+OURS = (mj_step, mj_step1, mj_step2, mj_forward)
+for _ours in OURS:
     _ours.__doc__ = ORIGINALS[_ours.__name__].__doc__
 
 
 def install(*, forward: bool = False, **options: Any) -> None:
     """Makes Sapwood's step that of every program of MuJoCo in this process.
 
-    ``mj_step``, ``mj_step2``, rollouts and batches are replaced in ``mujoco`` and in every module that has bound them
-    already; functions that objects or closures hold are not found.
+    ``mj_step``, ``mj_step1``, ``mj_step2``, rollouts and batches are replaced in ``mujoco`` and in every module that
+    has bound them already; functions that objects or closures hold are not found.
 
     Args:
         forward: Whether ``mj_forward`` is replaced, too: accelerations and forces are then Sapwood's after it.
@@ -55,10 +61,8 @@ def install(*, forward: bool = False, **options: Any) -> None:
     configure(**options)
     if _bound:
         uninstall()
-    places = {ORIGINALS["mj_step"]: mj_step, ORIGINALS["mj_step2"]: mj_step2, ROLLOUT: Rollout, BATCH: Batch}
-    if forward:
-        places[ORIGINALS["mj_forward"]] = mj_forward
-    _bound.extend(_replace(places))
+    places = {ORIGINALS[ours.__name__]: ours for ours in OURS if forward or ours is not mj_forward}
+    _bound.extend(_replace({**places, ROLLOUT: Rollout, BATCH: Batch}))
 
 
 def uninstall() -> None:
@@ -67,7 +71,7 @@ def uninstall() -> None:
         names, name, value = _bound.pop()
         names[name] = value
     # Modules that were imported meanwhile have bound Sapwood's.
-    _replace({mj_step: ORIGINALS["mj_step"], mj_step2: ORIGINALS["mj_step2"], mj_forward: ORIGINALS["mj_forward"]})
+    _replace({ours: ORIGINALS[ours.__name__] for ours in OURS})
 
 
 def _replace(places: dict[Any, Any]) -> list[tuple[dict[str, Any], str, Any]]:

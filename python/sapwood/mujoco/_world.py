@@ -75,8 +75,12 @@ class _Parts(NamedTuple):
     is_pyramidal: bool
     checks: list[Callable[..., None]]
     """Functions of MuJoCo: what is done about a state that is not finite."""
+    check_controls: Callable[..., None]
+    """What is said about controls that are not finite; they are then 0."""
     stages: list[Callable[..., None]]
     """All that follows from a state but contact and constraints."""
+    collide: Callable[..., None]
+    """MuJoCo's own contacts."""
     make_rows: Callable[..., None]
     """Rows of the constraints."""
     other_rows: Callable[..., None] | None
@@ -176,7 +180,9 @@ class World:
             surfaces=np.hstack([kinds, friction, m.geom_solref, m.geom_solimp]).tolist(),
             is_pyramidal=m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL,
             checks=[mujoco.mj_checkPos, mujoco.mj_checkVel],
+            check_controls=mujoco.mj_fwdActuation,
             stages=_stages(m),
+            collide=mujoco.mj_collision,
             make_rows=mujoco.mj_makeConstraint,
             other_rows=_write_other_rows if has_readers else None,
             sensors=mujoco.mj_sensorAcc if m.nsensor else None,
@@ -190,6 +196,14 @@ class World:
         """Makes steps. As of MuJoCo's, positions and all that follows from them are then those before the last."""
         if nstep >= 1:
             self.prepare(m, d).step(m, d, nstep)
+
+    def step1(self, m: Any, d: Any) -> None:
+        """What follows from the state, before a program's controls; contacts stay those of a step that has left it."""
+        self.prepare(m, d).step1(m, d)
+
+    def step2(self, m: Any, d: Any) -> None:
+        """The motion, with a program's controls; ``step1`` or ``forward`` has come before."""
+        self.prepare(m, d).step2(m, d)
 
     def forward(self, m: Any, d: Any) -> None:
         """What a step would leave, but for the motion."""

@@ -27,7 +27,9 @@ struct Parts<'py> {
     surfaces: Vec<[f64; Surface::LEN]>,
     is_pyramidal: bool,
     checks: Vec<Py<PyAny>>,
+    check_controls: Py<PyAny>,
     stages: Vec<Py<PyAny>>,
+    collide: Py<PyAny>,
     make_rows: Py<PyAny>,
     other_rows: Option<Py<PyAny>>,
     sensors: Option<Py<PyAny>>,
@@ -39,8 +41,12 @@ struct Parts<'py> {
 struct Calls {
     /// What is done about a state that is not finite.
     checks: Vec<Py<PyAny>>,
+    /// What is said about controls that are not finite.
+    check_controls: Py<PyAny>,
     /// All that follows from a state but contact and constraints.
     stages: Vec<Py<PyAny>>,
+    /// MuJoCo's own contacts.
+    collide: Py<PyAny>,
     /// The rows of constraints, from contacts.
     make_rows: Py<PyAny>,
     /// Their forces, where they are none of contacts and something asks for them.
@@ -178,7 +184,9 @@ impl MujocoWorld {
             memory: Memory::new(d, &parts.fields)?,
             calls: Calls {
                 checks: parts.checks,
+                check_controls: parts.check_controls,
                 stages: parts.stages,
+                collide: parts.collide,
                 make_rows: parts.make_rows,
                 other_rows: parts.other_rows,
                 sensors: parts.sensors,
@@ -202,6 +210,14 @@ impl MujocoWorld {
 
     fn step(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, nstep: i64) -> PyResult<()> {
         self.run(m, d, |running| running.step(nstep))
+    }
+
+    fn step1(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.run(m, d, |running| running.step1())
+    }
+
+    fn step2(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.run(m, d, |running| running.step2())
     }
 
     fn forward(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -251,10 +267,7 @@ impl<'py> Running<'_, 'py> {
     /// Makes steps. As of MuJoCo's, positions and all that follows from them are then those before the last.
     fn step(&mut self, nstep: i64) -> PyResult<()> {
         let calls = &self.world.calls;
-        // SAFETY: the `MjData` is an argument of the call.
-        if unsafe { self.memory.state() }[..2].iter().any(|of| !of.iter().all(|x| x.abs() <= MAX)) {
-            self.call_all(&calls.checks)?;
-        }
+        self.check_state()?;
         self.follow_timestep()?;
         if self.callback(&calls.get_control)?.is_some() || self.callback(&calls.get_passive)?.is_some() {
             // These are asked at every step, in the midst of MuJoCo's stages.
@@ -275,6 +288,45 @@ impl<'py> Running<'_, 'py> {
         self.advance(1)?;
         self.write_forces()?;
         self.write();
+        Ok(())
+    }
+
+    /// The part of a step before a program's controls: what follows from the state.
+    ///
+    /// Contacts stay those of the last step, as finding MuJoCo's own takes as long as all else; they are MuJoCo's where someone has set
+    /// the state since.
+    fn step1(&self) -> PyResult<()> {
+        self.check_state()?;
+        // SAFETY: as in `write`.
+        let (counts, state) = unsafe { ((self.memory.ncon.get(), self.memory.nefc.get()), self.memory.state()) };
+        let is_ours = is_same(self.left, state);
+        self.state_stages()?;
+        if is_ours {
+            // SAFETY: as in `write`; none of the stages has written where contacts and rows lie.
+            unsafe {
+                self.memory.ncon.set(counts.0);
+                self.memory.nefc.set(counts.1);
+            }
+        } else {
+            self.call(&self.world.calls.collide)?;
+            self.call(&self.world.calls.make_rows)?;
+        }
+        self.call_control()
+    }
+
+    /// The part of a step after a program's controls: the motion, with what `step1` or `forward` has left of the state before.
+    fn step2(&mut self) -> PyResult<()> {
+        self.follow_timestep()?;
+        self.evaluate()?;
+        self.write();
+        Ok(())
+    }
+
+    fn check_state(&self) -> PyResult<()> {
+        // SAFETY: the `MjData` is an argument of the call.
+        if !unsafe { self.memory.state() }[..2].iter().all(|of| is_good(of)) {
+            self.call_all(&self.world.calls.checks)?;
+        }
         Ok(())
     }
 
@@ -334,6 +386,11 @@ impl<'py> Running<'_, 'py> {
 
     /// Takes over the state and the inputs.
     fn read(&mut self) -> PyResult<()> {
+        // SAFETY: as in `step`.
+        let is_controlled = unsafe { is_good(self.memory.ctrl.get()) };
+        if !is_controlled {
+            self.call(&self.world.calls.check_controls)?;
+        }
         let (memory, simulation) = (self.memory, &mut *self.simulation);
         // SAFETY: as in `step`.
         let ([qpos, qvel, act], time) = unsafe { (memory.state(), memory.time.get()) };
@@ -350,7 +407,11 @@ impl<'py> Running<'_, 'py> {
         state.q.copy_from_slice(qpos);
         state.v.copy_from_slice(qvel);
         state.act.iter_mut().zip(&self.world.activations).for_each(|(own, &at)| *own = act[at]);
-        state.ctrl.copy_from_slice(ctrl);
+        if is_controlled {
+            state.ctrl.copy_from_slice(ctrl);
+        } else {
+            state.ctrl.fill(0.0);
+        }
         state.applied_force.copy_from_slice(force);
         for (own, wrench) in state.applied_wrench.chunks_exact_mut(6).zip(wrenches.chunks_exact(6)) {
             own[..3].copy_from_slice(&wrench[3..]);
@@ -399,8 +460,13 @@ impl<'py> Running<'_, 'py> {
         [&*qpos, qvel, act].iter().for_each(|of| self.left.extend_from_slice(of));
     }
 
-    /// What MuJoCo computes of a state: all but contact and constraints.
+    /// What MuJoCo computes of a state, all but contact and constraints; then a program's controls.
     fn stages(&self) -> PyResult<()> {
+        self.state_stages()?;
+        self.call_control()
+    }
+
+    fn state_stages(&self) -> PyResult<()> {
         let memory = self.memory;
         // SAFETY: as in `write`.
         unsafe {
@@ -408,7 +474,10 @@ impl<'py> Running<'_, 'py> {
             memory.nefc.set(0);
             memory.is_computed.iter().for_each(|flag| flag.set(false));
         }
-        self.call_all(&self.world.calls.stages)?;
+        self.call_all(&self.world.calls.stages)
+    }
+
+    fn call_control(&self) -> PyResult<()> {
         if let Some(control) = self.callback(&self.world.calls.get_control)? {
             control.call1(self.pair)?;
         }
@@ -421,6 +490,8 @@ impl<'py> Running<'_, 'py> {
         let timestep = self.simulation.timestep();
         // SAFETY: as in `write`.
         unsafe {
+            // Forces between bodies are those of the forces below.
+            memory.is_computed[3].set(false);
             memory.qacc.get_mut().copy_from_slice(self.simulation.acceleration());
             memory.warmstart.get_mut().copy_from_slice(self.simulation.acceleration());
             let forces = self.simulation.step_forces();
@@ -476,6 +547,10 @@ impl<'py> Running<'_, 'py> {
         }
         Ok(())
     }
+}
+
+fn is_good(numbers: &[f64]) -> bool {
+    numbers.iter().all(|x| x.abs() <= MAX)
 }
 
 /// Whether these are the same numbers, bit for bit.
