@@ -33,7 +33,7 @@ def expand(path: str, arguments: Mapping[str, str], folders: Sequence[str]) -> s
 
 
 def _packages(folders: Sequence[Path]) -> dict[str, Path]:
-    """Packages by name as addresses of meshes have them: a folder of that name, or one in a folder; of those first in the list."""
+    """Packages by name: a folder of that name, or one in a folder; the first in the list counts."""
     found: dict[str, Path] = {}
     for folder in folders:
         found.setdefault(folder.name, folder)
