@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use geometry::Scene;
-use multibody::{Compliance, Coordinate, EqualityKind, JointKind, JointType, Material, Model, Resistance};
+use multibody::{Compliance, Coordinate, EqualityKind, JointKind, Material, Model, Resistance};
 use sapwood_sim::{ContactLaw, ContactPoint, Options};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
