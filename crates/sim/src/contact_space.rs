@@ -101,7 +101,7 @@ impl ContactSpaceSolver {
     pub fn solve(
         &mut self,
         structure: &mut Coupled<'_>,
-        constraints: &[Constraint],
+        constraints: &mut [Constraint],
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
@@ -149,7 +149,7 @@ impl ContactSpaceSolver {
     pub fn solve_again(
         &mut self,
         structure: &mut Coupled<'_>,
-        constraints: &[Constraint],
+        constraints: &mut [Constraint],
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
@@ -164,7 +164,7 @@ impl ContactSpaceSolver {
     fn go_on(
         &mut self,
         structure: &mut Coupled<'_>,
-        constraints: &[Constraint],
+        constraints: &mut [Constraint],
         v_star: &[f64],
         v: &mut [f64],
         options: &Options,
@@ -181,7 +181,11 @@ impl ContactSpaceSolver {
             if !self.agrees(options) {
                 break;
             }
-            match self.choose(constraints, options) {
+            let choosing = self.choose(constraints, options);
+            if choosing != Choosing::Same {
+                self.expect_solution(constraints);
+            }
+            match choosing {
                 Choosing::Same => {
                     self.write_solution();
                     v.iter_mut().zip(v_star).zip(&self.change).for_each(|((v, v_star), change)| *v = v_star + change);
@@ -192,6 +196,24 @@ impl ContactSpaceSolver {
             }
         }
         Err(NotSolved { iterations })
+    }
+
+    /// Lets constraints expect what the last solution makes of them: the next problem, of more constraints or of all, is nearer to it than to
+    /// the step before. Those at a bound expect it still.
+    fn expect_solution(&self, constraints: &mut [Constraint]) {
+        let (mut row, mut solved) = (0, self.chosen_before.iter().peekable());
+        for (k, constraint) in constraints.iter_mut().enumerate() {
+            let rows = row..row + constraint.rows();
+            row = rows.end;
+            let impulses = match solved.next_if(|choice| choice.constraint == k) {
+                Some(choice) => &self.space.impulses()[choice.chosen_row..choice.chosen_row + choice.rows],
+                None if constraint.expected_bound().is_some() => continue,
+                None => &[0.0; 3][..rows.len()],
+            };
+            let mut free = [0.0; 3];
+            constraint.free_velocity(&self.velocities[rows], impulses, &mut free);
+            *constraint = constraint.with_free_velocity(free);
+        }
     }
 
     /// Finds the constraints that are expected at a bound, as those of the step before make expect.
