@@ -135,8 +135,8 @@ fn text_that_is_no_model() {
     assert!(error_of("no XML at all").2.contains("XML"));
     let (line, _, message) = error_of("<mujoco>\n<worldbody>\n</mujoco>");
     assert!(line == 3 && message.contains("XML"), "{message}");
-    let (_, element, message) = error_of("<sdf/>");
-    assert!(element == "sdf" && message.contains("<mujoco>"), "{message}");
+    let (_, element, message) = error_of("<scene/>");
+    assert!(element == "scene" && message.contains("<mujoco>"), "{message}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn files_of_other_kinds_are_named() {
         ("model.mjb", b"\x31\xd4\0\0\x08\0\0\0", "mj_saveLastXML"),
         ("scene.usda", b"#usda 1.0\n", "USD scene"),
         ("scene.usdc", b"PXR-USDC\0", "USD scene"),
-        ("world.sdf", b"<sdf version='1.6'><world/></sdf>", "SDFormat"),
+        ("world.xml", b"<gazebo version='1.0'><world/></gazebo>", "version 1.2"),
         (
             "robot.urdf.xacro",
             b"<robot name='r' xmlns:xacro='x'>\n<xacro:include filename='a'/></robot>",
