@@ -13,6 +13,7 @@ from typing import Any
 import mujoco
 
 from sapwood.mujoco._batch import BATCH, ROLLOUT, Batch, Rollout
+from sapwood.mujoco._layout import check
 from sapwood.mujoco._world import configure, world_of
 
 __all__ = ["install", "physics", "uninstall"]
@@ -57,7 +58,11 @@ def install(*, forward: bool = False, **options: Any) -> None:
     Args:
         forward: Whether ``mj_forward`` is replaced, too: accelerations and forces are then Sapwood's after it.
         **options: Those of ``configure``: ``near_rigid``, and options of ``sapwood.Simulation``.
+
+    Raises:
+        ImportError: When the structures of the MuJoCo that is there are laid out otherwise than it describes.
     """
+    check()
     configure(**options)
     if _bound:
         uninstall()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ctypes
+from functools import cache
 from typing import Any
 
 import mujoco
@@ -52,6 +53,7 @@ def _offsets(name: str) -> dict[str, int]:
 DATA, OPTION = _offsets("mjData"), _offsets("mjOption")
 
 
+@cache
 def check() -> None:
     """Compares the layout with a structure of MuJoCo, and that of contacts with the one that is written.
 

@@ -212,7 +212,6 @@ class World:
 
 _EMPTY = load("<mujoco/>")
 _worlds: dict[int, World] = {}
-check()
 
 
 def check_pair(m: Any, d: Any) -> None:
@@ -232,6 +231,7 @@ def world_of(m: Any, d: Any) -> World:
             check_pair(m, d)
         return world
     check_pair(m, d)
+    check()
     key = id(d)
     if key not in _worlds:
         weakref.finalize(d, _worlds.pop, key, None)
