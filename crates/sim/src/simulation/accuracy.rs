@@ -123,6 +123,7 @@ impl Simulation {
         while remaining.next_if(|time| *time <= self.state.time).is_some() {
             frame(&self.state.q, &self.state.v);
         }
+        self.put_mocap();
         let (mut q, mut v) = (self.state.q.clone(), self.state.v.clone());
         let mut delta = self.state.v.clone();
         let flow = self.advance_through(end, |start, simulation| {
