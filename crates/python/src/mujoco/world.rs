@@ -16,7 +16,7 @@ use crate::simulation::Simulation;
 /// Numbers beyond this are bad in MuJoCo.
 const MAX: f64 = 1e10;
 
-/// What Python says of a world: `_Parts` in `sapwood/mujoco/_world.py`.
+/// What Python says of a world, beside its [`Calls`]: `_Parts` in `sapwood/mujoco/_world.py`.
 #[derive(FromPyObject)]
 struct Parts<'py> {
     simulation: Py<Simulation>,
@@ -26,18 +26,10 @@ struct Parts<'py> {
     outputs: Vec<[usize; 2]>,
     surfaces: Vec<[f64; Surface::LEN]>,
     is_pyramidal: bool,
-    checks: Vec<Py<PyAny>>,
-    check_controls: Py<PyAny>,
-    stages: Vec<Py<PyAny>>,
-    collide: Py<PyAny>,
-    make_rows: Py<PyAny>,
-    other_rows: Option<Py<PyAny>>,
-    sensors: Option<Py<PyAny>>,
-    get_control: Py<PyAny>,
-    get_passive: Py<PyAny>,
 }
 
-/// Of which calls of MuJoCo a step consists.
+/// Of which calls of MuJoCo a step consists, as `_Parts` has them.
+#[derive(FromPyObject)]
 struct Calls {
     /// What is done about a state that is not finite.
     checks: Vec<Py<PyAny>>,
@@ -177,26 +169,17 @@ struct Running<'a, 'py> {
 #[pymethods]
 impl MujocoWorld {
     #[new]
-    fn new(parts: Parts<'_>, d: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let Parts { simulation, activations, equalities, outputs, is_pyramidal, .. } = parts;
+    fn new(parts: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let calls = parts.extract()?;
+        let Parts { simulation, fields, activations, equalities, outputs, surfaces, is_pyramidal } = parts.extract()?;
         Ok(Self {
             simulation,
-            memory: Memory::new(d, &parts.fields)?,
-            calls: Calls {
-                checks: parts.checks,
-                check_controls: parts.check_controls,
-                stages: parts.stages,
-                collide: parts.collide,
-                make_rows: parts.make_rows,
-                other_rows: parts.other_rows,
-                sensors: parts.sensors,
-                get_control: parts.get_control,
-                get_passive: parts.get_passive,
-            },
+            memory: Memory::new(d, &fields)?,
+            calls,
             activations,
             equalities,
             outputs,
-            surfaces: parts.surfaces.iter().map(Surface::new).collect(),
+            surfaces: surfaces.iter().map(Surface::new).collect(),
             is_pyramidal,
             left: Mutex::default(),
         })
