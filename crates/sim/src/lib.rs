@@ -53,7 +53,7 @@ pub use extrapolation::VelocityExtrapolation;
 pub use jacobians::StepJacobians;
 pub use observe::{Frame, Observation};
 pub use options::Options;
-pub use parameters::{Parameter, ParameterError, Parameters};
+pub use parameters::{OwnModel, Parameter, ParameterError, Parameters, numbers_of};
 pub use pd::Pd;
 pub use report::{ContactPoint, Energy, SoftContactPoint, Stats};
 pub use sap::FrictionLaw as ContactLaw;

@@ -1,12 +1,15 @@
 //! Numbers of a model that one simulation, or one world of a batch, may have otherwise.
 
 mod apply;
+mod own;
 
 use std::collections::BTreeMap;
 
 use geometry::{Scene, Shape};
 use multibody::{EqualityKind, Material, Model};
 use spatial::{Quat, Sym3, Vec3};
+
+pub use own::{OwnModel, numbers_of};
 
 /// What can be changed. Structure cannot: bodies, joints, geoms and actuators stay as many and as they are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ mod common;
 use std::sync::Arc;
 
 use common::simulation;
-use sapwood_sim::{Options, Parameter, Parameters, Pd, Simulation};
+use sapwood_sim::{Options, OwnModel, Parameter, Parameters, Pd, Simulation};
 
 /// A body of a mesh with an arm, on the ground.
 const ROBOT: &str = r#"<mujoco><compiler autolimits="true"/><option timestep=".004"/>
@@ -66,6 +66,45 @@ fn a_simulation_that_goes_on_with_other_numbers_makes_the_steps_of_a_new_one() {
             assert_eq!((&s.state().q, &s.state().v), (&new.state().q, &new.state().v));
         }
     }
+}
+
+#[test]
+fn a_lane_that_goes_on_with_other_parameters_makes_the_steps_of_a_new_one() {
+    let (mut s, mut fewer) = (simulation(ROBOT, Options::default()), 0);
+    let (base, base_scene) = (s.model().clone(), s.scene().clone());
+    (0..80).for_each(|_| s.step().unwrap());
+    let all = changed(&s);
+    let frictions = Parameter::Frictions.of(&base, &base_scene).iter().map(|x| 0.5 * x).collect();
+    let gravity = vec![0.5, 0.0, -9.0];
+    let surfaces =
+        Parameters::default().with(Parameter::Frictions, frictions).with(Parameter::Gravity, gravity.clone());
+    // With friction where the model has none, steps in lanes need another plan.
+    let dry = surfaces.clone().with(Parameter::Frictionloss, vec![0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.1]);
+    let none = Parameters::default();
+    for is_controlled in [false, true, false] {
+        if is_controlled {
+            control(&mut s);
+        } else {
+            s.state_mut().pd = Pd::default();
+        }
+        for own in [&all, &surfaces, &all, &none, &dry, &surfaces, &none, &surfaces] {
+            let own = OwnModel::made(&base, &base_scene, own.clone()).unwrap();
+            s.go_to_own(&own).unwrap();
+            let mut new = Simulation::new(own.get().0.clone(), own.get().1.clone(), s.options().clone()).unwrap();
+            new.state_mut().clone_from(s.state());
+            for _ in 0..20 {
+                s.step().unwrap();
+                new.step().unwrap();
+                fewer += usize::from(s.stats().substeps > 1);
+                assert_eq!((&s.state().q, &s.state().v), (&new.state().q, &new.state().v));
+                assert_eq!(s.acceleration(), new.acceleration());
+            }
+            // Halves of steps are those of the present numbers, too.
+            s.state_mut().v[3..].iter_mut().for_each(|v| *v += 40.0);
+            new.state_mut().clone_from(s.state());
+        }
+    }
+    assert!(fewer > 0, "no step was halved");
 }
 
 #[test]

@@ -1,30 +1,54 @@
-//! Models of worlds' own: whether a world with parameters can be stepped in the lanes of a plan, and its numbers.
+//! Models with parameters of their own: whether one can be stepped in the lanes of a plan, and its numbers.
 
 use std::sync::{Arc, OnceLock};
 
 use geometry::Scene;
 use lanes::{NotInLanes, Numbers, Plan, Variation};
 use multibody::{Freedom, Model};
-use sim::{Parameter, Parameters};
 
-/// The model of a world, which is made when someone asks for it where it is the batch's with parameters.
+use super::{Parameter, ParameterError, Parameters};
+use crate::rest_depths;
+
+/// A model with parameters of its own, which is made when someone asks for it.
 #[derive(Clone, Debug)]
-pub(crate) struct OwnModel {
+pub struct OwnModel {
     base: (Arc<Model>, Arc<Scene>),
-    /// Empty where the world has a model of its own.
-    pub parameters: Parameters,
+    parameters: Parameters,
     made: OnceLock<(Arc<Model>, Arc<Scene>)>,
 }
 
 impl OwnModel {
-    /// A model that is not the batch's.
+    /// A model as it is.
     pub fn of(model: Arc<Model>, scene: Arc<Scene>) -> Self {
         Self { base: (model, scene), parameters: Parameters::default(), made: OnceLock::new() }
     }
 
-    /// The batch's model with parameters that are some of it.
+    /// A model with parameters that are some of it: [`Parameters::apply`] has been tried.
     pub fn with(model: &Arc<Model>, scene: &Arc<Scene>, parameters: Parameters) -> Self {
         Self { base: (model.clone(), scene.clone()), parameters, made: OnceLock::new() }
+    }
+
+    /// A model with parameters, made at once.
+    ///
+    /// # Errors
+    /// As [`Parameters::apply`].
+    pub fn made(model: &Arc<Model>, scene: &Arc<Scene>, parameters: Parameters) -> Result<Self, ParameterError> {
+        let own = Self::with(model, scene, parameters);
+        if !own.parameters.is_empty() {
+            let (model, scene) = own.parameters.apply(model, scene)?;
+            let _ = own.made.set((model.into(), scene.into()));
+        }
+        Ok(own)
+    }
+
+    /// The model without the parameters.
+    pub fn base(&self) -> (&Arc<Model>, &Arc<Scene>) {
+        (&self.base.0, &self.base.1)
+    }
+
+    /// Empty where it is a model as it is.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
     }
 
     /// Model and scene.
@@ -45,7 +69,10 @@ impl OwnModel {
 
 /// The numbers of `own`, the plan's model with these parameters, or why lanes cannot step it: it then has something that the model has
 /// not, for instance the friction of a joint that has none, or geoms of other sizes.
-pub(crate) fn numbers_of(
+///
+/// # Errors
+/// When lanes would need another plan.
+pub fn numbers_of(
     plan: &Plan,
     (base, base_scene): (&Model, &Scene),
     (own, own_scene): (&Model, &Scene),
@@ -59,7 +86,7 @@ pub(crate) fn numbers_of(
     plan.numbers_of(Variation {
         model: own,
         scene: own_scene,
-        rests_alike: sim::rest_depths(base, base_scene) == sim::rest_depths(own, own_scene),
+        rests_alike: rest_depths(base, base_scene) == rest_depths(own, own_scene),
         is_of_surfaces: parameters.iter().all(is_of_surfaces),
     })
 }
