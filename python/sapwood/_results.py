@@ -274,6 +274,18 @@ class StepJacobians(_Jacobians):
         return self
 
 
+class SensorJacobians(NamedTuple):
+    """The derivative of what sensors show: δy = C δx + D δctrl with x = (δq, δv)."""
+
+    C: NDArray[np.float64]
+    """∂y/∂(q, v), (nsensordata, 2 nv); positions as velocities that lead to them in unit time."""
+    D: NDArray[np.float64]
+    """∂y/∂ctrl, (nsensordata, nu)."""
+
+    def __repr__(self) -> str:
+        return _brief(self, self._fields)
+
+
 class StepGradients(NamedTuple):
     """Gradients of a cost with respect to what a step starts from, one row for each world of a batch."""
 

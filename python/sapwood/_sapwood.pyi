@@ -29,6 +29,7 @@ from sapwood._results import (
     Poses,
     RayHit,
     RayHits,
+    SensorJacobians,
     SoftProperties,
     Solution,
     SpdSolution,
@@ -310,7 +311,7 @@ class Model:
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> NDArray[np.float64]:
         """The forces tau = M a + bias, (nv,), in time linear in the number of bodies.
 
-        Contact, joint limits, damping, springs and friction are not in it, unlike in MuJoCo's ``mj_inverse``.
+        Contact, joint limits, damping, springs and friction are not in it: ``Simulation.inverse_dynamics`` has them.
         """
 
     def forward_kinematics(self, q: ArrayLike) -> Poses:
@@ -1124,6 +1125,30 @@ class Simulation:
 
         Raises:
             ValueError: When not one of body, site and geom is given, or the point has a wrong shape.
+        """
+
+    def inverse_dynamics(self, acceleration: ArrayLike) -> NDArray[np.float64]:
+        """The forces, (nv,), that added to ``applied_force`` give the next step this acceleration, (nv,).
+
+        Contacts, limits, friction, springs, dampers, actuators and PD control act as they do at the end of that step:
+        what ``mj_inverse`` gives, less what already acts. Zero for the acceleration that the step has anyway. The
+        simulation stays as it is. Where constraints start violated, what rights them is that of the step without
+        these forces.
+
+        Raises:
+            SimulationError: When the step fails, or under the options that ``step_jacobians`` refuses.
+            ValueError: When the state or an input is not finite, or the acceleration has a wrong shape.
+        """
+
+    def sensor_jacobians(self) -> SensorJacobians:
+        """The derivative of ``sensordata`` with respect to the present state and the controls.
+
+        Sensors of accelerations and forces are those after ``forward()``. Differences of whole steps, 4 nv + 2 nu of
+        them; the simulation stays as it is. x is that of ``step_jacobians``.
+
+        Raises:
+            SimulationError: When a step fails.
+            ValueError: When the state or an input is not finite.
         """
 
     def center_of_mass(self, body: str | int | BodyView | None = None) -> NDArray[np.float64]:

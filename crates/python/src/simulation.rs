@@ -200,7 +200,7 @@ impl Simulation {
     }
 
     /// The simulation, about to compute in this thread.
-    fn lock_to_compute(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, sim::Simulation>> {
+    pub fn lock_to_compute(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, sim::Simulation>> {
         let simulation = self.lock_current(py)?;
         check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
         self.watch.begin();

@@ -50,7 +50,7 @@ mod warm_start;
 pub use coupled::Factorization;
 pub use error::SimulationError;
 pub use extrapolation::VelocityExtrapolation;
-pub use jacobians::StepJacobians;
+pub use jacobians::{SensorJacobians, StepJacobians};
 pub use observe::{Frame, Observation};
 pub use options::Options;
 pub use parameters::{OwnModel, Parameter, ParameterError, Parameters, numbers_of};
