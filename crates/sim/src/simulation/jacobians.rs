@@ -20,7 +20,7 @@ use spatial::{Mat3, Vec3};
 use super::Simulation;
 use crate::clique::Cliques;
 use crate::constrain::{Regularization, push_contacts};
-use crate::constraint_jacobian::ConstraintJacobian;
+use crate::constraint_jacobian::{ConstraintJacobian, is_elliptic};
 use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, Factorization};
 use crate::jacobians::StepJacobians;
 use crate::{ContactLaw, Options, Parameters, Scheme, SimulationError};
@@ -344,8 +344,10 @@ impl Simulation {
                 // The bound is that of the last step.
                 sample.data[k].normal_impulse = 0.0;
             }
+            // Tangents of friction that has directions are those of the directions, wherever the normal turns.
             if let (ConstraintJacobian::Ends { basis, .. }, ConstraintJacobian::Ends { basis: old, .. }) =
                 (&mut self.set.jacobians[i], &reference.jacobians[k])
+                && !is_elliptic(old)
             {
                 let carried = carry(old, basis.z);
                 let v_hat = Vec3::from(sample.data[k].v_hat);
