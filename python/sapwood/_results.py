@@ -435,6 +435,10 @@ class Parameters(NamedTuple):
     """Greatest torques about the normal over normal force, (ngeom,), m; where a geom resists spinning."""
     rolling_frictions: NDArray[np.float64]
     """Greatest torques about a tangent over normal force, (ngeom,), m; where a geom resists rolling."""
+    solref: NDArray[np.float64]
+    """``solref`` of the geoms, (ngeom, 2), as MJCF has it; 0 of near-rigid geoms, which stay so."""
+    solimp: NDArray[np.float64]
+    """``solimp`` of the geoms, (ngeom, 5), as MJCF has it; 0 of near-rigid geoms, which stay so."""
     geom_sizes: NDArray[np.float64]
     """Sizes of the geoms, (ngeom, 3), as MJCF has them; masses stay.
 
@@ -515,6 +519,8 @@ class ParameterArrays(TypedDict, total=False):
     frictions: ArrayLike
     torsional_frictions: ArrayLike
     rolling_frictions: ArrayLike
+    solref: ArrayLike
+    solimp: ArrayLike
     geom_sizes: ArrayLike
     geom_positions: ArrayLike
     geom_quaternions: ArrayLike

@@ -120,3 +120,36 @@ fn parameters_written_over_others_are_those_of_the_model_alone() {
     assert_eq!(inertias(&model), inertias(&expected));
     assert_eq!(model.materials, expected.materials);
 }
+
+#[test]
+fn solref_of_a_world_is_that_of_a_model_with_it() {
+    let text = |solref: &str| {
+        format!(
+            r#"<mujoco><worldbody><geom type="plane" size="0 0 1"/>
+            <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" solref="{solref}" solimp=".8 .9 .001 .5 2"/></body>
+            <body pos="1 0 .1"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"#
+        )
+    };
+    let mut s = simulation(&text(".02 1"), Options::default());
+    let (base, base_scene) = (s.model().clone(), s.scene().clone());
+    for (solref, values) in [(".05 .7", [0.05, 0.7]), ("-900 -20", [-900.0, -20.0])] {
+        let mut all = Parameter::Solref.of(&base, &base_scene);
+        assert_eq!((all[0], all[2], all[4]), (0.0, 0.02, 0.0));
+        all[2..4].copy_from_slice(&values);
+        let own = Parameters::default().with(Parameter::Solref, all.clone());
+        s.go_to_own(&OwnModel::made(&base, &base_scene, own).unwrap()).unwrap();
+        let mut other = simulation(&text(solref), Options::default());
+        other.state_mut().clone_from(s.state());
+        for _ in 0..200 {
+            s.step().unwrap();
+            other.step().unwrap();
+            assert_eq!(s.state().q, other.state().q);
+        }
+        all[4] = 0.02;
+        let near_rigid = Parameters::default().with(Parameter::Solref, all);
+        let error = near_rigid.apply(&base, &base_scene).unwrap_err().to_string();
+        assert!(error.starts_with("solref[2, 0] is 0.02: expected 0, as the geom has neither"), "{error}");
+    }
+    let mixed = Parameters::default().with(Parameter::Solref, vec![0.0, 0.0, 0.02, -1.0, 0.0, 0.0]);
+    assert!(mixed.apply(&base, &base_scene).is_err());
+}

@@ -100,6 +100,8 @@ fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &P
     let fixed = [
         P::BodyPositions,
         P::BodyQuaternions,
+        P::Solref,
+        P::Solimp,
         P::GeomSizes,
         P::GeomPositions,
         P::GeomQuaternions,
