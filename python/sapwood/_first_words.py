@@ -81,6 +81,8 @@ MUJOCO = {
     "m.body_parentid": "model.body_parents",
     "m.geom_bodyid": "model.geom_bodies",
     "m.geom_friction": "sim.parameters.frictions",
+    "m.geom_solref": "sim.parameters.solref",
+    "m.geom_solimp": "sim.parameters.solimp",
     "m.geom_size": "sim.parameters.geom_sizes",
     "m.geom_pos": "sim.parameters.geom_positions",
     "m.site_bodyid": "model.site_bodies",

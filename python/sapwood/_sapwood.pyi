@@ -3,7 +3,7 @@
 # Properties by name are of many types.
 # ruff: noqa: ANN401
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Generic, Literal, TypeVar, final, overload
 
@@ -1498,6 +1498,18 @@ class BodyView:
     @property
     def parent(self) -> BodyView:
         """The body that it hangs on; the world hangs on itself."""
+
+    def follow(self, motion: Callable[[float], ArrayLike | tuple[ArrayLike, ArrayLike]] | None) -> None:
+        """Be where a function of time says, from the next step on; None ends that. Of bodies with ``mocap`` alone.
+
+        It is called before each step with the time at its end, s, and returns the position there, (3,), m, or that
+        and the orientation, (4,), w x y z. What the body touches is carried at the velocity of the motion. Copies
+        of the simulation, states and pickles do not have it; ``advance_to`` and ``trajectory`` refuse.
+
+        Raises:
+            AttributeError: When the body moves by its joints or is fixed.
+            TypeError: When the motion is not a function.
+        """
 
     @property
     def contact_force(self) -> NDArray[np.float64]:

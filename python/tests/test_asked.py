@@ -227,4 +227,4 @@ def test_a_touch_sensor_shows_what_a_motor_presses() -> None:
   <actuator><motor joint="z" gear="-3"/></actuator><sensor><touch site="foot"/></sensor></mujoco>""")
     )
     sim.step(100)
-    np.testing.assert_allclose(sim.sensor_jacobians().D, [[3.0]], rtol=1e-5)
+    np.testing.assert_allclose(sim.sensor_jacobians().D, [[3.0]], rtol=1e-4)  # the ground yields
