@@ -9,7 +9,7 @@ use geometry::{Scene, Shape};
 use multibody::{Compliance, EqualityKind, Material, Model, Reference};
 use spatial::{Quat, Sym3, Vec3};
 
-pub use own::{OwnModel, numbers_of};
+pub use own::OwnModel;
 
 /// What can be changed. Structure cannot: bodies, joints, geoms and actuators stay as many and as they are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,11 +11,11 @@ use lanes::{Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry
 use multibody::Model;
 
 use super::Simulation;
-use super::planning::{attachments, plan_with};
+use super::planning::{attachments, numbers_of, plan_with};
 use crate::report::{self, Reports};
 use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::step_forces::LastStep;
-use crate::{ContactLaw, Options, OwnModel, Pd, SimulationError, State, Stats, numbers_of};
+use crate::{ContactLaw, Options, OwnModel, Pd, SimulationError, State, Stats};
 
 /// Trees at most: lanes solve the constraints of all trees as one problem, whatever islands there are.
 const MAX_TREES: usize = 4;
