@@ -31,8 +31,9 @@ fn farthest(a: &[f64], b: &[f64]) -> f64 {
 /// Applies the forces of an acceleration, and checks that the next step has it.
 fn check(s: &mut Simulation, acceleration: &[f64], tolerance: f64) -> Vec<f64> {
     let before = s.state().to_bytes();
+    let (contacts, stats) = (s.contacts().to_vec(), *s.stats());
     let forces = s.inverse_dynamics(acceleration).unwrap();
-    assert_eq!(s.state().to_bytes(), before);
+    assert_eq!((s.state().to_bytes(), s.contacts(), *s.stats()), (before.clone(), &contacts[..], stats));
     s.state_mut().applied_force.iter_mut().zip(&forces).for_each(|(to, force)| *to += force);
     s.forward().unwrap();
     let error = farthest(s.acceleration(), acceleration);

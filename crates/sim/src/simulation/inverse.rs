@@ -12,8 +12,9 @@ const CORRECTIONS: usize = 4;
 
 /// Rounds in which forces are found: laws of constraints look at free motion, which the forces change, a little as a rule.
 const MAX_ROUNDS: usize = 50;
-/// Of the largest force.
+/// Of the largest force, momenta over the step and impulses of constraints included: where rounds end, and what counts as found.
 const TOLERANCE: f64 = 1e-12;
+const FOUND: f64 = 1e-6;
 
 impl Simulation {
     /// The forces, (nv), that added to [`State::applied_force`](crate::State::applied_force) give the next step this acceleration
@@ -24,7 +25,7 @@ impl Simulation {
     ///
     /// # Errors
     /// Those of [`step`](Self::step), another number of accelerations, and [`SimulationError::NoJacobian`] under the options that
-    /// [`step_jacobians`](Self::step_jacobians) refuses.
+    /// [`step_jacobians`](Self::step_jacobians) refuses and where no forces are found.
     pub fn inverse_dynamics(&mut self, acceleration: &[f64]) -> Result<Vec<f64>, SimulationError> {
         let (found, expected) = (acceleration.len(), self.model.nv());
         if found != expected {
@@ -32,9 +33,9 @@ impl Simulation {
         }
         self.check_linear()?;
         self.keep_forces();
-        let state = self.state.clone();
+        let (state, asked) = (self.state.clone(), self.sensing.asked.take());
         let forces = self.forces_of(acceleration);
-        self.state = state;
+        (self.state, self.sensing.asked) = (state, asked);
         forces
     }
 
@@ -44,20 +45,23 @@ impl Simulation {
         self.find_velocities(dt, false)?;
         let ends: Vec<f64> = self.state.v.iter().zip(acceleration).map(|(v, a)| v + dt * a).collect();
         let mut forces = vec![0.0; ends.len()];
-        for _ in 0..MAX_ROUNDS {
-            let missing = self.missing_forces(&ends, dt)?;
-            let largest = |all: &[f64]| all.iter().fold(0.0, |most, force| f64::max(most, force.abs()));
+        for round in 1..=MAX_ROUNDS {
+            self.check_interrupt()?;
+            let (missing, scale) = self.missing_forces(&ends, dt)?;
             self.state.applied_force.iter_mut().zip(&missing).for_each(|(applied, force)| *applied += force);
             forces.iter_mut().zip(&missing).for_each(|(all, force)| *all += force);
-            if largest(&missing) <= TOLERANCE * largest(&forces) {
-                break;
+            let (missing, scale) = (largest(&missing), scale.max(largest(&forces)));
+            if missing <= TOLERANCE * scale || round == MAX_ROUNDS && missing <= FOUND * scale {
+                return Ok(forces);
             }
         }
-        Ok(forces)
+        Err(self
+            .no_jacobian("the forces of this acceleration change the laws of constraints too much to be found".into()))
     }
 
-    /// What the applied forces lack for the step to leave the velocities `ends`, the laws of constraints being those that they are with these forces.
-    fn missing_forces(&mut self, ends: &[f64], dt: f64) -> Result<Vec<f64>, SimulationError> {
+    /// What the applied forces lack for the step to leave the velocities `ends`, the laws of constraints being those that they are with these forces;
+    /// and the scale of what it is a difference of.
+    fn missing_forces(&mut self, ends: &[f64], dt: f64) -> Result<(Vec<f64>, f64), SimulationError> {
         self.gather_forces(dt);
         self.trees.iter_mut().for_each(|workspace| workspace.move_freely(&self.v_start));
         self.v_next.copy_from_slice(ends);
@@ -82,9 +86,14 @@ impl Simulation {
         scratch.coupled(self).products(&v, &mut balance, &mut v_c);
         let is_coulomb = self.options.contact == ContactLaw::Coulomb;
         let impulses = Linearization::new(&self.set.constraints, &v_c, is_coulomb);
+        let scale = largest(&balance).max(largest(impulses.impulses())) / dt;
         scratch.balance(self, &v, impulses.impulses(), &mut balance);
         self.v_next = v;
         balance.iter_mut().for_each(|impulse| *impulse /= dt);
-        Ok(balance)
+        Ok((balance, scale))
     }
+}
+
+fn largest(all: &[f64]) -> f64 {
+    all.iter().fold(0.0, |most, x| f64::max(most, x.abs()))
 }

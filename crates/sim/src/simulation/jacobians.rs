@@ -251,7 +251,7 @@ impl Simulation {
         [self.state.q, self.state.v, self.state.ctrl] = kept;
     }
 
-    fn no_jacobian(&self, reason: String) -> SimulationError {
+    pub(super) fn no_jacobian(&self, reason: String) -> SimulationError {
         SimulationError::NoJacobian { step: self.state.step, time: self.state.time, reason }
     }
 
