@@ -1,6 +1,6 @@
 //! How compliance becomes regularisation: the law of a row over a step in which positions follow the velocity at its end.
 
-use multibody::{Compliance, SpringPoint};
+use multibody::{Compliance, SpringPoint, damper_lead};
 use spatial::masks::{select, wide};
 use spatial::{Real, Vec3};
 
@@ -68,9 +68,10 @@ impl Rule {
         Self { dt, sigma, recovery_speed, near_rigid, near_rigid_time }
     }
 
-    /// The law of a row with the violation of this `size`, 0 or more. A spring that is stiffer than near-rigid is near-rigid.
+    /// The law of a row with the violation of this `size`, 0 or more, that pushes in the share `met` of the step. A spring that is stiffer
+    /// than near-rigid is near-rigid.
     #[inline(always)]
-    pub fn law<T: Bundle>(&self, compliance: &Compliance, weight: RowWeight<T>, size: T) -> RowLaw<T> {
+    pub fn law<T: Bundle>(&self, compliance: &Compliance, weight: RowWeight<T>, size: T, met: T) -> RowLaw<T> {
         let rigid = RowLaw {
             r: weight.w * wide(self.near_rigid),
             per_violation: wide(-1.0 / self.near_rigid_time),
@@ -83,11 +84,14 @@ impl Rule {
             Compliance::NearRigid => rigid,
             Compliance::Physical { stiffness, relaxation } => {
                 // A spring and a damper, −k (φ + τ φ̇).
-                let point = SpringPoint::of(weight.w * wide(self.dt * self.dt * stiffness));
-                let time = point.reach.mul_add(wide(self.dt), wide(relaxation));
+                let rate = weight.w * wide(self.dt * stiffness);
+                let point = SpringPoint::of(rate * wide(self.dt));
+                let relaxation = met * wide(relaxation);
+                let ahead = relaxation * damper_lead(rate * relaxation);
+                let time = point.reach.mul_add(wide(self.dt), relaxation - ahead);
                 let r = (time * wide(self.dt * stiffness)).recip();
                 let per_violation = -time.recip();
-                let per_rate = (point.lead - point.reach) * per_violation * wide(self.dt);
+                let per_rate = (point.lead - point.reach).mul_add(wide(self.dt), ahead) * per_violation;
                 let is_rigid = rigid.r.if_less(r, T::ZERO, T::ONE);
                 RowLaw {
                     r: select(is_rigid, rigid.r, r),
@@ -99,7 +103,7 @@ impl Rule {
             }
             Compliance::Reference(reference) => {
                 let d = reference.impedance(size, |x| each(x, |x| reference.power(x)));
-                let step = reference.over_step(self.dt, weight.inverse, d);
+                let step = reference.over_step(self.dt, weight.inverse, d, met);
                 let r = step.r.max(weight.w * wide(LEAST_R));
                 RowLaw { r, per_violation: step.per_violation, per_rate: step.per_rate, ..soft }
             }
@@ -113,6 +117,14 @@ impl Rule {
         (leverage.sqrt() * wide(LONGEST_LEVER)).min(T::ONE) * wide(self.recovery_speed)
     }
 
+    /// The share of a step in which a row is met that closes at this rate, or has. Forces at the positions that a step begins with act between
+    /// the velocities of both ends, half a step before it to half a step after: of that time the part with the gap closed.
+    #[inline(always)]
+    fn met<T: Bundle>(&self, gap: T, rate: T) -> T {
+        let closed = (gap / (rate * wide(self.dt)) + wide(0.5)).max(T::ZERO).min(T::ONE);
+        rate.if_less(T::ZERO, closed, T::ONE)
+    }
+
     /// The law of a one-sided row with this gap and its rate at the beginning. Where the gap is open a reference brakes no more than to where
     /// it just closes.
     #[inline(always)]
@@ -123,15 +135,16 @@ impl Rule {
         gap: T,
         rate: impl FnOnce() -> T,
     ) -> OneSided<T> {
-        let law = self.law(compliance, weight, gap.abs());
-        let v_hat = match compliance {
-            Compliance::NearRigid => (gap * law.per_violation).min(law.fastest),
-            Compliance::Physical { .. } => law.v_hat(gap, rate()).min(law.fastest),
-            Compliance::Reference(_) => {
-                let (v_hat, closing) = (law.v_hat(gap, rate()), gap * wide(-1.0 / self.dt));
-                gap.if_less(T::ZERO, v_hat, v_hat.min(closing))
-            }
-        };
+        if *compliance == Compliance::NearRigid {
+            let law = self.law(compliance, weight, gap, T::ONE);
+            return OneSided { r: law.r, v_hat: (gap * law.per_violation).min(law.fastest), is_rigid: law.is_rigid };
+        }
+        let rate = rate();
+        let law = self.law(compliance, weight, gap.abs(), self.met(gap, rate));
+        let mut v_hat = law.v_hat(gap, rate).min(law.fastest);
+        if let Compliance::Reference(_) = compliance {
+            v_hat = gap.if_less(T::ZERO, v_hat, v_hat.min(gap * wide(-1.0 / self.dt)));
+        }
         OneSided { r: law.r, v_hat, is_rigid: law.is_rigid }
     }
 }

@@ -98,7 +98,7 @@ pub use sensor::{
     TendonQuantity,
 };
 pub use site::{Site, SiteShape};
-pub use spring::SpringPoint;
+pub use spring::{SpringPoint, damper_lead};
 pub use step_force::{StepForce, stable_pd_impedance};
 pub use tendon::{
     Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,

@@ -216,7 +216,7 @@ impl Assembly<'_> {
             let sines = weld.map_or(0.0, |scale| scale * quat.vector().norm());
             let size = distance.map_or(span.norm(), |distance| (span.norm() - distance).abs()).hypot(sines);
             let weight = |w: f64, is_turn: bool| Row { w, inverse: self.start.weights.of_equality(k, is_turn) };
-            let law = compliant(options, dt, equality.compliance, weight(w, false), size);
+            let law = compliant(options, dt, equality.compliance, weight(w, false), size, 1.0);
             let velocity = |of: &dyn Fn(&Pair) -> Vec3<f64>| {
                 columns.iter().zip(self.start.v).fold(Vec3::ZERO, |sum, (c, v)| sum + of(c) * *v)
             };
@@ -242,7 +242,7 @@ impl Assembly<'_> {
             all.push(part(Key::Equality(k, 0), &[x, y, z], &|c| c.lin, law.r, v_hat));
             let w = MEAN * nodes.iter().flatten().map(|node| self.mobility.of_turn(*node)).sum::<f64>();
             if weld.is_some() && w > 0.0 {
-                let law = compliant(options, dt, equality.compliance, weight(w, true), size);
+                let law = compliant(options, dt, equality.compliance, weight(w, true), size, 1.0);
                 let turn = match equality.compliance {
                     Compliance::Reference(_) => {
                         let angle = quat.rotation_vector();
@@ -294,7 +294,7 @@ impl Assembly<'_> {
         let w = self.sum_mobility(&row);
         let Key::Equality(index, _) = key else { panic!("a coupling is an equality") };
         let weight = Row { w, inverse: self.start.weights.of_equality(index, false) };
-        let law = compliant(self.start.options, self.start.dt, compliance, weight, violation.abs());
+        let law = compliant(self.start.options, self.start.dt, compliance, weight, violation.abs(), 1.0);
         let v_hat = law.v_hat(violation, dot(&row, self.start.v)).clamp(-law.fastest, law.fastest);
         let free = Law::Box([f64::NEG_INFINITY, f64::INFINITY]);
         Constraint { key, rows: vec![row], r: vec![law.r], v_hat: vec![v_hat], law: free, recovery: None, bound: 0.0 }
