@@ -86,7 +86,15 @@ FN real mobility(const World& W, const Here here, int node, V3 arm) {
   return max_(trace, mobility_lin(1, node)) * R(MOBILITY_PER_TRACE);
 }
 
-// The same along n alone, without what other bodies resist.
+// How much more easily it would be moved if drives and dampers did not resist.
+FN real slack_of(const World& W, const Here here, int node, V3 arm) {
+  V3 r = turn_back(W.rot[node], arm);
+  real ang[6];
+  for (int k = 0; k < 6; k++) ang[k] = slack_ang(k, node);
+  return max_(dot(AT3(slack_mixed, node) + times(ang, r), r) + slack_lin(node), R(0)) * R(MOBILITY_PER_TRACE);
+}
+
+// How easily it is moved along n alone, without what other bodies resist.
 FN real bare_mobility(const World& W, const Here here, int node, V3 arm, V3 n) {
   V3 ang = turn_back(W.rot[node], cross(arm, n)), lin = turn_back(W.rot[node], n);
   real a[6], b[9], c[6];
@@ -101,7 +109,7 @@ FN void regularise_contact(World& W, const Here here, Candidate& c) {
   Compliance surface{pair_spring(pair), {}};
   for (int k = 0; k < 7; k++) surface.of[k] = pair_law(k, pair);
   V3 p = get3(c.position), n = get3(c.normal);
-  real gap = c.extra[0], w = 0, leverage = 0, closing = 0;
+  real gap = c.extra[0], w = 0, slack = 0, leverage = 0, closing = 0;
   int tree = 0;
   ONCE for (int end = 0; end < 2; end++) {
     const int node = slot_of(2 + end, slot);
@@ -111,6 +119,7 @@ FN void regularise_contact(World& W, const Here here, Candidate& c) {
     // A body is moved at its own surface.
     V3 own = pair_kind(0, pair) == 1 ? arm + ((end ? R(0.5) : R(-0.5)) * gap) * n : arm;
     w += mobility(W, here, node, own);
+    slack += slack_of(W, here, node, arm);
     if (surface.kind) {
       Spatial twist = get6(W.twist[node]);
       closing += (end ? R(1) : R(-1)) * dot(twist.lin + cross(twist.ang, at), n);
@@ -118,7 +127,8 @@ FN void regularise_contact(World& W, const Here here, Candidate& c) {
     leverage = max_(leverage, node_has_fulcrum(node) ? max_(bare_mobility(W, here, node, arm, n) * mobility_lin(3, node), R(0)) : R(1));
   }
   // A contact between bodies of very different mass is regularised by the heavier one, so that it does not sink in.
-  real stiff = is_uneven(0) > 0 ? max_(min_(w, W.heaviest[tree] * R(OVERLOAD)), w * R(STIFFEST)) : w;
+  real free = w + min_(slack, w * R(FREEST - 1));
+  real stiff = is_uneven(0) > 0 ? max_(min_(free, W.heaviest[tree] * R(OVERLOAD)), w * R(STIFFEST)) : free;
   OneSided law = one_sided(surface, stiff, pair_weight(pair), gap, closing);
   real depth = pair_law(7, pair);
   // Where the spring ends a stop begins.

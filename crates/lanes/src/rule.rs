@@ -4,7 +4,7 @@ use multibody::{Compliance, SpringPoint, damper_lead};
 use spatial::masks::{select, wide};
 use spatial::{Real, Vec3};
 
-use crate::constants::{LONGEST_LEVER, OVERLOAD, STIFFEST};
+use crate::constants::{FREEST, LONGEST_LEVER, OVERLOAD, STIFFEST};
 use crate::{Bundle, get, put};
 
 /// R of a reference, of the row's share of the Delassus operator, is this at least: below it factors would lose their digits.
@@ -149,14 +149,19 @@ impl Rule {
     }
 }
 
-/// What the regularisation of a contact is taken from: its mobility `w`, but where something heavy may lie upon it less; `heaviest` is
+/// What the regularisation of a contact is taken from: its mobility `w` and the `slack` that it would have more if drives and dampers did
+/// not resist, but where something heavy may lie upon it less; `heaviest` is
 /// [`EffectiveMass::of_heaviest`](multibody::EffectiveMass::of_heaviest) of its island.
+///
+/// More points than hold a body bear it in inverse proportion to R, the wheels of a vehicle, say. What drives resist within a step depends
+/// on its length, and so would their shares; what inertia resists does not. A finger that a stiff drive holds keeps a firm contact.
 ///
 /// A near-rigid contact under its own weight sinks in by R g dt² m. Under a load of a million times that it would by a million times
 /// as much, and what it resists with at the speed of recovery would not bear the load at all.
 #[inline(always)]
-pub fn stiff_mobility<T: Real>(w: T, heaviest: T) -> T {
-    w.min(heaviest * wide(OVERLOAD)).max(w * wide(STIFFEST))
+pub fn stiff_mobility<T: Real>(w: T, slack: T, heaviest: T) -> T {
+    let free = w + slack.min(w * wide(FREEST - 1.0));
+    free.min(heaviest * wide(OVERLOAD)).max(w * wide(STIFFEST))
 }
 
 impl<T: Bundle> RowLaw<T> {

@@ -184,6 +184,14 @@ impl Mobility {
         PER_TRACE * trace.max(Self::trace(block, 0..3) * (0.01 * extent).powi(2))
     }
 
+    /// How much more it would be if Λ were the armature alone.
+    pub fn slack(&self, bodies: &Bodies<'_>, node: usize, arm: Vec3<f64>) -> f64 {
+        let arm = bodies.frames[node].rot.transpose_mul(arm);
+        let axes = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
+        let trace = |block: &Matrix| axes.iter().map(|e| Self::along(block, arm, *e)).sum::<f64>();
+        PER_TRACE * (trace(&self.bare[node]) - trace(&self.blocks[node])).max(0.0)
+    }
+
     /// The same of the rotation of a node; 0 where it cannot turn.
     pub fn of_turn(&self, node: usize) -> f64 {
         let (turn, push) = (Self::trace(&self.blocks[node], 0..3), Self::trace(&self.blocks[node], 3..6));
