@@ -149,7 +149,7 @@ def test_a_weld_between_turning_bodies_is_mujocos() -> None:
 
 @pytest.mark.parametrize("timestep", [0.0005, 0.001, 0.002])
 def test_balls_bounce_as_high_as_springs_and_dampers_say(timestep: float) -> None:
-    """From 1 m, at every damping ratio; speeds to first order: a damper met within a step acts in all of it."""
+    """From 1 m, at every damping ratio: a contact lasts 16 steps of 2 ms, a strong damper works in two or three."""
     rate = 100.0
     for ratio in (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0):
         surface = f'friction="0" solref="{-(rate**2)} {-2 * ratio * rate}" solimp=".9 .9"'
@@ -169,8 +169,8 @@ def test_balls_bounce_as_high_as_springs_and_dampers_say(timestep: float) -> Non
             v += h * pull
             x += h * v
         expected = max(x + v * v / (2 * 9.81), 0.0)
-        speeds = np.sqrt([max(heights), expected])
-        assert speeds[0] == pytest.approx(speeds[1], abs=0.5 * rate * timestep), ratio
+        within = 0.05 if ratio * timestep < 0.001 else 0.15
+        assert max(heights) == pytest.approx(expected, rel=within), ratio
         if ratio == 0.0:
             assert max(heights) == pytest.approx(expected, rel=0.01)
 

@@ -1,6 +1,6 @@
 """Wheels roll where their widths have their middles: headings beside odometry, at any time step and on any ground.
 
-Where wheels must slide, as on tracks, headings are the same at any time step, but for vehicles of three axles and more.
+Where wheels must slide, as on tracks, headings are the same at any time step.
 """
 
 from collections.abc import Callable
@@ -215,10 +215,7 @@ def test_a_car_turns_as_its_rear_wheels_do(timestep: float) -> None:
     assert worst_difference(car(), timestep, drive) < 0.01
 
 
-SHARES = pytest.mark.xfail(strict=True, reason="shares of more wheels than are needed depend on the step")
-
-
-@pytest.mark.parametrize("axles", [2, pytest.param(3, marks=SHARES), pytest.param(4, marks=SHARES)])
+@pytest.mark.parametrize("axles", [2, 3, 4])
 def test_tracks_turn_the_same_at_any_time_step(axles: int) -> None:
     """How much of a turn slides away follows from how wheels share the load, which rigid bodies leave open."""
     model = tracked(axles)

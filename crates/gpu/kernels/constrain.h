@@ -128,7 +128,7 @@ FN bool constrain_tie(World& W, const Here here, Candidate& c, int kind) {
     speed = v3(0, 0, dot(normal, shift));
   }
   real size = sqrt_(half_sine * weld * half_sine * weld + dot(apart, apart));
-  RowLaw law = row_law(compliance, w, WEIGHT(k), size);
+  RowLaw law = row_law(compliance, w, WEIGHT(k), size, R(1));
   V3 bias = bounded(law.per_violation * violation + law.per_rate * speed, law.fastest);
   put3(c.position, point);
   put3(c.normal, normal);
@@ -150,7 +150,7 @@ FN bool constrain_coupling(World& W, const Here here, Candidate& c) {
     W.coefficient[part_of(0, e) - LIMIT_TERMS] += (part_of(1, e) ? -slope : R(1)) * part_coefficient(e);
   ONCE for (int t = OF(1, k); t < OF(2, k); t++) w += COEFFICIENT(t) * COEFFICIENT(t) * W.d_inv[term_of(1, t)];
   real speed = rate(W, here, k, W.v_start), violation = y - p;
-  RowLaw law = row_law(compliance_of(here, k), w, WEIGHT(k), abs_(violation));
+  RowLaw law = row_law(compliance_of(here, k), w, WEIGHT(k), abs_(violation), R(1));
   c.w = w, c.r_n = law.r;
   c.v_hat = c.v_hat_recovery = clamp_(speed * law.per_rate + violation * law.per_violation, -law.fastest, law.fastest);
   set_bounds(c, -INFINITE, INFINITE);

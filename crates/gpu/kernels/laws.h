@@ -12,6 +12,12 @@ FN SpringPoint spring_point(real z) {
   return SpringPoint{lead, lead * R(0.5) + R(0.5)};
 }
 
+// Share of v₀ in the velocity at which a damper is taken whose free motion decays with the rate y/dt.
+FN real damper_lead(real y) {
+  real squared = y * y;
+  return recip(squared * squared + 1) * R(0.5);
+}
+
 // A compliance: near-rigid (0), a spring (1) with stiffness and relaxation time, or a reference (2) with k, b and the course of its impedance.
 struct Compliance { int kind; real of[7]; };
 
@@ -27,26 +33,35 @@ FN real impedance_of(const Compliance& c, real size) {
   return y * (greatest - least) + least;
 }
 
-// The law of a row with its share w of the Delassus operator, its inverse weight at rest, and a violation of this size.
-FN RowLaw row_law(const Compliance& c, real w, real inverse_weight, real size) {
+// The law of a row with its share w of the Delassus operator, its inverse weight at rest, and a violation of this size, that pushes in the share
+// `met` of the step.
+FN RowLaw row_law(const Compliance& c, real w, real inverse_weight, real size, real met) {
   RowLaw rigid{w * R(NEAR_RIGID), R(-1 / NEAR_RIGID_TIME), R(0), R(RECOVERY_SPEED), true};
   if (c.kind == 0) return rigid;
   const real dt = R(DT);
   if (c.kind == 1) {
-    real stiffness = c.of[0];
-    SpringPoint point = spring_point(w * (dt * dt * stiffness));
-    real time = point.reach * dt + c.of[1], r = recip(time * (dt * stiffness)), per_violation = -recip(time);
-    return rigid.r < r ? RowLaw{r, per_violation, (point.lead - point.reach) * per_violation * dt, INFINITE, false} : rigid;
+    real stiffness = c.of[0], rate = w * (dt * stiffness);
+    SpringPoint point = spring_point(rate * dt);
+    real relaxation = met * c.of[1], ahead = relaxation * damper_lead(rate * relaxation);
+    real time = point.reach * dt + (relaxation - ahead), r = recip(time * (dt * stiffness)), per_violation = -recip(time);
+    return rigid.r < r ? RowLaw{r, per_violation, ((point.lead - point.reach) * dt + ahead) * per_violation, INFINITE, false} : rigid;
   }
   real d = impedance_of(c, size), k = c.of[0], b = c.of[1], r = inverse_weight * (1 - d) / d, spring = d * (dt * dt * k);
   SpringPoint point = spring_point(spring * d);
-  real per_whole = recip(spring * point.reach + (1 + dt * b));
-  return RowLaw{max_(r * per_whole, w * R(1e-7)), -(d * per_whole) * (dt * k), (1 - spring * (point.lead - point.reach)) * per_whole, INFINITE, false};
+  real damper = met * (dt * b), ahead = damper * damper_lead(damper);
+  real per_whole = recip(spring * point.reach + (1 + (damper - ahead)));
+  real per_rate = (1 - ahead - spring * (point.lead - point.reach)) * per_whole;
+  return RowLaw{max_(r * per_whole, w * R(1e-7)), -(d * per_whole) * (dt * k), per_rate, INFINITE, false};
+}
+
+// The share of a step in which a row is met that closes at this rate, or has.
+FN real share_met(real gap, real rate) {
+  return rate < 0 ? min_(max_(gap / (rate * R(DT)) + R(0.5), R(0)), R(1)) : R(1);
 }
 
 // The law of a one-sided row. Where the gap is open a reference brakes no more than to where it just closes.
 FN OneSided one_sided(const Compliance& c, real w, real inverse_weight, real gap, real rate) {
-  RowLaw law = row_law(c, w, inverse_weight, abs_(gap));
+  RowLaw law = row_law(c, w, inverse_weight, abs_(gap), share_met(gap, rate));
   real v_hat = rate * law.per_rate + gap * law.per_violation;
   if (c.kind == 0 || law.is_rigid) v_hat = min_(gap * law.per_violation, law.fastest);
   else if (c.kind == 2 && !(gap < 0)) v_hat = min_(v_hat, gap * R(-1 / DT));
@@ -71,7 +86,15 @@ FN real mobility(const World& W, const Here here, int node, V3 arm) {
   return max_(trace, mobility_lin(1, node)) * R(MOBILITY_PER_TRACE);
 }
 
-// The same along n alone, without what other bodies resist.
+// How much more easily it would be moved if drives and dampers did not resist.
+FN real slack_of(const World& W, const Here here, int node, V3 arm) {
+  V3 r = turn_back(W.rot[node], arm);
+  real ang[6];
+  for (int k = 0; k < 6; k++) ang[k] = slack_ang(k, node);
+  return max_(dot(AT3(slack_mixed, node) + times(ang, r), r) + slack_lin(node), R(0)) * R(MOBILITY_PER_TRACE);
+}
+
+// How easily it is moved along n alone, without what other bodies resist.
 FN real bare_mobility(const World& W, const Here here, int node, V3 arm, V3 n) {
   V3 ang = turn_back(W.rot[node], cross(arm, n)), lin = turn_back(W.rot[node], n);
   real a[6], b[9], c[6];
@@ -86,7 +109,7 @@ FN void regularise_contact(World& W, const Here here, Candidate& c) {
   Compliance surface{pair_spring(pair), {}};
   for (int k = 0; k < 7; k++) surface.of[k] = pair_law(k, pair);
   V3 p = get3(c.position), n = get3(c.normal);
-  real gap = c.extra[0], w = 0, leverage = 0, closing = 0;
+  real gap = c.extra[0], w = 0, slack = 0, leverage = 0, closing = 0;
   int tree = 0;
   ONCE for (int end = 0; end < 2; end++) {
     const int node = slot_of(2 + end, slot);
@@ -96,6 +119,7 @@ FN void regularise_contact(World& W, const Here here, Candidate& c) {
     // A body is moved at its own surface.
     V3 own = pair_kind(0, pair) == 1 ? arm + ((end ? R(0.5) : R(-0.5)) * gap) * n : arm;
     w += mobility(W, here, node, own);
+    slack += slack_of(W, here, node, arm);
     if (surface.kind) {
       Spatial twist = get6(W.twist[node]);
       closing += (end ? R(1) : R(-1)) * dot(twist.lin + cross(twist.ang, at), n);
@@ -103,7 +127,8 @@ FN void regularise_contact(World& W, const Here here, Candidate& c) {
     leverage = max_(leverage, node_has_fulcrum(node) ? max_(bare_mobility(W, here, node, arm, n) * mobility_lin(3, node), R(0)) : R(1));
   }
   // A contact between bodies of very different mass is regularised by the heavier one, so that it does not sink in.
-  real stiff = is_uneven(0) > 0 ? max_(min_(w, W.heaviest[tree] * R(OVERLOAD)), w * R(STIFFEST)) : w;
+  real free = w + min_(slack, w * R(FREEST - 1));
+  real stiff = is_uneven(0) > 0 ? max_(min_(free, W.heaviest[tree] * R(OVERLOAD)), w * R(STIFFEST)) : free;
   OneSided law = one_sided(surface, stiff, pair_weight(pair), gap, closing);
   real depth = pair_law(7, pair);
   // Where the spring ends a stop begins.

@@ -19,6 +19,9 @@ pub const LEFT_IN_VELOCITIES: f64 = 0.01;
 /// By how much a near-rigid contact may sink in at most, of what it does under its own weight.
 pub const OVERLOAD: f64 = 100.0;
 
+/// How many times its own mobility a contact may have for its regularisation, where drives and dampers resist less.
+pub const FREEST: f64 = 2.5;
+
 /// The least share of a contact's own mobility that its regularisation is taken from: below, factors would lose their digits.
 pub const STIFFEST: f64 = 1e-6;
 

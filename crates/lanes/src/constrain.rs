@@ -194,7 +194,7 @@ impl<T: Bundle> Lanes<T> {
         }
         let violation = y - p;
         let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
-        let law = plan.rule.law(compliance, weight, violation.abs());
+        let law = plan.rule.law(compliance, weight, violation.abs(), T::ONE);
         let v_hat = law.bias(violation, rate);
         let slot = &mut self.slots[k];
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, v_hat, v_hat);
@@ -243,7 +243,7 @@ impl<T: Bundle> Lanes<T> {
         let turned = half_sine * wide(tie.weld.unwrap_or(0.0));
         let size = turned.mul_add(turned, apart.norm_squared()).sqrt();
         let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
-        let law = plan.rule.law(compliance, weight, size);
+        let law = plan.rule.law(compliance, weight, size, T::ONE);
         let bias = law.bias3(violation, rate);
         let slot = &mut self.slots[k];
         (slot.position, slot.normal, slot.bias) = (point, normal, bias);

@@ -115,7 +115,7 @@ impl<T: Bundle> Lanes<T> {
         let apart = slot.normal * (slot.gap * wide(0.5));
         let is_between = matches!(pair.kind, PairKind::Moving { .. });
         let is_soft = pair.surface.compliance != Compliance::NearRigid;
-        let (mut w, mut leverage, mut tree, mut rate) = (T::ZERO, T::ZERO, 0, T::ZERO);
+        let (mut w, mut slack, mut leverage, mut tree, mut rate) = (T::ZERO, T::ZERO, T::ZERO, 0, T::ZERO);
         for (node, sign) in plan.contacts.ends[k].nodes.into_iter().zip([-1.0, 1.0]) {
             let Some(node) = node else { continue };
             let at = slot.position - self.origins[plan.nodes[node].tree];
@@ -123,6 +123,7 @@ impl<T: Bundle> Lanes<T> {
             // A body is moved at its own surface.
             let own = if is_between { arm + apart * wide(sign) } else { arm };
             w += self.mobility(node, own);
+            slack += self.numbers.nodes[node].mobility.slack(&self.nodes[node].rot, arm);
             if is_soft {
                 let twist = self.nodes[node].twist;
                 rate += (twist.lin + twist.ang.cross(at)).dot(slot.normal) * wide(sign);
@@ -134,11 +135,9 @@ impl<T: Bundle> Lanes<T> {
             let own = if has_fulcrum { of.leverage(&self.nodes[node].rot, arm, slot.normal) } else { T::ONE };
             leverage = leverage.max(own);
         }
-        let mut stiff = w;
-        if self.numbers.is_uneven {
-            // A contact between bodies of very different mass is regularised by the heavier one, so that it does not sink in.
-            stiff = stiff_mobility(w, self.heaviest[tree]);
-        }
+        // A contact between bodies of very different mass is regularised by the heavier one, so that it does not sink in.
+        let heaviest = if self.numbers.is_uneven { self.heaviest[tree] } else { wide(f64::INFINITY) };
+        let stiff = stiff_mobility(w, slack, heaviest);
         let weight = RowWeight { w: stiff, inverse: self.numbers.pair_weights[plan.contacts.ends[k].pair] };
         let mut law = plan.rule.one_sided(&pair.surface.compliance, weight, slot.gap, || rate);
         if is_soft && pair.surface.spring_depth < f64::INFINITY {

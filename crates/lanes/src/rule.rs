@@ -1,10 +1,10 @@
 //! How compliance becomes regularisation: the law of a row over a step in which positions follow the velocity at its end.
 
-use multibody::{Compliance, SpringPoint};
+use multibody::{Compliance, SpringPoint, damper_lead};
 use spatial::masks::{select, wide};
 use spatial::{Real, Vec3};
 
-use crate::constants::{LONGEST_LEVER, OVERLOAD, STIFFEST};
+use crate::constants::{FREEST, LONGEST_LEVER, OVERLOAD, STIFFEST};
 use crate::{Bundle, get, put};
 
 /// R of a reference, of the row's share of the Delassus operator, is this at least: below it factors would lose their digits.
@@ -68,9 +68,10 @@ impl Rule {
         Self { dt, sigma, recovery_speed, near_rigid, near_rigid_time }
     }
 
-    /// The law of a row with the violation of this `size`, 0 or more. A spring that is stiffer than near-rigid is near-rigid.
+    /// The law of a row with the violation of this `size`, 0 or more, that pushes in the share `met` of the step. A spring that is stiffer
+    /// than near-rigid is near-rigid.
     #[inline(always)]
-    pub fn law<T: Bundle>(&self, compliance: &Compliance, weight: RowWeight<T>, size: T) -> RowLaw<T> {
+    pub fn law<T: Bundle>(&self, compliance: &Compliance, weight: RowWeight<T>, size: T, met: T) -> RowLaw<T> {
         let rigid = RowLaw {
             r: weight.w * wide(self.near_rigid),
             per_violation: wide(-1.0 / self.near_rigid_time),
@@ -83,11 +84,14 @@ impl Rule {
             Compliance::NearRigid => rigid,
             Compliance::Physical { stiffness, relaxation } => {
                 // A spring and a damper, −k (φ + τ φ̇).
-                let point = SpringPoint::of(weight.w * wide(self.dt * self.dt * stiffness));
-                let time = point.reach.mul_add(wide(self.dt), wide(relaxation));
+                let rate = weight.w * wide(self.dt * stiffness);
+                let point = SpringPoint::of(rate * wide(self.dt));
+                let relaxation = met * wide(relaxation);
+                let ahead = relaxation * damper_lead(rate * relaxation);
+                let time = point.reach.mul_add(wide(self.dt), relaxation - ahead);
                 let r = (time * wide(self.dt * stiffness)).recip();
                 let per_violation = -time.recip();
-                let per_rate = (point.lead - point.reach) * per_violation * wide(self.dt);
+                let per_rate = (point.lead - point.reach).mul_add(wide(self.dt), ahead) * per_violation;
                 let is_rigid = rigid.r.if_less(r, T::ZERO, T::ONE);
                 RowLaw {
                     r: select(is_rigid, rigid.r, r),
@@ -99,7 +103,7 @@ impl Rule {
             }
             Compliance::Reference(reference) => {
                 let d = reference.impedance(size, |x| each(x, |x| reference.power(x)));
-                let step = reference.over_step(self.dt, weight.inverse, d);
+                let step = reference.over_step(self.dt, weight.inverse, d, met);
                 let r = step.r.max(weight.w * wide(LEAST_R));
                 RowLaw { r, per_violation: step.per_violation, per_rate: step.per_rate, ..soft }
             }
@@ -113,6 +117,14 @@ impl Rule {
         (leverage.sqrt() * wide(LONGEST_LEVER)).min(T::ONE) * wide(self.recovery_speed)
     }
 
+    /// The share of a step in which a row is met that closes at this rate, or has. Forces at the positions that a step begins with act between
+    /// the velocities of both ends, half a step before it to half a step after: of that time the part with the gap closed.
+    #[inline(always)]
+    fn met<T: Bundle>(&self, gap: T, rate: T) -> T {
+        let closed = (gap / (rate * wide(self.dt)) + wide(0.5)).max(T::ZERO).min(T::ONE);
+        rate.if_less(T::ZERO, closed, T::ONE)
+    }
+
     /// The law of a one-sided row with this gap and its rate at the beginning. Where the gap is open a reference brakes no more than to where
     /// it just closes.
     #[inline(always)]
@@ -123,27 +135,33 @@ impl Rule {
         gap: T,
         rate: impl FnOnce() -> T,
     ) -> OneSided<T> {
-        let law = self.law(compliance, weight, gap.abs());
-        let v_hat = match compliance {
-            Compliance::NearRigid => (gap * law.per_violation).min(law.fastest),
-            Compliance::Physical { .. } => law.v_hat(gap, rate()).min(law.fastest),
-            Compliance::Reference(_) => {
-                let (v_hat, closing) = (law.v_hat(gap, rate()), gap * wide(-1.0 / self.dt));
-                gap.if_less(T::ZERO, v_hat, v_hat.min(closing))
-            }
-        };
+        if *compliance == Compliance::NearRigid {
+            let law = self.law(compliance, weight, gap, T::ONE);
+            return OneSided { r: law.r, v_hat: (gap * law.per_violation).min(law.fastest), is_rigid: law.is_rigid };
+        }
+        let rate = rate();
+        let law = self.law(compliance, weight, gap.abs(), self.met(gap, rate));
+        let mut v_hat = law.v_hat(gap, rate).min(law.fastest);
+        if let Compliance::Reference(_) = compliance {
+            v_hat = gap.if_less(T::ZERO, v_hat, v_hat.min(gap * wide(-1.0 / self.dt)));
+        }
         OneSided { r: law.r, v_hat, is_rigid: law.is_rigid }
     }
 }
 
-/// What the regularisation of a contact is taken from: its mobility `w`, but where something heavy may lie upon it less; `heaviest` is
+/// What the regularisation of a contact is taken from: its mobility `w` and the `slack` that it would have more if drives and dampers did
+/// not resist, but where something heavy may lie upon it less; `heaviest` is
 /// [`EffectiveMass::of_heaviest`](multibody::EffectiveMass::of_heaviest) of its island.
+///
+/// More points than hold a body bear it in inverse proportion to R, the wheels of a vehicle, say. What drives resist within a step depends
+/// on its length, and so would their shares; what inertia resists does not. A finger that a stiff drive holds keeps a firm contact.
 ///
 /// A near-rigid contact under its own weight sinks in by R g dt² m. Under a load of a million times that it would by a million times
 /// as much, and what it resists with at the speed of recovery would not bear the load at all.
 #[inline(always)]
-pub fn stiff_mobility<T: Real>(w: T, heaviest: T) -> T {
-    w.min(heaviest * wide(OVERLOAD)).max(w * wide(STIFFEST))
+pub fn stiff_mobility<T: Real>(w: T, slack: T, heaviest: T) -> T {
+    let free = w + slack.min(w * wide(FREEST - 1.0));
+    free.min(heaviest * wide(OVERLOAD)).max(w * wide(STIFFEST))
 }
 
 impl<T: Bundle> RowLaw<T> {

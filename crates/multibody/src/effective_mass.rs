@@ -49,12 +49,25 @@ pub struct NodeMobility<T> {
     pub ang: Sym3<T>,
     /// What tr W is taken to be at least: that of the shortest arm that counts.
     pub least: T,
+    /// What tr W would have more if Λ were the armature alone.
+    pub slack: TraceForm<T>,
     /// How easily the node is turned, estimated as [`inverse`](Self::inverse) is, 1/(kg·m²); 0 where it cannot turn.
     pub turn: T,
     /// Ω_i with Λ the armature alone.
     pub bare: ArticulatedInertia<T>,
     /// 1/tr W of the node's farthest point by `bare`, kg; 0 where nothing moves.
     pub per_farthest: T,
+}
+
+/// `lin` + `mixed`·r + rᵀ `ang` r, of the points r of a node in its own axes.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceForm<T> {
+    /// 1/kg
+    pub lin: T,
+    /// 1/(kg·m)
+    pub mixed: Vec3<T>,
+    /// 1/(kg·m²)
+    pub ang: Sym3<T>,
 }
 
 const PER_TRACE: f64 = EffectiveMass::PER_TRACE;
@@ -164,6 +177,13 @@ impl<T: Real> NodeMobility<T> {
         ((self.mixed + self.ang * r).dot(r) + self.lin).max(self.least) * T::from_f64(PER_TRACE)
     }
 
+    /// How much more [`inverse`](Self::inverse) would be if Λ were the armature alone; 0 where it is. 1/kg.
+    #[inline(always)]
+    pub fn slack(&self, rot: &Mat3<T>, arm: Vec3<T>) -> T {
+        let (r, TraceForm { lin, mixed, ang }) = (rot.transpose_mul(arm), self.slack);
+        ((mixed + ang * r).dot(r) + lin).max(T::ZERO) * T::from_f64(PER_TRACE)
+    }
+
     /// The inverse of the mass that a force along the unit vector `n` meets at the same point, armature included and nothing else
     /// that is implicit. 1/kg.
     #[inline(always)]
@@ -188,6 +208,11 @@ impl<T: Real> NodeMobility<T> {
             mixed: self.mixed.map(&mut *f),
             ang: self.ang.map(&mut *f),
             least: f(self.least),
+            slack: TraceForm {
+                lin: f(self.slack.lin),
+                mixed: self.slack.mixed.map(&mut *f),
+                ang: self.slack.ang.map(&mut *f),
+            },
             turn: f(self.turn),
             bare: ArticulatedInertia { a: a.map(&mut *f), b: b.map(&mut *f), c: c.map(&mut *f) },
             per_farthest: f(self.per_farthest),
@@ -201,20 +226,18 @@ impl NodeMobility<f64> {
         mixed: Vec3::ZERO,
         ang: Sym3::ZERO,
         least: 0.0,
+        slack: TraceForm { lin: 0.0, mixed: Vec3::ZERO, ang: Sym3::ZERO },
         turn: 0.0,
         bare: ArticulatedInertia::ZERO,
         per_farthest: 0.0,
     };
 
-    /// Takes Ω_i, in the node's axes. The point's velocity is lin − r̂ ang, so W = c − r̂ b − (r̂ b)ᵀ + r̂ a r̂ᵀ; tr(r̂ b) = −r·(b's skew
-    /// part) and tr(r̂ a r̂ᵀ) = tr(a) r·r − rᵀ a r.
+    /// Takes Ω_i, in the node's axes.
     fn set(&mut self, block: &ArticulatedInertia<f64>, extent: f64) {
-        let ArticulatedInertia { a, b, c } = *block;
-        let t = trace(a);
-        self.lin = trace(c);
-        self.mixed = Vec3::new(b.y.z - b.z.y, b.z.x - b.x.z, b.x.y - b.y.x) * 2.0;
-        self.ang = Sym3::diagonal(Vec3::new(t, t, t)) - a;
-        self.least = t * (SHORTEST_ARM * extent) * (SHORTEST_ARM * extent);
+        let (of, bare) = (TraceForm::new(block), TraceForm::new(&self.bare));
+        self.slack = TraceForm { lin: bare.lin - of.lin, mixed: bare.mixed - of.mixed, ang: bare.ang - of.ang };
+        TraceForm { lin: self.lin, mixed: self.mixed, ang: self.ang } = of;
+        self.least = trace(block.a) * (SHORTEST_ARM * extent) * (SHORTEST_ARM * extent);
         let turn = 0.5 * trace(self.ang);
         let is_round_off = extent > 0.0 && turn * extent * extent <= ROUND_OFF * self.lin;
         self.turn = if is_round_off { 0.0 } else { PER_TRACE * turn };
@@ -222,9 +245,9 @@ impl NodeMobility<f64> {
 
     /// The same of Ω_i with Λ the armature alone.
     fn begin(&mut self, block: &ArticulatedInertia<f64>, extent: f64) {
+        self.bare = *block;
         self.set(block, extent);
         let farthest = trace(block.c) + trace(block.a) * extent * extent;
-        self.bare = *block;
         self.per_farthest = if farthest > 0.0 { 1.0 / farthest } else { 0.0 };
     }
 
@@ -235,6 +258,11 @@ impl NodeMobility<f64> {
         Self {
             mixed: turn.transpose_mul(self.mixed),
             ang: self.ang.rotated(back),
+            slack: TraceForm {
+                lin: self.slack.lin,
+                mixed: turn.transpose_mul(self.slack.mixed),
+                ang: self.slack.ang.rotated(back),
+            },
             bare: ArticulatedInertia { a: a.rotated(back), b: back * (b * *turn), c: c.rotated(back) },
             ..*self
         }
@@ -273,6 +301,20 @@ impl NodeMobility<f64> {
             }
         }
         false
+    }
+}
+
+impl TraceForm<f64> {
+    /// tr W of Ω_i. The point's velocity is lin − r̂ ang, so W = c − r̂ b − (r̂ b)ᵀ + r̂ a r̂ᵀ; tr(r̂ b) = −r·(b's skew part) and
+    /// tr(r̂ a r̂ᵀ) = tr(a) r·r − rᵀ a r.
+    fn new(block: &ArticulatedInertia<f64>) -> Self {
+        let ArticulatedInertia { a, b, c } = *block;
+        let t = trace(a);
+        Self {
+            lin: trace(c),
+            mixed: Vec3::new(b.y.z - b.z.y, b.z.x - b.x.z, b.x.y - b.y.x) * 2.0,
+            ang: Sym3::diagonal(Vec3::new(t, t, t)) - a,
+        }
     }
 }
 

@@ -70,7 +70,7 @@ pub use camera::{Camera, CameraMode, DefaultView, Lens};
 pub use coriolis::PolarMotion;
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
-pub use effective_mass::{EffectiveMass, NodeMobility};
+pub use effective_mass::{EffectiveMass, NodeMobility, TraceForm};
 pub use equality::{Coordinate, Equality, EqualityKind, polynomial};
 pub use forward_dynamics::{DynamicsInput, ForwardDynamics};
 pub use free_step::FreeStep;
@@ -98,7 +98,7 @@ pub use sensor::{
     TendonQuantity,
 };
 pub use site::{Site, SiteShape};
-pub use spring::SpringPoint;
+pub use spring::{SpringPoint, damper_lead};
 pub use step_force::{StepForce, stable_pd_impedance};
 pub use tendon::{
     Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,

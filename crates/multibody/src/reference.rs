@@ -3,7 +3,7 @@
 use spatial::Real;
 use spatial::masks::select;
 
-use crate::SpringPoint;
+use crate::{SpringPoint, damper_lead};
 
 /// MuJoCo takes impedances to lie in this interval, and so the place of the middle of their course.
 const LEAST: f64 = 1e-4;
@@ -130,19 +130,21 @@ impl Reference {
         }
     }
 
-    /// The law over a step of `dt` s of a row with the inverse weight Â, where it has the impedance `d`: damper and inerter at the end of the
-    /// step, the spring where [`SpringPoint`] says.
+    /// The law over a step of `dt` s of a row with the inverse weight Â, where it has the impedance `d`: the inerter at the end of the step,
+    /// the spring where [`SpringPoint`] says, the damper, which acts in the share `met` of the step, where [`damper_lead`] says.
     #[inline(always)]
-    pub fn over_step<T: Real>(&self, dt: f64, inverse_weight: T, d: T) -> ReferenceStep<T> {
+    pub fn over_step<T: Real>(&self, dt: f64, inverse_weight: T, d: T, met: T) -> ReferenceStep<T> {
         let [k, b] = self.stiffness_and_damping(dt);
         let r = inverse_weight * (T::ONE - d) / d;
+        let damper = met * T::from_f64(dt * b);
+        let ahead = damper * damper_lead(damper);
         // dt² d k
         let spring = d * T::from_f64(dt * dt * k);
         let SpringPoint { lead, reach } = SpringPoint::of(spring * d);
-        let per_whole = spring.mul_add(reach, T::from_f64(1.0 + dt * b)).recip();
+        let per_whole = spring.mul_add(reach, T::ONE + (damper - ahead)).recip();
         ReferenceStep {
             r: r * per_whole,
-            per_rate: (T::ONE - spring * (lead - reach)) * per_whole,
+            per_rate: (T::ONE - ahead - spring * (lead - reach)) * per_whole,
             per_violation: -(d * per_whole) * T::from_f64(dt * k),
         }
     }
@@ -200,7 +202,7 @@ mod tests {
         // (1 − d) g = d² k r, whatever the step.
         let law = Reference { solref: [0.02, 1.0], solimp: [0.9, 0.9, 0.001, 0.5, 2.0], ..Reference::default() };
         for dt in [1e-4, 2e-3, 1e-2] {
-            let step = law.over_step(dt, 0.5, 0.9);
+            let step = law.over_step(dt, 0.5, 0.9, 1.0);
             let [k, _] = law.stiffness_and_damping(dt);
             let load = 9.81 / 0.5;
             let r = 0.1 * 9.81 / (0.81 * k);

@@ -1,4 +1,4 @@
-//! Where in a step a spring is taken.
+//! Where in a step a spring is taken, and the damper of a constraint.
 
 use spatial::Real;
 
@@ -54,6 +54,14 @@ impl<T: Real> SpringPoint<T> {
     pub fn impedance(&self, dt: f64, stiffness: T, damping: T) -> T {
         (self.reach * stiffness * T::from_f64(dt) + damping) * T::from_f64(dt)
     }
+}
+
+/// Share of v₀ in the velocity at which the damper of a constraint is taken, whose free motion decays with the rate y/dt: half where a step
+/// resolves that, so that both ends count alike, nothing where it does not: at its end a damper only brakes.
+#[inline(always)]
+pub fn damper_lead<T: Real>(y: T) -> T {
+    let squared = y * y;
+    squared.mul_add(squared, T::ONE).recip() * T::from_f64(0.5)
 }
 
 #[cfg(test)]

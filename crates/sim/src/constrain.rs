@@ -269,12 +269,24 @@ impl Context<'_> {
         }
     }
 
+    /// How much more easily it would be moved if drives and dampers did not resist, 1/kg.
+    #[inline(always)]
+    fn slack(&self, end: &ConstraintEnd) -> f64 {
+        match self.cliques.get(end.tree) {
+            Clique::Tree(workspace) => {
+                let node = self.effective_mass.node(workspace.nodes.start + end.node);
+                node.slack(&workspace.kin.frames[end.node].rot, end.arm)
+            }
+            Clique::Soft(_) => 0.0,
+        }
+    }
+
     /// What the regularisation of a contact is taken from, see [`lanes::stiff_mobility`].
     #[inline(always)]
     fn stiff_mobility(&self, ends: &[Option<ConstraintEnd>; 2], w: f64) -> f64 {
-        let Some(end) = ends[0].or(ends[1]) else { return w };
-        let Some(heaviest) = self.heaviest.get(end.tree) else { return w };
-        lanes::stiff_mobility(w, *heaviest)
+        let slack = ends.iter().flatten().fold(0.0, |sum, end| sum + self.slack(end));
+        let heaviest = ends[0].or(ends[1]).and_then(|end| self.heaviest.get(end.tree));
+        lanes::stiff_mobility(w, slack, heaviest.copied().unwrap_or(f64::INFINITY))
     }
 
     /// Up to which speed a near-rigid contact that starts violated is righted, m/s.

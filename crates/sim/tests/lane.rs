@@ -4,7 +4,7 @@ mod common;
 
 use common::{BIPED, simulation};
 use models::characters::{self, Character, Options as CharacterOptions};
-use sapwood_sim::{ContactLaw, Options, Pd, Simulation};
+use sapwood_sim::{ContactLaw, Options, Pd, Simulation, State};
 use support::SplitMix64;
 
 /// Velocities differ by no more than this share of the greatest change of one in the step.
@@ -72,6 +72,31 @@ fn largest(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
+/// Steps both from a state: the largest difference of velocities, of the greatest change of one.
+fn step_both(before: &State, s: &mut Simulation, all: &mut Simulation) -> f64 {
+    for of in [&mut *s, &mut *all] {
+        of.state_mut().clone_from(before);
+        of.step().unwrap();
+        assert!(of.stats().unsettled == 0 && of.stats().residual.max(of.stats().friction_residual) <= AGREEMENT);
+    }
+    let (v, v_all) = (&s.state().v, &all.state().v);
+    let error = largest(v, v_all) / largest(v_all, &before.v).max(9.81 * s.timestep());
+    if error.is_nan() { f64::INFINITY } else { error }
+}
+
+/// The same difference where it is small. Else both meet Coulomb's law, which has several solutions there, and which one is found depends on
+/// where the search begins: the difference from the same state without what is remembered. `s` is left as it was.
+fn error_from_afresh(error: f64, mut before: State, s: &mut Simulation, all: &mut Simulation) -> f64 {
+    if error <= AGREEMENT {
+        return error;
+    }
+    let after = s.state().clone();
+    before.forget_past();
+    let afresh = step_both(&before, s, all);
+    s.state_mut().clone_from(&after);
+    afresh
+}
+
 #[test]
 fn pd_control_is_that_of_the_step_for_all_models() {
     for rate in [30.0, 120.0] {
@@ -84,16 +109,11 @@ fn pd_control_is_that_of_the_step_for_all_models() {
             for _ in 0..400 {
                 control(&mut pd, &s, effort);
                 s.state_mut().pd.clone_from(&pd);
-                all.state_mut().restore(&s.state().to_bytes()).unwrap();
-                let before = s.state().v.clone();
-                s.step().unwrap();
-                all.step().unwrap();
-                let (v, v_all) = (&s.state().v, &all.state().v);
-                let error = largest(v, v_all) / largest(v_all, &before).max(9.81 / rate);
-                others += usize::from(error.is_nan() || error > AGREEMENT);
-                in_lane += usize::from(v != v_all);
+                let before = s.state().clone();
+                let error = step_both(&before, &mut s, &mut all);
+                in_lane += usize::from(s.state().v != all.state().v);
                 pushing += usize::from(s.stats().active_contacts > 0);
-                assert!(s.stats().residual <= AGREEMENT);
+                others += usize::from(error_from_afresh(error, before, &mut s, &mut all) > AGREEMENT);
             }
             println!("{rate} Hz, up to {effort}: {in_lane} in the lane, {others} differ, {pushing} push");
             assert!(in_lane > 150 && others == 0 && pushing > 100, "{rate}, {effort}: {in_lane} {others} {pushing}");
@@ -158,15 +178,12 @@ fn friction_is_that_of_the_step_for_all_models() {
             if step % 25 == 0 {
                 push(&mut s, &mut random, 40.0);
             }
-            all.state_mut().restore(&s.state().to_bytes()).unwrap();
-            let before = s.state().v.clone();
-            s.step().unwrap();
-            all.step().unwrap();
-            let (v, v_all) = (&s.state().v, &all.state().v);
-            let error = largest(v, v_all) / largest(v_all, &before).max(9.81 * 0.004);
-            others += usize::from(error.is_nan() || error > AGREEMENT);
+            let before = s.state().clone();
+            let error = step_both(&before, &mut s, &mut all);
+            in_lane += usize::from(s.state().v != all.state().v);
+            let error = error_from_afresh(error, before, &mut s, &mut all);
+            others += usize::from(error > AGREEMENT);
             worst = worst.max(error);
-            in_lane += usize::from(v != v_all);
         }
         println!("{contact:?}: {in_lane} in the lane, {others} differ, by {worst:.1e} at most");
         assert!(in_lane > 500 && others == 0, "{contact:?}: {in_lane}, {others}, {worst}");

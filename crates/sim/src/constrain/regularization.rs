@@ -107,7 +107,7 @@ impl Regularization {
     #[inline]
     pub fn compliant(&self, compliance: Compliance, weight: RowWeight<f64>, size: f64) -> Compliant {
         if self.is_plain() {
-            return Compliant { of: self.of_step.law(&compliance, weight, size), is_midway: false };
+            return Compliant { of: self.of_step.law(&compliance, weight, size, 1.0), is_midway: false };
         }
         let (dt, w) = (self.of_step.dt, weight.w);
         let unseen = dt * (1.0 - self.theta.vq);
@@ -124,7 +124,7 @@ impl Regularization {
             }
             at_end = Compliance::NearRigid;
         }
-        let of = self.of_step.law(&at_end, weight, size);
+        let of = self.of_step.law(&at_end, weight, size, 1.0);
         // The acceleration of a reference is J v̇, without what rows turn by.
         let is_midway = matches!(at_end, Compliance::Reference(_));
         Compliant { of: RowLaw { per_rate: of.per_violation.mul_add(unseen, of.per_rate), ..of }, is_midway }

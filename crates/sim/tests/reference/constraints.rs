@@ -216,7 +216,7 @@ impl Assembly<'_> {
             let sines = weld.map_or(0.0, |scale| scale * quat.vector().norm());
             let size = distance.map_or(span.norm(), |distance| (span.norm() - distance).abs()).hypot(sines);
             let weight = |w: f64, is_turn: bool| Row { w, inverse: self.start.weights.of_equality(k, is_turn) };
-            let law = compliant(options, dt, equality.compliance, weight(w, false), size);
+            let law = compliant(options, dt, equality.compliance, weight(w, false), size, 1.0);
             let velocity = |of: &dyn Fn(&Pair) -> Vec3<f64>| {
                 columns.iter().zip(self.start.v).fold(Vec3::ZERO, |sum, (c, v)| sum + of(c) * *v)
             };
@@ -242,7 +242,7 @@ impl Assembly<'_> {
             all.push(part(Key::Equality(k, 0), &[x, y, z], &|c| c.lin, law.r, v_hat));
             let w = MEAN * nodes.iter().flatten().map(|node| self.mobility.of_turn(*node)).sum::<f64>();
             if weld.is_some() && w > 0.0 {
-                let law = compliant(options, dt, equality.compliance, weight(w, true), size);
+                let law = compliant(options, dt, equality.compliance, weight(w, true), size, 1.0);
                 let turn = match equality.compliance {
                     Compliance::Reference(_) => {
                         let angle = quat.rotation_vector();
@@ -294,7 +294,7 @@ impl Assembly<'_> {
         let w = self.sum_mobility(&row);
         let Key::Equality(index, _) = key else { panic!("a coupling is an equality") };
         let weight = Row { w, inverse: self.start.weights.of_equality(index, false) };
-        let law = compliant(self.start.options, self.start.dt, compliance, weight, violation.abs());
+        let law = compliant(self.start.options, self.start.dt, compliance, weight, violation.abs(), 1.0);
         let v_hat = law.v_hat(violation, dot(&row, self.start.v)).clamp(-law.fastest, law.fastest);
         let free = Law::Box([f64::NEG_INFINITY, f64::INFINITY]);
         Constraint { key, rows: vec![row], r: vec![law.r], v_hat: vec![v_hat], law: free, recovery: None, bound: 0.0 }
@@ -362,19 +362,21 @@ impl Assembly<'_> {
         islands
     }
 
-    /// What something heavy may lie upon is regularised by that: trees whose masses differ by more than 100 times.
-    fn stiff_mobility(&self, w: f64, node: usize, islands: &[usize]) -> f64 {
+    /// Regularisation goes by inertia, as far as drives do not make a point two and a half times as firm; what something heavy may lie upon is
+    /// regularised by that: trees whose masses differ by more than 100 times.
+    fn stiff_mobility(&self, [w, slack]: [f64; 2], node: usize, islands: &[usize]) -> f64 {
         let Start { model, bodies, .. } = *self.start;
         let nodes = &model.tree.nodes;
         let mass = |tree: usize| nodes[model.tree.trees[tree].clone()].iter().map(|n| n.inertia.mass).sum::<f64>();
         let masses: Vec<f64> = (0..model.tree.trees.len()).map(mass).collect();
         let (least, most) = masses.iter().fold((f64::INFINITY, 0.0_f64), |(l, m), x| (l.min(*x), m.max(*x)));
+        let free = w + slack.min(1.5 * w);
         if most <= 100.0 * least {
-            return w;
+            return free;
         }
         let island = islands[bodies.tree_of(node)];
         let heaviest = masses.iter().zip(islands).filter(|(_, of)| **of == island).map(|(m, _)| *m).fold(0.0, f64::max);
-        w.min(100.0 / (MEAN * heaviest)).max(1e-6 * w)
+        free.min(100.0 / (MEAN * heaviest)).max(1e-6 * w)
     }
 
     fn surface(&self, geoms: [usize; 2]) -> Material {
@@ -421,7 +423,8 @@ impl Assembly<'_> {
         let of_nodes = |of: &dyn Fn(usize, Vec3<f64>) -> f64| {
             nodes.iter().flatten().map(|node| of(*node, point - bodies.frames[*node].pos)).collect::<Vec<f64>>()
         };
-        let stiff = self.stiff_mobility(w, node, islands);
+        let slack = of_nodes(&|node, arm| mobility.slack(bodies, node, arm)).iter().sum::<f64>();
+        let stiff = self.stiff_mobility([w, slack], node, islands);
         let depth = self.spring_depth(geoms);
         let columns = self.relative(nodes, point);
         let rate = columns.iter().zip(self.start.v).map(|(c, v)| c.lin.dot(normal) * v).sum::<f64>();

@@ -1,5 +1,5 @@
 //! From compliance to regularisation R and bias v̂, as documented: `docs/time-stepping.md`, and Castro, Permenter, Han, *An Unconstrained
-//! Convex Formulation of Compliant Contact*. The default scheme takes dampers at the end of the step.
+//! Convex Formulation of Compliant Contact*. Dampers of constraints are taken at the mean of both ends of the step, where it resolves them.
 
 use std::f64::consts::PI;
 
@@ -39,7 +39,14 @@ pub fn spring_point(z: f64) -> [f64; 2] {
     [unresolved, 0.5 + 0.5 * unresolved]
 }
 
-pub fn compliant(options: &Options, dt: f64, compliance: Compliance, Row { w, inverse }: Row, size: f64) -> Compliant {
+/// What of a damping rate times dt is met at the beginning of the step: ½ where the step resolves it.
+fn damper_at_start(y: f64) -> f64 {
+    0.5 * y / (1.0 + y.powi(4))
+}
+
+/// The law of a row that pushes in a share of the step.
+pub fn compliant(options: &Options, dt: f64, compliance: Compliance, row: Row, size: f64, share: f64) -> Compliant {
+    let w = row.w;
     let period = options.beta / (2.0 * PI);
     let rigid = Compliant {
         r: period * period * w,
@@ -50,19 +57,22 @@ pub fn compliant(options: &Options, dt: f64, compliance: Compliance, Row { w, in
     let (stiffness, relaxation) = match compliance {
         Compliance::NearRigid => return rigid,
         Compliance::Physical { stiffness, relaxation } => (stiffness, relaxation),
-        Compliance::Reference(reference) => return of_reference(dt, &reference, Row { w, inverse }, size),
+        Compliance::Reference(reference) => return of_reference(dt, &reference, row, size, share),
     };
     let [first, second] = spring_point(dt * dt * stiffness * w);
     // −k (φ + τ φ̇) with φ₀ + dt (first v₀ + second (v − v₀)).
-    let time = second * dt + relaxation;
+    let rate = dt * stiffness * w;
+    let at_start = damper_at_start(rate * relaxation * share) / rate;
+    let time = second * dt + relaxation * share - at_start;
     let r = 1.0 / (dt * stiffness * time);
-    let (per_violation, per_rate) = (-1.0 / time, -dt * (first - second) / time);
+    let (per_violation, per_rate) = (-1.0 / time, -(dt * (first - second) + at_start) / time);
     // No constraint is stiffer than the step resolves.
     if r > rigid.r { Compliant { r, per_violation, per_rate, fastest: f64::INFINITY } } else { rigid }
 }
 
-/// MuJoCo's row, R f = −b ṙ − d k r − r̈, with ṙ and r̈ at the end of the step and r where springs are taken.
-fn of_reference(dt: f64, reference: &multibody::Reference, Row { w, inverse }: Row, size: f64) -> Compliant {
+/// MuJoCo's row, R f = −b ṙ − d k r − r̈, with r̈ at the end of the step and r where springs are taken.
+fn of_reference(dt: f64, reference: &multibody::Reference, row: Row, size: f64, share: f64) -> Compliant {
+    let Row { w, inverse } = row;
     let [d0, d1, width, middle, power] = reference.solimp;
     let x = if width > 0.0 { (size / width).min(1.0) } else { 1.0 };
     let y = if x < middle {
@@ -80,11 +90,13 @@ fn of_reference(dt: f64, reference: &multibody::Reference, Row { w, inverse }: R
     };
     let r = inverse * (1.0 - d) / d;
     let [first, second] = spring_point(dt * dt * d * d * k);
-    let whole = 1.0 + dt * b + second * dt * dt * d * k;
+    let damper = dt * b * share;
+    let at_start = damper_at_start(damper);
+    let whole = 1.0 + damper - at_start + second * dt * dt * d * k;
     Compliant {
         r: (r / whole).max(1e-7 * w),
         per_violation: -dt * d * k / whole,
-        per_rate: (1.0 - dt * dt * d * k * (first - second)) / whole,
+        per_rate: (1.0 - at_start - dt * dt * d * k * (first - second)) / whole,
         fastest: f64::INFINITY,
     }
 }
@@ -96,7 +108,9 @@ impl Compliant {
 }
 
 pub fn one_sided(options: &Options, dt: f64, compliance: Compliance, row: Row, gap: f64, rate: f64) -> OneSided {
-    let law = compliant(options, dt, compliance, row, gap.abs());
+    // Half a step before and after its beginning positions go from gap − ½ dt rate to gap + ½ dt rate: the share of them that are below 0.
+    let share = if rate < 0.0 { (0.5 - gap / (-rate * dt)).clamp(0.0, 1.0) } else { 1.0 };
+    let law = compliant(options, dt, compliance, row, gap.abs(), share);
     let mut v_hat = law.v_hat(gap, rate).min(law.fastest);
     if gap >= 0.0 && matches!(compliance, Compliance::Reference(_)) {
         // What is not there yet is not stopped before it is.
@@ -168,6 +182,14 @@ impl Mobility {
         let trace: f64 = axes.iter().map(|e| Self::along(block, arm, *e)).sum();
         // No arm counts as shorter than a hundredth of the extent.
         PER_TRACE * trace.max(Self::trace(block, 0..3) * (0.01 * extent).powi(2))
+    }
+
+    /// How much more it would be if Λ were the armature alone.
+    pub fn slack(&self, bodies: &Bodies<'_>, node: usize, arm: Vec3<f64>) -> f64 {
+        let arm = bodies.frames[node].rot.transpose_mul(arm);
+        let axes = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
+        let trace = |block: &Matrix| axes.iter().map(|e| Self::along(block, arm, *e)).sum::<f64>();
+        PER_TRACE * (trace(&self.bare[node]) - trace(&self.blocks[node])).max(0.0)
     }
 
     /// The same of the rotation of a node; 0 where it cannot turn.
