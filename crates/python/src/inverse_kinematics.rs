@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use spatial::{Pose, Quat, Vec3};
 
-use crate::arguments::{Rows, check_scalar, configuration, elements, numbers, positive, vector, with_axis};
+use crate::arguments::{Rows, check_scalar, configuration, elements, numbers, positive, vector, whole, with_axis};
 use crate::model::{Model, a_model};
 use crate::names::{self, Kind};
 use crate::results;
@@ -33,8 +33,8 @@ pub fn inverse_kinematics<'py>(
     joints: Option<&Bound<'py, PyAny>>,
     reference: Option<&Bound<'py, PyAny>>,
     tolerance: f64,
-    max_iterations: usize,
-    restarts: usize,
+    #[pyo3(from_py_with = whole)] max_iterations: i64,
+    #[pyo3(from_py_with = whole)] restarts: i64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let model = a_model(model)?;
     let model = model.get();
@@ -45,8 +45,8 @@ pub fn inverse_kinematics<'py>(
         joints: joints.map(|joints| elements(joints, inner.joints.len(), joint)).transpose()?,
         reference: reference.map(|q| configuration("reference", q, inner)).transpose()?,
         tolerance: positive("tolerance", tolerance)?,
-        max_iterations,
-        restarts,
+        max_iterations: count_of("max_iterations", max_iterations)?,
+        restarts: count_of("restarts", restarts)?,
     };
     let starts = q0.map(|q0| Rows::configurations("q0", q0, inner)).transpose()?;
     let mut count = starts.as_ref().and_then(|rows| rows.count);
@@ -75,6 +75,10 @@ pub fn inverse_kinematics<'py>(
         return Err(watch.interrupted());
     }
     results_of(py, found, count, inner.nq())
+}
+
+fn count_of(name: &str, value: i64) -> PyResult<usize> {
+    usize::try_from(value).map_err(|_| PyValueError::new_err(format!("{name} is {value}: expected 0 or more")))
 }
 
 fn results_of(
