@@ -144,6 +144,24 @@ class _LiveParameters(ABC):
         self._write("rolling_frictions", value)
 
     @property
+    def solref(self) -> NDArray[np.float64]:
+        """``solref`` of the geoms, (ngeom, 2), as MJCF has it; 0 of near-rigid geoms, which stay so."""
+        return self._array("solref").view()
+
+    @solref.setter
+    def solref(self, value: ArrayLike) -> None:
+        self._write("solref", value)
+
+    @property
+    def solimp(self) -> NDArray[np.float64]:
+        """``solimp`` of the geoms, (ngeom, 5), as MJCF has it; 0 of near-rigid geoms, which stay so."""
+        return self._array("solimp").view()
+
+    @solimp.setter
+    def solimp(self, value: ArrayLike) -> None:
+        self._write("solimp", value)
+
+    @property
     def geom_sizes(self) -> NDArray[np.float64]:
         """Sizes of the geoms, (ngeom, 3), as MJCF has them; masses stay.
 
@@ -324,7 +342,7 @@ class BatchParameters(_LiveParameters):
 
     ``batch.parameters.masses[3, 1] *= 2`` acts from the next step on; resets leave it. An array costs nothing before it
     is first asked for; from then on each step compares it with what it was. Worlds with parameters of their own stay in
-    vector lanes but where lanes cannot: geoms of other sizes, places or bits, other anchors of equality constraints,
+    vector lanes but where lanes cannot: geoms of other sizes, places, bits or ``solref``, other anchors of equalities,
     friction, springs, limits or gear inertia where the model has none. Those are stepped one by one beside the others,
     which a ``PerformanceWarning`` says.
     """
@@ -368,6 +386,8 @@ NAMES = (
     "frictions",
     "torsional_frictions",
     "rolling_frictions",
+    "solref",
+    "solimp",
     "geom_sizes",
     "geom_positions",
     "geom_quaternions",

@@ -274,6 +274,18 @@ class StepJacobians(_Jacobians):
         return self
 
 
+class SensorJacobians(NamedTuple):
+    """The derivative of what sensors show: δy = C δx + D δctrl with x = (δq, δv)."""
+
+    C: NDArray[np.float64]
+    """∂y/∂(q, v), (nsensordata, 2 nv); positions as velocities that lead to them in unit time."""
+    D: NDArray[np.float64]
+    """∂y/∂ctrl, (nsensordata, nu)."""
+
+    def __repr__(self) -> str:
+        return _brief(self, self._fields)
+
+
 class StepGradients(NamedTuple):
     """Gradients of a cost with respect to what a step starts from, one row for each world of a batch."""
 
@@ -423,6 +435,10 @@ class Parameters(NamedTuple):
     """Greatest torques about the normal over normal force, (ngeom,), m; where a geom resists spinning."""
     rolling_frictions: NDArray[np.float64]
     """Greatest torques about a tangent over normal force, (ngeom,), m; where a geom resists rolling."""
+    solref: NDArray[np.float64]
+    """``solref`` of the geoms, (ngeom, 2), as MJCF has it; 0 of near-rigid geoms, which stay so."""
+    solimp: NDArray[np.float64]
+    """``solimp`` of the geoms, (ngeom, 5), as MJCF has it; 0 of near-rigid geoms, which stay so."""
     geom_sizes: NDArray[np.float64]
     """Sizes of the geoms, (ngeom, 3), as MJCF has them; masses stay.
 
@@ -503,6 +519,8 @@ class ParameterArrays(TypedDict, total=False):
     frictions: ArrayLike
     torsional_frictions: ArrayLike
     rolling_frictions: ArrayLike
+    solref: ArrayLike
+    solimp: ArrayLike
     geom_sizes: ArrayLike
     geom_positions: ArrayLike
     geom_quaternions: ArrayLike

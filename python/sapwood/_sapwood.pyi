@@ -3,7 +3,7 @@
 # Properties by name are of many types.
 # ruff: noqa: ANN401
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, Generic, Literal, TypeVar, final, overload
 
@@ -29,6 +29,7 @@ from sapwood._results import (
     Poses,
     RayHit,
     RayHits,
+    SensorJacobians,
     SoftProperties,
     Solution,
     SpdSolution,
@@ -310,7 +311,7 @@ class Model:
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> NDArray[np.float64]:
         """The forces tau = M a + bias, (nv,), in time linear in the number of bodies.
 
-        Contact, joint limits, damping, springs and friction are not in it, unlike in MuJoCo's ``mj_inverse``.
+        Contact, joint limits, damping, springs and friction are not in it: ``Simulation.inverse_dynamics`` has them.
         """
 
     def forward_kinematics(self, q: ArrayLike) -> Poses:
@@ -1126,6 +1127,30 @@ class Simulation:
             ValueError: When not one of body, site and geom is given, or the point has a wrong shape.
         """
 
+    def inverse_dynamics(self, acceleration: ArrayLike) -> NDArray[np.float64]:
+        """The forces, (nv,), that added to ``applied_force`` give the next step this acceleration, (nv,).
+
+        Contacts, limits, friction, springs, dampers, actuators and PD control act as they do at the end of that step:
+        what ``mj_inverse`` gives, less what already acts. Zero for the acceleration that the step has anyway. The
+        simulation stays as it is. Where constraints start violated, what rights them is that of the step without
+        these forces.
+
+        Raises:
+            SimulationError: When the step fails, or under the options that ``step_jacobians`` refuses.
+            ValueError: When the state or an input is not finite, or the acceleration has a wrong shape.
+        """
+
+    def sensor_jacobians(self) -> SensorJacobians:
+        """The derivative of ``sensordata`` with respect to the present state and the controls.
+
+        Sensors of accelerations and forces are those after ``forward()``. Differences of whole steps, 4 nv + 2 nu of
+        them; the simulation stays as it is. x is that of ``step_jacobians``.
+
+        Raises:
+            SimulationError: When a step fails.
+            ValueError: When the state or an input is not finite.
+        """
+
     def center_of_mass(self, body: str | int | BodyView | None = None) -> NDArray[np.float64]:
         """The centre of mass of the model, or of a body and all that hangs on it, (3,), m.
 
@@ -1473,6 +1498,18 @@ class BodyView:
     @property
     def parent(self) -> BodyView:
         """The body that it hangs on; the world hangs on itself."""
+
+    def follow(self, motion: Callable[[float], ArrayLike | tuple[ArrayLike, ArrayLike]] | None) -> None:
+        """Be where a function of time says, from the next step on; None ends that. Of bodies with ``mocap`` alone.
+
+        It is called before each step with the time at its end, s, and returns the position there, (3,), m, or that
+        and the orientation, (4,), w x y z. What the body touches is carried at the velocity of the motion. Copies
+        of the simulation, states and pickles do not have it; ``advance_to`` and ``trajectory`` refuse.
+
+        Raises:
+            AttributeError: When the body moves by its joints or is fixed.
+            TypeError: When the motion is not a function.
+        """
 
     @property
     def contact_force(self) -> NDArray[np.float64]:

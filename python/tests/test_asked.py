@@ -153,3 +153,78 @@ def test_states_as_arrays_are_positions_velocities_and_inputs() -> None:
     np.testing.assert_allclose(other.q, sim.q, atol=1e-7)
     with pytest.raises(ValueError, match="state"):
         other.restore(numbers[:-1])
+
+
+LIMITED = """<mujoco><option timestep="1e-5"/><default><geom condim="1" solref=".02 1" solimp=".9 .95 .001 .5 2"/>
+  <joint solreflimit=".02 1" solimplimit=".9 .95 .001 .5 2"/></default>
+  <worldbody><geom type="plane" size="0 0 1"/>
+  <body pos="0 0 .0995"><joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>
+    <geom type="sphere" size=".1" mass="2"/></body>
+  <body pos="1 0 1"><joint name="hinge" axis="0 1 0" range="-90 10" damping=".3" stiffness="2"/>
+    <geom type="capsule" fromto="0 0 0 .4 0 0" size=".02" mass="1"/></body>
+  </worldbody></mujoco>"""
+
+
+def test_inverse_dynamics_are_mujocos_where_steps_are_short() -> None:
+    m = mujoco.MjModel.from_xml_string(LIMITED)
+    d = mujoco.MjData(m)
+    sim = sw.Simulation(sw.load(LIMITED))
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        d.qpos[:] = sim.q[:] = [0.3, rng.uniform(-1e-3, 1e-3), 0.1745 + rng.uniform(-0.01, 0.01)]
+        d.qvel[:] = sim.v[:] = rng.uniform(-0.05, 0.05, 3)
+        d.qacc[:] = a = rng.uniform(-2, 2, 3)
+        mujoco.mj_inverse(m, d)
+        np.testing.assert_allclose(sim.inverse_dynamics(a), d.qfrc_inverse, rtol=2e-3, atol=2e-3)
+
+
+def test_inverse_dynamics_lead_to_the_acceleration() -> None:
+    sim = sw.Simulation(sw.load(BOX), tolerance=1e-12)
+    sim.ctrl[0] = 30
+    sim.step(50)
+    a = np.zeros(sim.model.nv)
+    a[[0, 2, 6]] = [1.0, 0.5, -20.0]
+    forces = sim.inverse_dynamics(a)
+    np.testing.assert_allclose(forces[:3], [2.0, 0, 2 * (9.81 + 0.5)], atol=1e-6)  # it lifts off: nothing holds it
+    sim.applied_force[:] += forces
+    sim.step()
+    np.testing.assert_allclose(sim.acceleration, a, atol=1e-5)
+    with pytest.raises(ValueError, match="acceleration has shape"):
+        sim.inverse_dynamics([1.0])
+
+
+SENSORS = """<mujoco><option timestep="1e-4"/><worldbody>
+  <body pos="0 0 1"><joint name="a" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .4 0 0" size=".02" mass="1"/>
+    <body pos=".4 0 0"><joint name="b" axis="0 1 .3"/><geom type="capsule" fromto="0 0 0 .2 .1 0" size=".02" mass=".5"/>
+      <site name="tip" pos=".2 .03 0"/></body></body>
+  </worldbody><actuator><motor name="push" joint="a" gear="2"/><motor joint="b"/></actuator>
+  <sensor><jointpos joint="a"/><jointvel joint="b"/><framepos objtype="site" objname="tip"/><gyro site="tip"/>
+  <accelerometer site="tip"/><actuatorfrc actuator="push"/></sensor></mujoco>"""
+
+
+def test_sensor_jacobians_are_mujocos() -> None:
+    m = mujoco.MjModel.from_xml_string(SENSORS)
+    d = mujoco.MjData(m)
+    sim = sw.Simulation(sw.load(SENSORS))
+    d.qpos[:] = sim.q[:] = [0.4, -0.7]
+    d.qvel[:] = sim.v[:] = [0.5, 1.2]
+    d.ctrl[:] = sim.ctrl[:] = [1.0, -0.5]
+    n = m.nsensordata
+    c, e = np.zeros((n, 4)), np.zeros((n, 2))
+    mujoco.mjd_transitionFD(m, d, 1e-6, True, None, None, c, e)
+    before = sim.state()
+    jacobians = sim.sensor_jacobians()
+    assert sim.state() == before
+    np.testing.assert_allclose(jacobians.C, c, atol=1e-3 * np.abs(c).max())
+    np.testing.assert_allclose(jacobians.D, e, atol=1e-3 * np.abs(e).max())
+
+
+def test_a_touch_sensor_shows_what_a_motor_presses() -> None:
+    sim = sw.Simulation(
+        sw.load("""<mujoco><worldbody><geom type="plane" size="0 0 1"/>
+  <body pos="0 0 .1"><joint name="z" type="slide" axis="0 0 1"/><geom type="box" size=".1 .1 .1" mass="2"/>
+  <site name="foot" type="box" size=".2 .2 .2"/></body></worldbody>
+  <actuator><motor joint="z" gear="-3"/></actuator><sensor><touch site="foot"/></sensor></mujoco>""")
+    )
+    sim.step(100)
+    np.testing.assert_allclose(sim.sensor_jacobians().D, [[3.0]], rtol=1e-4)  # the ground yields

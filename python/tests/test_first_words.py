@@ -94,6 +94,103 @@ def test_the_names_of_the_table_exist(sim: sw.Simulation) -> None:
                 assert hasattr(sim.parameters, name), words
 
 
+# All that the tables name, and where snippets that are typed otherwise differ.
+WORLD = """<mujoco><worldbody><camera name="camera" pos="0 -2 1" xyaxes="1 0 0 0 0 1"/>
+  <geom type="plane" size="0 0 1"/>
+  <body name="b" pos="0 0 .2"><freejoint/><geom name="g" type="box" size=".1 .1 .1"/><site name="s"/></body>
+  <body name="arm" pos="1 0 1"><joint name="j" axis="0 1 0"/>
+    <geom name="h" type="capsule" fromto="0 0 0 .3 0 0" size=".02"/></body>
+  <body name="hand" mocap="true" pos="-1 0 1"><geom size=".05"/></body>
+  </worldbody><tendon><fixed name="rope"><joint joint="j" coef="1"/></fixed></tendon>
+  <actuator><position name="m" joint="j" kp="2"/></actuator>
+  <equality><weld name="grasp" body1="hand" body2="b" active="false"/></equality>
+  <sensor><gyro name="gyro" site="s"/></sensor><keyframe><key name="k" qpos="0 0 .5 1 0 0 0 .1"/></keyframe></mujoco>"""
+
+OTHERWISE = {
+    "sim.body(name)": "sim.body(b)",
+    "sim.bias_acceleration(b, point=p)": "sim.bias_acceleration(b, point=place)",
+    "sim.distance(a, b)": 'sim.distance("g", "h")',
+    "sim.inverse_dynamics(a)": "sim.inverse_dynamics(v)",
+    "sim.jacobian(b, point=p)": "sim.jacobian(b, point=place)",
+    "sim.joint(name)": "sim.joint(j)",
+    "sim.rays(…)": "sim.rays(origin, [[0.0, 0, -1], [1.0, 0, 0]])",
+    "sim.sensor(s).value": 'sim.sensor("gyro").value',
+    "sim.site(name)": "sim.site(s)",
+    "sim.step(n)": "sim.step(2)",
+    "sim.advance_to(t)": "sim.advance_to(sim.time + 0.01)",
+    "sim.tendon(t).jacobian": 'sim.tendon("rope").jacobian',
+    "sim.tendon(t).velocity": 'sim.tendon("rope").velocity',
+    "model.body_index(name)": "model.body_index(b)",
+    "model.inverse_dynamics(q, v, a)": "model.inverse_dynamics(q, v, v)",
+    "sw.inverse_kinematics(model, sw.PoseTarget(b, position=p)": (
+        'sw.inverse_kinematics(model, sw.PoseTarget("arm", position=[1, 0, 1]))'
+    ),
+    "sw.inverse_kinematics(model, targets)": 'sw.inverse_kinematics(model, [sw.PoseTarget("arm", position=[1, 0, 1])])',
+    "sw.load(file, package_path=…)": 'sw.load(file, package_path=".")',
+    "sw.load(s)": "sw.load(text)",
+    "sw.Simulation(model, timestep=…)": "sw.Simulation(model, timestep=0.01)",
+    "sw.view(sim)": "sw.view",  # it shows a page and waits
+    "sw.view(sim, run=False)": "sw.view",
+}
+
+
+def test_every_row_of_the_tables_is_typed(tmp_path: Path) -> None:
+    spatial = pytest.importorskip("scipy.spatial.transform")
+    model = sw.load(WORLD)
+    sim = sw.Simulation(model)
+    file = tmp_path / "world.xml"
+    file.write_text(WORLD)
+    names: dict[str, Any] = {"sim": sim, "sw": sw, "model": model, "np": np, "text": WORLD, "p": file, "file": file}
+    names |= {
+        "a": "m",
+        "b": "b",
+        "g": "g",
+        "j": "j",
+        "s": "s",
+        "name": "grasp",
+        "i": 0,
+        "k": "k",
+        "n": 2,
+        "dt": 0.01,
+        "kp": 1.0,
+        "kd": 0.1,
+    }
+    names |= {"q": sim.q.copy(), "q0": sim.q.copy(), "q1": sim.q.copy(), "v": sim.v.copy(), "dv": sim.v.copy()}
+    names |= {"tau": np.zeros(model.nv), "target": sim.q.copy(), "state": sim.state(), "path": tmp_path / "again.xml"}
+    names |= {"place": [0.0, 0, 0], "origin": [0.0, 0, 3], "direction": [0.0, 0, -1]}
+    names |= {"width": 32, "height": 24, "w": 32, "h": 24, "camera": "camera"}
+    options = {*sim.options, "package_path", "floating_base", "ground", "actuators"}
+    typed, excused = 0, []
+    for engine, rows in _first_words.ENGINES.values():
+        for theirs, words in rows.items():
+            snippets = first_words.CODE.findall(words)
+            if "Rotation" in words:
+                spatial.Rotation.from_quat([1.0, 0, 0, 0], scalar_first=True)
+            elif words.endswith("="):
+                assert words[:-1] in options, (engine, theirs)
+            elif "gymnasium.make" in words:
+                gymnasium = pytest.importorskip("gymnasium")
+                import sapwood.gym  # noqa: F401
+
+                names["gymnasium"] = gymnasium
+            elif not snippets:
+                excused.append(theirs)
+                continue
+            for snippet in snippets:
+                try:
+                    eval(OTHERWISE.get(snippet, snippet), dict(names))
+                except Exception as error:
+                    raise AssertionError(f"{engine}: {theirs}: {snippet}: {error}") from error
+            typed += 1
+    # What is left has no equal because nothing is to be done, or a step that fails says it.
+    assert all("not needed" in words or "SimulationError" in words for words in (_words(x) for x in excused)), excused
+    assert typed > 250
+
+
+def _words(theirs: str) -> str:
+    return next(rows[theirs] for _, rows in _first_words.ENGINES.values() if theirs in rows)
+
+
 @pytest.mark.parametrize("name", _first_words.ENGINES)
 def test_pages_have_the_table(name: str) -> None:
     text = (first_words.PAGES / f"{name}.md").read_text()

@@ -111,3 +111,33 @@ def test_activations_are_refused() -> None:
     )
     with pytest.raises(ValueError, match="activations, for which a step has no derivative"):
         Steps(sw.Batch(sw.load(text), 1))
+
+
+def test_a_simulation_is_differentiated_as_a_world_of_a_batch() -> None:
+    from sapwood.interop._steps import Steps
+
+    of = batch()
+    sim = sw.Simulation(of.model, tolerance=1e-12)
+    numbers = start(of)
+    ends = Steps(of).step(*numbers)
+    grads = [np.cos(ends[0]), 2 * ends[1]]
+    of_worlds = Steps(of).backward(*numbers, ends[0], grads[0], grads[1])
+    for k in range(2):
+        q, v, ctrl = (x[k] for x in numbers)
+        alone = Steps(sim).step(q, v, ctrl)
+        for end, of_world in zip(alone, ends, strict=True):
+            np.testing.assert_allclose(end, of_world[k], rtol=1e-8, atol=1e-9)
+        found = Steps(sim).backward(q, v, ctrl, alone[0], grads[0][k], grads[1][k])
+        for gradient, of_world in zip(found, of_worlds, strict=True):
+            np.testing.assert_allclose(gradient, of_world[k], rtol=1e-6, atol=1e-7)
+
+
+def test_a_simulation_in_torch() -> None:
+    torch = pytest.importorskip("torch")
+    from sapwood.interop import torch as interop
+
+    of = batch()
+    sim = sw.Simulation(of.model, tolerance=1e-12)
+    tensors = [torch.tensor(x[0], requires_grad=True) for x in start(of)]
+    assert torch.autograd.gradcheck(lambda *x: interop.step(sim, *x), tensors, eps=1e-5, atol=2e-4, rtol=1e-4)
+    assert interop.view(sim).q.data_ptr() == sim.q.ctypes.data

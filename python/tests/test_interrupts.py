@@ -86,6 +86,10 @@ call = lambda: batch.rollout(None, None, np.zeros((20, 100, 0)), skip=10**6)
 batch, simulation = sw.Batch(sw.load(chain(100)), 1000, threads=2, scheme="symplectic-euler"), None
 call = batch.step_jacobians
 """,
+    "a picture": """
+simulation, is_moving = sw.Simulation(sw.load(flat(3))), False
+call = lambda: simulation.render(8192, 8192)
+""",
     "load": """
 simulation, text = None, flat(100_000)
 call = lambda: [sw.load(text) for _ in range(100)]

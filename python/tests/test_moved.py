@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import mujoco
 import numpy as np
 import pytest
@@ -118,3 +120,49 @@ def test_pictures_show_where_bodies_are_moved_to() -> None:
     sim.step()
     assert column() > 60
     assert sw.Renderer(model, 100, 100).render(sim.q, camera=camera).shape == (100, 100, 3)
+
+
+def test_a_body_follows_a_function() -> None:
+    model = sw.load("""<mujoco><option timestep="0.004"/><worldbody><geom type="plane" size="0 0 1"/>
+      <body name="lift" mocap="true" pos="0 0 .5"><geom type="box" size=".3 .3 .05"/></body>
+      <body name="crate" pos="0 0 .65"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
+      </worldbody></mujoco>""")
+    sim, twin = sw.Simulation(model), sw.Simulation(model)
+
+    def height(t: float) -> float:
+        return 0.5 + 0.1 * (1 - math.cos(2 * t))
+
+    sim.body("lift").follow(lambda t: [0.05 * t, 0, height(t)])
+    sim.step(200)
+    for _ in range(200):
+        t = twin.time + twin.timestep
+        twin.body("lift").position = [0.05 * t, 0, height(t)]
+        twin.step()
+    np.testing.assert_array_equal(sim.q, twin.q)
+    np.testing.assert_allclose(sim.body("lift").position, [0.05 * 0.8, 0, height(0.8)], atol=1e-12)
+    np.testing.assert_allclose(sim.body("crate").position, [0.05 * 0.8, 0, height(0.8) + 0.15], atol=2e-3)
+    with pytest.raises(ValueError, match="bodies follow motions"):
+        sim.advance_to(2.0)
+    half = [np.sqrt(0.5), 0, 0, np.sqrt(0.5)]
+    sim.body("lift").follow(lambda _: ([0, 0, 0.5], half))
+    sim.step()
+    np.testing.assert_allclose(sim.body("lift").quaternion, half)
+    sim.body("lift").follow(None)
+    sim.advance_to(1.0)
+    with pytest.raises(AttributeError, match="moves by its joints"):
+        sim.body("crate").follow(lambda t: [0, 0, t])
+    with pytest.raises(TypeError, match="expected a function of time"):
+        sim.body("lift").follow([0, 0, 1])  # type: ignore[arg-type]
+    sim.body("lift").follow(lambda _: [1.0])
+    with pytest.raises(ValueError, match="position has shape"):
+        sim.step()
+
+
+def test_what_is_written_into_no_controls_is_answered() -> None:
+    model = sw.load("""<mujoco><worldbody><body><joint axis="0 1 0"/><geom size=".1"/></body></worldbody></mujoco>""")
+    sim, batch = sw.Simulation(model), sw.Batch(model, 2)
+    for owner in (sim, batch):
+        with pytest.warns(UserWarning, match="the model has no actuators"):
+            owner.ctrl[:] = 0.5
+        owner.ctrl[:] = np.zeros(0)
+        assert owner.ctrl.size == 0

@@ -8,13 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use geometry::Scene;
 use lanes::{Bundle, GroupMemory, LaneStats, Lanes, Numbers, Plan, put};
 use multibody::Model;
-use sim::{Options, Simulation, SimulationError, State, TraceNeeds};
+use sim::{Options, OwnModel, Simulation, SimulationError, State, TraceNeeds};
 use spatial::{F32x8, F32x16, F64x4, F64x8};
 use support::Interrupt;
 
 use crate::Precision;
 use crate::arrays::{Arrays, Worlds};
-use crate::own::OwnModel;
 use fallback::{FallbackStats, Past, Why, report, step_one};
 pub(crate) use width::{fastest, widest};
 
@@ -390,10 +389,7 @@ fn stepper<'a>(
 ) -> Result<&'a mut Simulation, SimulationError> {
     match own {
         Some(own) if is_alone => return own.simulation(),
-        Some(own) => {
-            let (model, scene) = own.of.get();
-            one.go_to_model(model, scene)?;
-        }
+        Some(own) => one.go_to_own(&own.of)?,
         None => one.go_to_model(model, scene)?,
     }
     Ok(one)

@@ -28,7 +28,6 @@
 mod arrays;
 mod batch;
 mod group;
-mod own;
 mod placements;
 mod precision;
 

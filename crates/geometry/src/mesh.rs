@@ -1,5 +1,6 @@
 //! Triangle meshes and height fields: construction with every check that later code relies on.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use parry3d_f64::math::Vector;
@@ -192,6 +193,11 @@ impl HeightField {
     }
 }
 
+/// How much farther out the farthest points are taken to be, relative to the size of all. Points that stand out of a face by less are lost.
+const HOLLOW: f64 = 1e-9;
+/// By how much points are moved at random, relative to that size: round-off is a ten thousandth of it.
+const ROUGH: f64 = 1e-12;
+
 /// Vertices and triangles.
 type Surface = (Vec<Vec3<f64>>, Vec<[u32; 3]>);
 
@@ -201,12 +207,29 @@ fn convex_hull(vertices: &[Vec3<f64>]) -> Option<Surface> {
     if points.len() < 4 || is_flat(&points) {
         return None;
     }
-    let points: Vec<_> = points.iter().map(|p| Vector::new(p.x, p.y, p.z)).collect();
+    let dented: Vec<_> = without_flat_faces(&points).map(|p| Vector::new(p.x, p.y, p.z)).collect();
+    let bits = |p: &Vector| [p.x, p.y, p.z].map(f64::to_bits);
+    let place_of: HashMap<_, _> = dented.iter().enumerate().map(|(i, p)| (bits(p), i)).collect();
     // The library asserts its own invariants, which round-off can break on nearly flat sets; to the caller that
     // is one more set of points without a usable hull.
-    let (vertices, triangles) = catch_unwind(AssertUnwindSafe(|| try_convex_hull(&points).ok())).ok()??;
-    let vertices: Vec<_> = vertices.iter().map(|p| Vec3::new(p.x, p.y, p.z)).collect();
+    let (vertices, triangles) = catch_unwind(AssertUnwindSafe(|| try_convex_hull(&dented).ok())).ok()??;
+    let vertices = vertices.iter().map(|p| place_of.get(&bits(p)).map(|i| points[*i])).collect::<Option<Vec<_>>>()?;
     (triangles.len() >= 4).then_some((vertices, triangles))
+}
+
+/// The points with flat faces slightly hollow and their rims slightly rough: of n points in one plane the library keeps n² numbers, and what
+/// lies within a face or an edge is no corner of the hull.
+fn without_flat_faces(points: &[Vec3<f64>]) -> impl Iterator<Item = Vec3<f64>> + '_ {
+    let bound =
+        |f: fn(f64, f64) -> f64| points.iter().fold(points[0], |a, b| Vec3::new(f(a.x, b.x), f(a.y, b.y), f(a.z, b.z)));
+    let (low, high) = (bound(f64::min), bound(f64::max));
+    let (centre, size) = ((low + high) * 0.5, (high - low).norm() * 0.5);
+    let mut random = support::SplitMix64(0);
+    points.iter().map(move |&p| {
+        let arm = p - centre;
+        let rough = Vec3::new(random.symmetric(), random.symmetric(), random.symmetric());
+        p + arm * (HOLLOW * arm.norm_squared() / (size * size)) + rough * (ROUGH * size)
+    })
 }
 
 /// The points without repetitions, in lexicographic order.
@@ -260,6 +283,27 @@ mod tests {
             let [a, b, c] = t.map(|i| mesh.hull_vertices[i as usize]);
             assert!((b - a).cross(c - a).dot(a - centre) > 0.0, "outward");
         }
+    }
+
+    #[test]
+    fn points_within_faces_and_edges_are_no_corners() {
+        let of = |i: usize| (i % 21) as f64 / 20.0;
+        let grid = (0..21 * 21 * 21).map(|i| Vec3::new(of(i), of(i / 21), of(i / 441)));
+        let turn = spatial::Quat::from_rotation_vector(Vec3::new(0.3, -0.7, 0.2));
+        for points in [grid.clone().collect::<Vec<_>>(), grid.map(|p| turn * p * 0.01).collect()] {
+            let mesh = Mesh::new("grid", points, vec![]).unwrap();
+            assert_eq!((mesh.hull_vertices.len(), mesh.hull_triangles.len()), (8, 12));
+        }
+    }
+
+    #[test]
+    fn a_face_of_many_corners_costs_no_more_than_a_round_one() {
+        let corners = 8000;
+        let at = |i: usize| (std::f64::consts::TAU * i as f64 / corners as f64).sin_cos();
+        let rim = |z: f64| (0..corners).map(move |i| Vec3::new(at(i).1, at(i).0, z));
+        let mesh = Mesh::new("drum", rim(0.0).chain(rim(1.0)).collect(), vec![]).unwrap();
+        // All corners, and triangles as Euler has them.
+        assert_eq!((mesh.hull_vertices.len(), mesh.hull_triangles.len()), (2 * corners, 4 * corners - 4));
     }
 
     #[test]

@@ -16,12 +16,12 @@ FN real length(const World& W, const Here here, int k) {
   return sum;
 }
 
-// The mean of the diagonal of (Sᵀ Iᴬ S + Λ)⁻¹ of a joint.
-FN real inverse_diagonal(const World& W, const Here here, int node) {
+// The mean of the diagonal of (Sᵀ Iᴬ S + Λ)⁻¹ of a joint, over those of its degrees of freedom that turn as `dof` does, or shift as it does.
+FN real inverse_diagonal(const World& W, const Here here, int node, int dof) {
   const int v = node_v(node), nv = node_nv(node);
   if (nv == 1) return W.d_inv[v];
-  // Of a ball, or of the rotation of a free joint. The last degree of freedom is eliminated first.
-  const int a = v + nv - 3, b = a + 1, c = a + 2;
+  // The last degree of freedom is eliminated first, so that the rotations of a free joint have given way when its translations do.
+  const int a = dof < v + nv - 3 ? v : v + nv - 3, b = a + 1, c = a + 2;
   Spatial s = get6(W.axis[a]), t = get6(W.axis[b]), ub = get6(W.u[b]), uc = get6(W.u[c]);
   real ab = dot(s, ub) * W.d_inv[b], ac = dot(s, uc) * W.d_inv[c], bc = dot(t, uc) * W.d_inv[c], last = ac - ab * bc;
   real sum = W.d_inv[a] + W.d_inv[b] + ab * ab * W.d_inv[a] + W.d_inv[c] + bc * bc * W.d_inv[b] + last * last * W.d_inv[a];
@@ -29,7 +29,7 @@ FN real inverse_diagonal(const World& W, const Here here, int node) {
 }
 FN real sum_mobility(const World& W, const Here here, int k) {
   real sum = 0;
-  ONCE for (int t = OF(1, k); t < OF(2, k); t++) sum += inverse_diagonal(W, here, term_of(2, t)) * term_coefficient(t) * term_coefficient(t);
+  ONCE for (int t = OF(1, k); t < OF(2, k); t++) sum += inverse_diagonal(W, here, term_of(2, t), term_of(1, t)) * term_coefficient(t) * term_coefficient(t);
   return sum;
 }
 
@@ -172,7 +172,7 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
   }
   if (DRY_JOINTS && kind == JOINT_FRICTION) {
     const int t = OF(1, k);
-    set_friction(c, inverse_diagonal(W, here, term_of(2, t)), dof_dry_friction(term_of(1, t)));
+    set_friction(c, inverse_diagonal(W, here, term_of(2, t), term_of(1, t)), dof_dry_friction(term_of(1, t)));
     return true;
   }
 #if DRIVES
@@ -189,7 +189,7 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
     real reach = (norm(get3(W.v_start + v)) + norm(get3(W.v_star + v))) * ahead;
     V3 axis = (angle > 0 ? -recip(angle) : R(-1)) * turn;
     put3(W.coefficient + (t - LIMIT_TERMS), axis);
-    set_limit(c, k, here, gap, dot(axis, get3(W.v_start + v)), inverse_diagonal(W, here, node));
+    set_limit(c, k, here, gap, dot(axis, get3(W.v_start + v)), inverse_diagonal(W, here, node, v));
     return !(reach < gap);
   }
 #endif

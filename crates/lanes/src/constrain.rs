@@ -66,13 +66,13 @@ impl<T: Bundle> Lanes<T> {
                 for (term, axis) in terms.zip(axis.to_array()) {
                     self.coefficients[term] = axis;
                 }
-                let w = self.inverse_diagonal(plan, plan.node_of_dof[*v]);
+                let w = self.inverse_diagonal(plan, *v);
                 self.regularise_limit(plan, compliance, k, w, gap, axis.dot(v_start));
                 T::ONE - reach.if_less(gap, T::ONE, T::ZERO)
             }
             Source::JointFriction => {
                 let dof = of_plan[0].dof;
-                let w = self.inverse_diagonal(plan, plan.node_of_dof[dof]);
+                let w = self.inverse_diagonal(plan, dof);
                 self.set_friction(plan, k, w, self.numbers.dry_friction[dof]);
                 T::ONE
             }
@@ -275,22 +275,23 @@ impl<T: Bundle> Lanes<T> {
     fn sum_mobility(&self, plan: &Plan, terms: &[Term]) -> T {
         let mut sum = T::ZERO;
         for t in terms {
-            let own = self.inverse_diagonal(plan, plan.node_of_dof[t.dof]);
+            let own = self.inverse_diagonal(plan, t.dof);
             sum = own.mul_add(wide(t.coefficient * t.coefficient), sum);
         }
         sum
     }
 
-    /// The mean of the diagonal of (Sᵀ I^A S + Λ)⁻¹ of a joint.
+    /// The mean of the diagonal of (Sᵀ I^A S + Λ)⁻¹ of a joint, over those of its degrees of freedom that turn as `dof` does, or shift as
+    /// it does.
     #[inline(always)]
-    fn inverse_diagonal(&self, plan: &Plan, node: usize) -> T {
-        let dofs = dofs_of(&plan.nodes[node]);
-        let first = dofs.start;
+    fn inverse_diagonal(&self, plan: &Plan, dof: usize) -> T {
+        let dofs = dofs_of(&plan.nodes[plan.node_of_dof[dof]]);
         if dofs.len() == 1 {
-            return self.dofs[first].d_inv;
+            return self.dofs[dof].d_inv;
         }
-        // Of a ball, or of the rotation of a free joint. The last degree of freedom is eliminated first.
-        let [a, b, c] = [2, 1, 0].map(|k| &self.dofs[dofs.end - 1 - k]);
+        let first = if dof < dofs.end - 3 { dofs.start } else { dofs.end - 3 };
+        // The last degree of freedom is eliminated first, so that the rotations of a free joint have given way when its translations do.
+        let [a, b, c] = [0, 1, 2].map(|k| &self.dofs[first + k]);
         let (ab, ac, bc) = (a.axis.dot(b.u) * b.d_inv, a.axis.dot(c.u) * c.d_inv, b.axis.dot(c.u) * c.d_inv);
         let last = ac - ab * bc;
         let sum = a.d_inv + b.d_inv + ab * ab * a.d_inv + c.d_inv + bc * bc * b.d_inv + last * last * a.d_inv;

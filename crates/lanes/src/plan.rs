@@ -182,7 +182,7 @@ impl Plan {
         let actuated = drives.len();
         drives.extend(PdNumbers::drives(&pd, model, setup.gains_change));
         let limits: Vec<Limit> = limits(model).map(|(limit, _)| limit).collect();
-        let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns)?;
+        let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns);
         let of_model = Setting {
             dt,
             contacts: &contacts,

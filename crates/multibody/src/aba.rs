@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use spatial::{ArticulatedInertia, InRegisters, Real, Twist, Vec3, Wrench};
+use spatial::{ArticulatedInertia, InRegisters, Mat3, Real, Twist, Vec3, Wrench};
 
 use crate::elimination::{Eliminated, eliminate};
 use crate::kinematics::{joint_twist, set3};
@@ -246,18 +246,24 @@ impl<T: InRegisters> Factor<T> {
         }
     }
 
-    /// 1/D of a joint with one degree of freedom, or the mean over those of a joint with several: an estimate of the
-    /// joint's entry in the inverse of (★).
-    pub fn inverse_diagonal(&self, i: usize) -> T {
+    /// 1/D of a joint with one degree of freedom, or the mean over those of a joint with several that turn as its degree of freedom `k`
+    /// does, or shift as it does: an estimate of the joint's entry in the inverse of (★).
+    pub fn inverse_diagonal(&self, i: usize, k: usize) -> T {
         let mean = |d: Vec3<T>| (d.x + d.y + d.z) * T::from_f64(1.0 / 3.0);
         match &self.joints[i] {
             Eliminated::Single { d_inv, .. } => *d_inv,
             Eliminated::Ball { e, .. } => mean(e.to_sym3().diag()),
+            Eliminated::Free { e, c_inv, b } if k < 3 => {
+                // C⁻¹ + C⁻¹ Bᵀ E B C⁻¹
+                let Mat3 { x, y, z } = (*c_inv * b.transpose()).transpose();
+                let of_turn = [x, y, z].map(|column| column.dot(*e * column));
+                mean(c_inv.diag() + Vec3::from(of_turn))
+            }
             Eliminated::Free { e, .. } => mean(e.diag()),
         }
     }
 
-    /// The same estimate for degree of freedom `k` of the joint alone.
+    /// The same estimate for degree of freedom `k` of the joint alone, whatever the others do.
     pub fn inverse_diagonal_of(&self, i: usize, k: usize) -> T {
         match &self.joints[i] {
             Eliminated::Single { d_inv, .. } => *d_inv,

@@ -51,6 +51,9 @@ pub enum Resistance {
 pub struct Material {
     /// Coulomb coefficient of friction; the pair takes the larger of the two.
     pub friction: f64,
+    /// That along the second tangent of [`friction_tangents`](Self::friction_tangents), of explicit pairs; none where it is the same in all
+    /// directions.
+    pub second_friction: Option<f64>,
     /// Greatest torque about the normal over normal force, m; the pair takes the larger one, and uses it if either spins
     /// with resistance.
     pub torsional_friction: f64,
@@ -70,6 +73,7 @@ impl Default for Material {
     fn default() -> Self {
         Self {
             friction: 1.0,
+            second_friction: None,
             torsional_friction: 0.0,
             rolling_friction: 0.0,
             resistance: Resistance::Sliding,
@@ -89,6 +93,7 @@ impl Material {
         }
         Self {
             friction: a.friction.max(b.friction),
+            second_friction: None,
             torsional_friction: a.torsional_friction.max(b.torsional_friction),
             rolling_friction: a.rolling_friction.max(b.rolling_friction),
             resistance: a.resistance.max(b.resistance),
@@ -99,7 +104,32 @@ impl Material {
     }
 }
 
+/// The least coefficient of an ellipse of friction, MuJoCo's: along a direction without any, rows would have no length.
+const LEAST_FRICTION: f64 = 1e-5;
+
 impl Material {
+    /// The coefficient of sliding friction and the tangents at a contact with this normal. Where friction has two coefficients, the bound
+    /// |γ_t| ≤ μ γ_n is an ellipse: the coefficient is the larger one, and the tangent of the other is shorter by their ratio, so that along the
+    /// tangents as they are the ellipse is a circle. Its axes are those of MuJoCo's contact frames: the first is the part of the world's y axis, of
+    /// the z axis where the normal is nearer to y, across the normal.
+    #[inline(always)]
+    pub fn friction_tangents(&self, normal: Vec3<f64>) -> (f64, [Vec3<f64>; 2]) {
+        let Some(second) = self.second_friction else {
+            let (t1, t2) = normal.tangents();
+            return (self.friction, [t1, t2]);
+        };
+        let axis = if normal.y.abs() < 0.5 { Vec3::new(0.0, 1.0, 0.0) } else { Vec3::new(0.0, 0.0, 1.0) };
+        let across = axis - normal * normal.dot(axis);
+        // At least √¾ long.
+        let t1 = across * across.norm().recip();
+        let (mu, tangents) = ([self.friction, second].map(|mu| mu.max(LEAST_FRICTION)), [t1, normal.cross(t1)]);
+        if mu[0] >= mu[1] {
+            (mu[0], [tangents[0], tangents[1] * (mu[1] / mu[0])])
+        } else {
+            (mu[1], [tangents[1], tangents[0] * (-mu[0] / mu[1])])
+        }
+    }
+
     /// What its friction makes of the inverse weight of a contact, see [`Reference::share_of_cone`].
     pub fn share_of_cone(&self) -> f64 {
         let Compliance::Reference(reference) = self.compliance else { return 1.0 };

@@ -252,7 +252,7 @@ impl Batch {
     /// Controls, (n, nu), a live view.
     #[getter]
     fn ctrl<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.ctrl.view(py)
+        self.ctrl.view_of_controls(py)
     }
 
     #[setter]

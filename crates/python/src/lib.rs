@@ -18,6 +18,7 @@ mod dynamics;
 mod envs;
 mod errors;
 mod first_words;
+mod follow;
 mod imitation;
 mod inverse_kinematics;
 mod live;

@@ -14,7 +14,8 @@ use numpy::PyArrayDyn;
 use numpy::ndarray::{ArrayViewD, IxDyn};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PySlice;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PySlice, PyType};
 use sim::State;
 
 /// The vectors of a state, as arrays that never move.
@@ -166,6 +167,16 @@ impl LiveArray {
         unsafe {
             let numbers = ArrayViewD::from_shape_ptr(IxDyn(&self.shape), self.data());
             Ok(PyArrayDyn::borrow_from_array(&numbers, memory.into_any()).into_any())
+        }
+    }
+
+    /// A view of controls: of a model without actuators one that says so where it is written to.
+    pub fn view_of_controls<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let view = self.view(py)?;
+        match self.len() {
+            0 => view.call_method1("view", (CLASS.import(py, "sapwood._controls", "NoControls")?,)),
+            _ => Ok(view),
         }
     }
 

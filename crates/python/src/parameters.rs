@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use sim::{Parameter, Parameters};
+use sim::{OwnModel, Parameter, Parameters};
 
 use crate::arguments::{array, elements, numbers, rows};
 use crate::errors::simulation_error;
@@ -102,13 +102,8 @@ impl LiveParameters {
             return Ok(());
         }
         let own = self.own(py)?;
-        let (model, scene) = if own.is_empty() {
-            (model.clone(), scene.clone())
-        } else {
-            let (model, scene) = own.apply(model, scene).map_err(|error| wrong(&error))?;
-            (Arc::new(model), Arc::new(scene))
-        };
-        simulation.set_model(model, scene).map_err(|error| simulation_error(py, &error))?;
+        let own = OwnModel::made(model, scene, own).map_err(|error| wrong(&error))?;
+        simulation.go_to_own(&own).map_err(|error| simulation_error(py, &error))?;
         self.arrays.iter().zip(&mut *applied).try_for_each(|((_, array), values)| array.read(py, values))
     }
 }

@@ -4,7 +4,7 @@ use numpy::npyffi::flags::NPY_ARRAY_WRITEABLE;
 use numpy::{Element, PyArray, PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sim::{Frame, Observation};
+use sim::{Frame, Observation, SensorJacobians};
 use spatial::{Quat, Twist, Vec3, Wrench};
 
 use crate::arguments::vector;
@@ -273,6 +273,26 @@ impl Simulation {
         let point = point.map(|point| vector("point", point, 3)).transpose()?;
         let acceleration = self.observe_all(py, |now| now.bias_acceleration(frame, point.as_deref().map(vec3)))?;
         Ok(fixed_vector(py, &twist(acceleration)))
+    }
+
+    /// The forces that give the next step an acceleration, (nv,).
+    fn inverse_dynamics<'py>(&self, py: Python<'py>, acceleration: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let mut simulation = self.lock_to_compute(py)?;
+        let simulation = &mut *simulation;
+        let acceleration = vector("acceleration", acceleration, simulation.model().nv())?;
+        let forces = py.detach(|| simulation.inverse_dynamics(&acceleration));
+        Ok(PyArray1::from_vec(py, forces.map_err(|error| self.watch().error(py, &error))?).into_any())
+    }
+
+    /// The derivative of what sensors show with respect to the state and the controls.
+    fn sensor_jacobians<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut simulation = self.lock_to_compute(py)?;
+        let simulation = &mut *simulation;
+        let jacobians = py.detach(|| simulation.sensor_jacobians());
+        let SensorJacobians { nv, nu, c, d } = jacobians.map_err(|error| self.watch().error(py, &error))?;
+        let rows = simulation.model().sensor_data_len();
+        let matrix = |values, columns| PyArray1::from_vec(py, values).reshape([rows, columns]);
+        results::sensor_jacobians(py, (matrix(c, 2 * nv)?, matrix(d, nu)?))
     }
 
     /// The centre of mass of the model, or of a body and all that hangs on it, (3,), m.

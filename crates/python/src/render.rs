@@ -12,6 +12,7 @@ use spatial::{Pose, Quat, Vec3};
 use crate::arguments::{configuration, elements, vector, whole, word};
 use crate::errors::unknown_name;
 use crate::model::Model;
+use crate::signals::Watch;
 use crate::simulation::Simulation;
 
 /// What pictures show.
@@ -125,7 +126,13 @@ impl Order {
     ) -> PyResult<Bound<'py, PyAny>> {
         let [width, height] = self.size;
         let (eye, size) = (&self.eye, self.size);
-        let failed = |error: render::RenderError| PyValueError::new_err(error.to_string());
+        let watch = Watch::new();
+        watch.begin();
+        renderer.set_interrupt(watch.interrupt());
+        let failed = |error: render::RenderError| match error {
+            render::RenderError::Interrupted => watch.interrupted(),
+            other => PyValueError::new_err(other.to_string()),
+        };
         renderer.place_mocap_bodies(mocap).map_err(failed)?;
         renderer.place_soft_bodies(soft).map_err(failed)?;
         renderer.paint_soft_bodies(colours.as_deref()).map_err(failed)?;

@@ -28,6 +28,7 @@ named_tuples! {
     ray_hits => "RayHits",
     distance => "Distance",
     step_jacobians => "StepJacobians",
+    sensor_jacobians => "SensorJacobians",
     step_gradients => "StepGradients",
     batch_contacts => "BatchContacts",
     batch_stats => "BatchStats",

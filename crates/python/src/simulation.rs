@@ -12,6 +12,7 @@ use crate::arguments::{
 };
 use crate::errors::simulation_error;
 use crate::first_words::{no_arguments, steps};
+use crate::follow::Followers;
 use crate::live::{LiveArray, LiveState, columns};
 use crate::lock::try_lock;
 use crate::model::{Model, a_model};
@@ -34,6 +35,7 @@ pub struct Simulation {
     parameters: OnceLock<LiveParameters>,
     watch: Watch,
     recorders: Recorders,
+    followers: Followers,
 }
 
 impl Simulation {
@@ -51,6 +53,7 @@ impl Simulation {
             parameters: OnceLock::new(),
             watch,
             recorders: Recorders::default(),
+            followers: Followers::default(),
         })
     }
 
@@ -93,6 +96,11 @@ impl Simulation {
     /// What looks at signals while it computes.
     pub fn watch(&self) -> &Watch {
         &self.watch
+    }
+
+    /// The bodies that follow a motion.
+    pub fn followers(&self) -> &Followers {
+        &self.followers
     }
 
     /// The arrays that Python sees.
@@ -200,7 +208,7 @@ impl Simulation {
     }
 
     /// The simulation, about to compute in this thread.
-    fn lock_to_compute(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, sim::Simulation>> {
+    pub fn lock_to_compute(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, sim::Simulation>> {
         let simulation = self.lock_current(py)?;
         check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
         self.watch.begin();
@@ -210,6 +218,11 @@ impl Simulation {
     /// Advances to the last of the times and hands out positions and velocities at each; a signal that raises an
     /// exception ends that, with the state at the end of the last step.
     fn advance_through(&self, py: Python<'_>, times: &[f64], frame: impl FnMut(&[f64], &[f64]) + Send) -> PyResult<()> {
+        if !self.followers.are_none() {
+            let message =
+                "bodies follow motions, which `step` asks for and this does not: step, or `follow(None)` first";
+            return Err(PyValueError::new_err(message));
+        }
         let mut simulation = self.lock_to_compute(py)?;
         let stepper = &mut *simulation;
         let outcome = py.detach(|| {
@@ -219,6 +232,35 @@ impl Simulation {
                 self.recorders.trajectory(stepper, times, frame)
             }
         });
+        self.live.write_motion(py, simulation.state())?;
+        outcome.map_err(|error| self.watch.error(py, &error))
+    }
+
+    /// Puts the bodies that follow a motion where they are at the end of the next step.
+    fn place_followers(&self, py: Python<'_>) -> PyResult<()> {
+        if self.followers.are_none() {
+            return Ok(());
+        }
+        let end = {
+            let simulation = self.lock()?;
+            simulation.state().time + simulation.timestep()
+        };
+        self.followers.place(py, end, &self.live.mocap)
+    }
+
+    fn make_steps(&self, py: Python<'_>, n: i64) -> PyResult<()> {
+        let mut simulation = self.lock_to_compute(py)?;
+        let stepper = &mut *simulation;
+        stepper.set_steps_ahead(usize::try_from(n).unwrap_or(1));
+        let outcome = py.detach(|| {
+            if self.recorders.is_idle() {
+                (0..n).try_for_each(|_| stepper.step())
+            } else {
+                self.recorders.step(stepper, n)
+            }
+        });
+        // A step that failed leaves the others undone.
+        simulation.set_steps_ahead(1);
         self.live.write_motion(py, simulation.state())?;
         outcome.map_err(|error| self.watch.error(py, &error))
     }
@@ -348,7 +390,7 @@ impl Simulation {
     /// Controls, (nu,), a live view.
     #[getter]
     fn ctrl<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.live.ctrl.view(py)
+        self.live.ctrl.view_of_controls(py)
     }
 
     #[setter]
@@ -472,24 +514,18 @@ impl Simulation {
         if n < 0 {
             return Err(PyValueError::new_err(format!("n is {n}: expected 0 or more")));
         }
-        let mut simulation = self.lock_to_compute(py)?;
-        let stepper = &mut *simulation;
-        stepper.set_steps_ahead(usize::try_from(n).unwrap_or(1));
-        let outcome = py.detach(|| {
-            if self.recorders.is_idle() {
-                (0..n).try_for_each(|_| stepper.step())
-            } else {
-                self.recorders.step(stepper, n)
-            }
-        });
-        // A step that failed leaves the others undone.
-        simulation.set_steps_ahead(1);
-        self.live.write_motion(py, simulation.state())?;
-        outcome.map_err(|error| self.watch.error(py, &error))
+        if self.followers.are_none() {
+            return self.make_steps(py, n);
+        }
+        (0..n).try_for_each(|_| {
+            self.place_followers(py)?;
+            self.make_steps(py, 1)
+        })
     }
 
     /// Find accelerations, contacts and forces of the present state, without a step.
     fn forward(&self, py: Python<'_>) -> PyResult<()> {
+        self.place_followers(py)?;
         let mut simulation = self.lock_to_compute(py)?;
         let stepper = &mut *simulation;
         py.detach(|| stepper.forward()).map_err(|error| self.watch.error(py, &error))

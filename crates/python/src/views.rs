@@ -7,7 +7,7 @@ mod sensor;
 
 pub use container::Views;
 use multibody::JointKind;
-use pyo3::exceptions::{PyAttributeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 use sim::{Frame, Parameter};
@@ -187,15 +187,19 @@ impl BodyView {
     }
 
     /// Sets some of the seven numbers of a body that is moved from outside, from the `first` of them on.
-    fn move_to(&self, py: Python<'_>, first: usize, values: &[f64]) -> PyResult<()> {
-        let place = self.model().inner().mocap_bodies().position(|body| body == self.index).ok_or_else(|| {
+    /// Its place among the bodies that are moved from outside.
+    fn mocap_place(&self) -> PyResult<usize> {
+        self.model().inner().mocap_bodies().position(|body| body == self.index).ok_or_else(|| {
             let title = title(Kind::Body, self.model(), self.index);
             PyAttributeError::new_err(format!(
                 "body {title} moves by its joints, or is fixed: set `sim.q`, or give it mocap=\"true\" in the model"
             ))
-        })?;
+        })
+    }
+
+    fn move_to(&self, py: Python<'_>, first: usize, values: &[f64]) -> PyResult<()> {
+        let start = 7 * self.mocap_place()? + first;
         let _idle = self.simulation().lock()?;
-        let start = 7 * place + first;
         self.simulation().live().mocap.write_range(py, start..start + values.len(), values)
     }
 }
@@ -244,6 +248,17 @@ impl BodyView {
             return Err(PyValueError::new_err("quaternion: all four numbers are 0: expected a rotation, w x y z"));
         }
         self.move_to(value.py(), 3, &values)
+    }
+
+    /// Follow a motion from the next step on.
+    fn follow(&self, motion: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let place = self.mocap_place()?;
+        if let Some(motion) = motion.filter(|motion| !motion.is_callable()) {
+            let message = format!("motion is {}: expected a function of time, or None", motion.get_type());
+            return Err(PyTypeError::new_err(message));
+        }
+        self.simulation().followers().set(place, motion.map(|motion| motion.clone().unbind()));
+        Ok(())
     }
 
     /// Whether it is moved from outside.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use geometry::Shape;
 use multibody::Kinematics;
 use spatial::{Mat3, Pose, Vec3};
-use support::ThreadPool;
+use support::{Interrupt, ThreadPool};
 
 use crate::colour::{Colour, mix};
 use crate::lists::{Lists, is_shown};
@@ -61,12 +61,15 @@ pub enum RenderError {
     MocapPoses,
     /// There are not as many colours as nodes of soft bodies.
     SoftColours,
+    /// The [interrupt](Renderer::set_interrupt) was raised: the picture is unfinished.
+    Interrupted,
 }
 
 impl fmt::Display for RenderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Size => write!(f, "the size of the picture: expected 1 to {MAX_SIDE} pixels, and a buffer that fits"),
+            Self::Interrupted => f.write_str("interrupted"),
             Self::NoCamera => f.write_str("the camera: expected one of the model's cameras and bodies"),
             Self::Configuration => f.write_str("q: expected as many coordinates as the model has"),
             Self::SoftColours => f.write_str("colours of nodes: expected one for each of the model's"),
@@ -99,6 +102,7 @@ pub struct Renderer {
     lists: Lists,
     shadow_lists: Lists,
     shadows: ShadowMap,
+    interrupt: Interrupt,
 }
 
 /// What a thread draws a band in.
@@ -138,7 +142,13 @@ impl Renderer {
             lists,
             shadow_lists,
             shadows,
+            interrupt: Interrupt::default(),
         })
+    }
+
+    /// Looked at after every few rows of a picture: where it is raised, the rest is not drawn.
+    pub fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.interrupt = interrupt;
     }
 
     /// What is drawn.
@@ -230,9 +240,9 @@ impl Renderer {
         let at = Projection::of_view(&view, size, samples);
         self.list(&at, true, &options.markers);
         if options.shadows {
-            self.cast_shadows(&at, &options.markers);
+            self.cast_shadows(&at, &options.markers)?;
         }
-        let Self { stage, meshes, pool, scratch, lists, shadows, .. } = self;
+        let Self { stage, meshes, pool, scratch, lists, shadows, interrupt, .. } = self;
         let turn = |v: Vector| at.rot.transpose_mul(v).map(|x| x as f32);
         let shader = Shader {
             at: &at,
@@ -250,12 +260,12 @@ impl Renderer {
             samples: samples as f32,
         };
         let lists = &*lists;
-        each_band(pool, scratch, out, 3 * size[0], |scratch, band, out| {
+        let hands = Hands { pool, scratch, interrupt };
+        hands.each_band(out, 3 * size[0], |scratch, band, out| {
             let rows = [band * BAND * samples, (band * BAND + out.len() / (3 * size[0])) * samples];
             lists.draw(&mut scratch.band, &at, band, rows);
             scratch.colour(lists, &shader, samples, size[0], out);
-        });
-        Ok(())
+        })
     }
 
     /// Distances along the camera's axis of what the centre of every pixel sees, m, row by row from the top; infinite where that is nothing.
@@ -296,9 +306,10 @@ impl Renderer {
         let view = self.prepare(q, eye, size, out.len(), 1)?;
         let at = Projection::of_view(&view, size, 1);
         self.list(&at, false, &[]);
-        let Self { pool, scratch, lists, .. } = self;
+        let Self { pool, scratch, lists, interrupt, .. } = self;
         let lists = &*lists;
-        each_band(pool, scratch, out, size[0], |scratch, band, out| {
+        let hands = Hands { pool, scratch, interrupt };
+        hands.each_band(out, size[0], |scratch, band, out| {
             let rows = [band * BAND, band * BAND + out.len() / size[0]];
             lists.draw(&mut scratch.band, &at, band, rows);
             for (row, out) in out.chunks_mut(size[0]).enumerate() {
@@ -308,8 +319,7 @@ impl Renderer {
                     *out = value(lists, scratch.band.nearness[k], scratch.band.primitive[k]);
                 }
             }
-        });
-        Ok(())
+        })
     }
 
     fn prepare(
@@ -339,14 +349,15 @@ impl Renderer {
     }
 
     /// Draws what the light sees.
-    fn cast_shadows(&mut self, at: &Projection, markers: &[Marker]) {
-        let Self { stage, meshes, pool, scratch, shadow_lists: lists, shadows: map, poses, groups, .. } = self;
+    fn cast_shadows(&mut self, at: &Projection, markers: &[Marker]) -> Result<(), RenderError> {
+        let Self { stage, meshes, pool, scratch, shadow_lists: lists, shadows: map, poses, groups, interrupt, .. } =
+            self;
         let [least, most] = SHADOW_SIZES;
         let size = (2 * at.size[0].max(at.size[1]) / at.samples).next_multiple_of(BAND).clamp(least, most);
         let Some((centre, radius)) = ball_around(stage, meshes, poses, *groups) else {
             map.size = 1;
             map.nearness.clear();
-            return;
+            return Ok(());
         };
         let light = Projection::parallel(centre, -Vec3::from(TO_LIGHT), radius, size);
         lists.gather(stage, meshes, poses, *groups, &light, true, markers);
@@ -355,11 +366,12 @@ impl Renderer {
         map.texel = light.pitch[0] as f32;
         map.nearness.resize(size * size, 0.0);
         let lists = &*lists;
-        each_band(pool, scratch, &mut map.nearness, size, |scratch, band, out| {
+        let hands = Hands { pool, scratch, interrupt };
+        hands.each_band(&mut map.nearness, size, |scratch, band, out| {
             let rows = [band * BAND, band * BAND + out.len() / size];
             lists.draw(&mut scratch.band, &light, band, rows);
             out.copy_from_slice(&scratch.band.nearness);
-        });
+        })?;
         // From the camera's frame to (column, row, nearness) of the light.
         let turn = light.rot.transpose() * at.rot;
         let origin = light.point(at.pose.pos);
@@ -369,6 +381,7 @@ impl Renderer {
         map.rot = Mat3::from_columns(rows[0], rows[1], rows[2]).transpose().map(|x| x as f32);
         let nearness = light.nearest + origin.z;
         map.offset = Vec3::new(origin.x * scale + middle, middle - origin.y * scale, nearness).map(|x| x as f32);
+        Ok(())
     }
 }
 
@@ -512,23 +525,35 @@ fn square_of(extent: f64) -> f64 {
     [5.0, 2.0, 1.0].into_iter().map(|k| k * power).find(|&side| side <= wanted * 1.001).unwrap_or(power)
 }
 
-/// Calls `f` with the rows of every band of a picture, with `row` numbers in each row.
-fn each_band<T: Send>(
-    pool: &mut ThreadPool,
-    scratch: &[Mutex<Scratch>],
-    out: &mut [T],
-    row: usize,
-    f: impl Fn(&mut Scratch, usize, &mut [T]) + Sync,
-) {
-    let draw = |thread: usize, band: usize, out: &mut [T]| {
-        // Every thread has its own; it holds nothing from one band to the next.
-        let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
-        f(&mut scratch, band, out);
-    };
-    if pool.count() == 1 {
-        out.chunks_mut(row * BAND).enumerate().for_each(|(band, out)| draw(0, band, out));
-        return;
+/// What draws the bands of a picture.
+struct Hands<'a> {
+    pool: &'a mut ThreadPool,
+    scratch: &'a [Mutex<Scratch>],
+    interrupt: &'a Interrupt,
+}
+
+impl Hands<'_> {
+    /// Calls `f` with the rows of every band of a picture, with `row` numbers in each row.
+    fn each_band<T: Send>(
+        self,
+        out: &mut [T],
+        row: usize,
+        f: impl Fn(&mut Scratch, usize, &mut [T]) + Sync,
+    ) -> Result<(), RenderError> {
+        let Self { pool, scratch, interrupt } = self;
+        let draw = |thread: usize, band: usize, out: &mut [T]| {
+            if !interrupt.is_raised() {
+                // Every thread has its own; it holds nothing from one band to the next.
+                let mut scratch = scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
+                f(&mut scratch, band, out);
+            }
+        };
+        if pool.count() == 1 {
+            out.chunks_mut(row * BAND).enumerate().for_each(|(band, out)| draw(0, band, out));
+        } else {
+            let mut bands: Vec<(usize, &mut [T])> = out.chunks_mut(row * BAND).enumerate().collect();
+            pool.parallel_for(&mut bands, |thread, (band, out)| draw(thread, *band, out));
+        }
+        if interrupt.is_raised() { Err(RenderError::Interrupted) } else { Ok(()) }
     }
-    let mut bands: Vec<(usize, &mut [T])> = out.chunks_mut(row * BAND).enumerate().collect();
-    pool.parallel_for(&mut bands, |thread, (band, out)| draw(thread, *band, out));
 }

@@ -9,6 +9,7 @@ use geometry::{Geom, HeightField, Mesh, Scene, Shape};
 use multibody::{Lens, Model, ModelBuilder};
 use sapwood_render::{Eye, FreeCamera, Options, RenderError, Renderer, Stage};
 use spatial::{Pose, Quat, Vec3};
+use support::Interrupt;
 
 type Vector = Vec3<f64>;
 
@@ -296,6 +297,25 @@ fn bits_do_not_depend_on_threads() {
         out
     };
     assert_eq!(picture(1), picture(3));
+}
+
+#[test]
+fn a_picture_that_is_interrupted_says_so_and_the_next_is_whole() {
+    let mut renderer = renderer(shapes().into_iter().map(|(_, shape)| geom(shape, pose())).collect(), 2);
+    let mut picture = |interrupt: Interrupt| {
+        renderer.set_interrupt(interrupt);
+        let mut out = vec![0; SIZE[0] * SIZE[1] * 3];
+        let outcome = renderer.rgb(&[], &Eye::Free(camera(2.0)), SIZE, &Options::default(), &mut out);
+        (outcome, out)
+    };
+    let whole = picture(Interrupt::default());
+    // Shadows are the first half of it.
+    for looks in [0, 3, 20] {
+        let seen = std::sync::atomic::AtomicUsize::new(0);
+        let raised = Interrupt::new(move || seen.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= looks);
+        assert_eq!(picture(raised).0, Err(RenderError::Interrupted));
+    }
+    assert_eq!(picture(Interrupt::default()), whole);
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn find_bounds<S: Structure>(
     options: &Options,
     ws: &mut Workspace,
 ) -> Strategy {
-    let Workspace { convex, slopes, blocks, proximal, .. } = ws;
+    let Workspace { convex, slopes, blocks, .. } = ws;
     convex.keep(iteration.v, 0.0);
     let limits = limits(Bounds::Own, SolverParameters::STANDARD.contact_space.max_steps, options);
     sparse_a::blocks(constraints, &convex.v_c_star, &convex.free, blocks);
@@ -88,6 +88,10 @@ fn find_bounds<S: Structure>(
         return Strategy::SemismoothNewton;
     }
     iteration.go_back(constraints, convex);
+    if iteration.is_calm(convex) && known_bounds_hold(iteration, constraints, options, ws) {
+        return Strategy::Newton;
+    }
+    let Workspace { convex, slopes, blocks, proximal, .. } = ws;
     for (free, first, steps) in [
         (Start::StepBefore, FirstImpulses::Alone, PROXIMAL.max_factorizations),
         (Start::FreeMotion, FirstImpulses::Alone, PROXIMAL.max_factorizations),
@@ -119,6 +123,25 @@ fn find_bounds<S: Structure>(
         iteration.go_back(constraints, convex);
     }
     Strategy::Newton
+}
+
+/// Whether the solution of the convex problem with the bounds that stand, those of the step before, meets Coulomb's law, as where bodies are
+/// jammed and press as they did. Moves there if it does.
+fn known_bounds_hold<S: Structure>(
+    iteration: &mut Iteration<'_, S>,
+    constraints: &[Constraint],
+    options: &Options,
+    ws: &mut Workspace,
+) -> bool {
+    let max_iterations = SolverParameters::STANDARD.convex.max_steps_of_known_bounds;
+    let options = Options { max_iterations, ..*options };
+    let is_solved = predict(iteration, constraints, &options, ws).is_ok()
+        && minimise(iteration, constraints, &options, &mut ws.convex).is_ok();
+    let holds = is_solved && meets_coulomb(violation(constraints, &options, ws), &options);
+    if !holds {
+        iteration.go_back(constraints, &mut ws.convex);
+    }
+    holds
 }
 
 /// Semismooth Newton for the convex problem, each constraint from its own free velocity: it finds the velocities in one step once it knows

@@ -87,6 +87,8 @@ pub struct ConvexParameters {
     /// that move by random torques take 8 iterations in the mean without any, 6 with 1, 3.5 with 4; more gain nothing there and a little on
     /// the ground.
     pub max_predictions: usize,
+    /// Steps of Newton's method with the bounds of friction of the step before, where semismooth Newton has not found this step's.
+    pub max_steps_of_known_bounds: usize,
     /// The step length above which a step counts as whole: only then is its factor used again.
     pub whole_step: f64,
     /// Steps after which the cost must have fallen below that of the line search which was set aside (the watchdog of Chamberlain,
@@ -180,7 +182,13 @@ impl SolverParameters {
             exact_excess_fraction: 1e-7,
             late_step: 4,
         },
-        convex: ConvexParameters { max_predictions: 6, whole_step: 0.9, watchdog_steps: 3, min_curvature_share: 0.1 },
+        convex: ConvexParameters {
+            max_predictions: 6,
+            max_steps_of_known_bounds: 20,
+            whole_step: 0.9,
+            watchdog_steps: 3,
+            min_curvature_share: 0.1,
+        },
         line_search: LineSearchParameters {
             slope_fraction: 1e-8,
             max_root_steps: 200,

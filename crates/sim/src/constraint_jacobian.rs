@@ -73,7 +73,8 @@ pub(crate) struct Term {
 /// The rows of one constraint.
 #[derive(Clone, Debug)]
 pub(crate) enum ConstraintJacobian {
-    /// Three rows: the motion of the second end relative to the first along the columns (t1, t2, n) of `basis`.
+    /// Three rows: the motion of the second end relative to the first along the columns (t1, t2, n) of `basis`, orthogonal unit vectors but for
+    /// t2 of contacts with friction of two directions: [`multibody::Material::friction_tangents`].
     Ends { ends: [Option<ConstraintEnd>; 2], basis: Mat3<f64>, motion: Motion },
     /// One row on the first `width` degrees of freedom of a node.
     Joint { tree: usize, node: usize, dof: usize, width: usize, axis: [f64; 3] },
@@ -108,8 +109,24 @@ impl ConstraintJacobian {
     pub fn in_world(&self, rows: [f64; 3]) -> Vec3<f64> {
         let rows = Vec3::new(rows[0], rows[1], rows[2]);
         match self {
+            Self::Ends { basis, .. } if is_elliptic(basis) => {
+                *basis * Vec3::new(rows.x, rows.y / basis.y.norm_squared(), rows.z)
+            }
             Self::Ends { basis, .. } => *basis * rows,
             Self::Joint { .. } | Self::Sum { .. } => rows,
+        }
+    }
+
+    /// Impulse and velocity of a contact along the rows, both along the unit tangents of its normal and along that.
+    pub fn along_tangents(&self, [impulse, velocity]: [&[f64]; 2]) -> [[f64; 3]; 2] {
+        let [impulse, velocity] = [impulse, velocity].map(|rows| [rows[0], rows[1], rows[2]]);
+        match self {
+            Self::Ends { basis, .. } if is_elliptic(basis) => {
+                let (t1, t2) = basis.z.tangents();
+                let along = |v: Vec3<f64>| [t1.dot(v), t2.dot(v), basis.z.dot(v)];
+                [along(*basis * Vec3::from(impulse)), along(self.in_world(velocity))]
+            }
+            _ => [impulse, velocity],
         }
     }
 
@@ -121,6 +138,12 @@ impl ConstraintJacobian {
             Self::Sum { .. } => {}
         }
     }
+}
+
+/// Whether t2 is shorter than a unit vector: friction of two directions.
+pub(crate) fn is_elliptic(basis: &Mat3<f64>) -> bool {
+    const ROUND_OFF: f64 = 1e-12;
+    basis.y.norm_squared() < 1.0 - ROUND_OFF
 }
 
 /// E diag-block Eᵀ: a 3×3 block in the basis (t1, t2, n) as a symmetric matrix in world axes.

@@ -249,8 +249,7 @@ impl Island {
                 WarmStartEntry { name: set.keys[k], free_velocity: set.jacobians[k].in_world(free_velocity), normal };
             if let Reporting::Contact(point) = set.reports[k] {
                 let outcome = &mut contact_outcomes[point];
-                outcome.impulse.copy_from_slice(impulse);
-                outcome.velocity.copy_from_slice(velocity);
+                [outcome.impulse, outcome.velocity] = set.jacobians[k].along_tangents([impulse, velocity]);
                 memories[point] = memory;
                 *pushing += usize::from(normal > 0.0);
                 *penetration = penetration.max(-outcome.gap);

@@ -19,6 +19,19 @@ pub struct StepJacobians {
     pub b: Vec<f64>,
 }
 
+/// The derivative of what sensors show: `δy = C δx + D δctrl` to first order, `x` as that of [`StepJacobians`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct SensorJacobians {
+    /// Degrees of freedom.
+    pub nv: usize,
+    /// Controls.
+    pub nu: usize,
+    /// ∂y/∂(q, v), (numbers of sensors, 2 nv), row-major.
+    pub c: Vec<f64>,
+    /// ∂y/∂ctrl, (numbers of sensors, nu), row-major.
+    pub d: Vec<f64>,
+}
+
 impl StepJacobians {
     /// From the derivatives (nv, 2 nv + nu), column-major with respect to (q, v, ctrl), of the velocities `v` that move positions,
     /// q⁺ = q ⊞ dt v, and of those that the step leaves.

@@ -1,12 +1,15 @@
 //! Numbers of a model that one simulation, or one world of a batch, may have otherwise.
 
 mod apply;
+mod own;
 
 use std::collections::BTreeMap;
 
 use geometry::{Scene, Shape};
-use multibody::{EqualityKind, Material, Model};
+use multibody::{Compliance, EqualityKind, Material, Model, Reference};
 use spatial::{Quat, Sym3, Vec3};
+
+pub use own::OwnModel;
 
 /// What can be changed. Structure cannot: bodies, joints, geoms and actuators stay as many and as they are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +37,10 @@ pub enum Parameter {
     TorsionalFrictions,
     /// Greatest torques about a tangent over normal force, (ngeom), m; they count where a geom resists rolling.
     RollingFrictions,
+    /// `solref` of the geoms, (ngeom, 2), see [`multibody::Reference`]; 0 of those that are near-rigid, or springs in physical units, and stay so.
+    Solref,
+    /// `solimp` of the geoms, (ngeom, 5), likewise.
+    Solimp,
     /// Sizes of the geoms, (ngeom, 3): radius of a sphere; radius and half length of a capsule or cylinder; half extents of a box;
     /// semi-axes of an ellipsoid. Those of other shapes count for nothing. Masses stay.
     GeomSizes,
@@ -71,7 +78,7 @@ use Parameter as P;
 
 impl Parameter {
     /// All of them.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         P::Gravity,
         P::Masses,
         P::Coms,
@@ -82,6 +89,8 @@ impl Parameter {
         P::Frictions,
         P::TorsionalFrictions,
         P::RollingFrictions,
+        P::Solref,
+        P::Solimp,
         P::GeomSizes,
         P::GeomPositions,
         P::GeomQuaternions,
@@ -111,6 +120,8 @@ impl Parameter {
             P::Frictions => "frictions",
             P::TorsionalFrictions => "torsional_frictions",
             P::RollingFrictions => "rolling_frictions",
+            P::Solref => "solref",
+            P::Solimp => "solimp",
             P::GeomSizes => "geom_sizes",
             P::GeomPositions => "geom_positions",
             P::GeomQuaternions => "geom_quaternions",
@@ -143,6 +154,8 @@ impl Parameter {
             P::BodyQuaternions => (bodies, 4),
             P::Inertias => (bodies, 6),
             P::Frictions | P::TorsionalFrictions | P::RollingFrictions => (geoms, 1),
+            P::Solref => (geoms, 2),
+            P::Solimp => (geoms, 5),
             P::GeomSizes | P::GeomPositions => (geoms, 3),
             P::GeomQuaternions => (geoms, 4),
             P::Armature | P::Damping | P::Stiffness | P::Frictionloss => (nv, 1),
@@ -159,6 +172,12 @@ impl Parameter {
         let surface = |of: fn(&Material) -> f64| {
             scene.geoms.iter().map(|geom| model.materials.get(geom.material).map_or(0.0, of)).collect()
         };
+        let references = || {
+            scene.geoms.iter().map(|geom| match model.materials.get(geom.material).map(|surface| surface.compliance) {
+                Some(Compliance::Reference(reference)) => reference,
+                _ => Reference { solref: [0.0; 2], solimp: [0.0; 5], ..Reference::default() },
+            })
+        };
         match self {
             P::Gravity => model.gravity.to_array().to_vec(),
             P::Masses => model.bodies.iter().map(|body| body.inertia.mass).collect(),
@@ -170,6 +189,8 @@ impl Parameter {
             P::Frictions => surface(|material| material.friction),
             P::TorsionalFrictions => surface(|material| material.torsional_friction),
             P::RollingFrictions => surface(|material| material.rolling_friction),
+            P::Solref => references().flat_map(|reference| reference.solref).collect(),
+            P::Solimp => references().flat_map(|reference| reference.solimp).collect(),
             P::GeomSizes => scene.geoms.iter().flat_map(|geom| size(&geom.shape)).collect(),
             P::GeomPositions => scene.geoms.iter().flat_map(|geom| geom.pose.pos.to_array()).collect(),
             P::GeomQuaternions => scene.geoms.iter().flat_map(|geom| quaternion(geom.pose.rot)).collect(),

@@ -8,12 +8,14 @@ mod ends;
 pub(crate) mod forces;
 mod free_motion;
 mod impacts;
+mod inverse;
 mod jacobians;
 mod lane;
 mod mocap;
 mod overlaps;
 pub(crate) mod planning;
 mod sensing;
+mod sensor_jacobians;
 pub(crate) mod sleeping;
 mod soft;
 

@@ -19,7 +19,7 @@ const GOLDEN: [(&str, u64); 10] = [
     ("@clutter-box-27", 0x4b4c33a3142a3c21),
     ("@clutter-sphere-27", 0x755dcfff59d0ba7e),
     ("@tower-50", 0xf056ba80c06338f7),
-    ("@arch-11", 0xe960a0ae38642a1d),
+    ("@arch-11", 0xa1113958fea38b0d),
     ("@stewart", 0xdf816d4216d12896),
     ("@four-bar", 0x735a11583b3fe4f2),
     ("@humanoid, PD", 0xa14a64f532acf2f8),

@@ -306,6 +306,29 @@ fn a_belt_a_tendon_and_compliant_ground() {
     }
 }
 
+#[test]
+fn friction_of_two_directions() {
+    let pair = |ball| format!(r#"<pair geom1="plane" geom2="{ball}" friction=".3 .6 0 0 0"/>"#);
+    let pairs = ["a", "b", "c"].map(pair).concat();
+    for law in LAWS {
+        for (v, tilt) in [([0.0, 0.0], 1.0), ([0.5, 0.4], 0.0)] {
+            let mut s = simulation(
+                &format!(
+                    r#"<mujoco><option gravity="{tilt} .5 -9"/><worldbody><geom name="plane" type="plane" size="9 9 1"/>
+                    <body pos="0 0 .1"><freejoint/><geom type="box" size=".2 .15 .05" mass="1.5"/>
+                    <geom name="a" type="sphere" pos=".2 0 -.05" size=".05"/><geom name="b" type="sphere" pos="-.2 .15 -.05" size=".05"/>
+                    <geom name="c" type="sphere" pos="-.2 -.15 -.05" size=".05"/></body></worldbody><contact>{pairs}</contact></mujoco>"#
+                ),
+                options(law),
+            );
+            run(&mut s, 10);
+            s.state_mut().v[..2].copy_from_slice(&v);
+            run(&mut s, 10);
+            check(&mut s, 1e-6, 1e-5);
+        }
+    }
+}
+
 /// A step that is so short that what rests is moved out of its reach by the differences.
 #[test]
 fn short_steps() {

@@ -20,7 +20,7 @@ fn wheel(joint: &str, dt: f64) -> Simulation {
 
 #[test]
 fn a_joint_sticks_below_its_friction_and_accelerates_above() {
-    for joint in ["hinge", "slide", "ball"] {
+    for joint in ["hinge", "slide", "ball", "free"] {
         for dt in [0.01, 0.001] {
             let mut s = wheel(joint, dt);
             s.state_mut().applied_force[0] = 0.499;

@@ -167,9 +167,10 @@ fn forces_of_pd_control_are_those_of_the_last_step() {
 
 #[test]
 fn friction_is_that_of_the_step_for_all_models() {
-    for contact in [ContactLaw::Lagged, ContactLaw::Coulomb] {
+    let dry = BIPED.replace("<freejoint/>", r#"<joint type="free" armature="0" damping="0" frictionloss=".5"/>"#);
+    for (contact, model) in [(ContactLaw::Lagged, BIPED), (ContactLaw::Coulomb, BIPED), (ContactLaw::Coulomb, &dry)] {
         let options = Options { timestep: Some(0.004), tolerance: 1e-11, contact, ..Options::default() };
-        let mut s = simulation(BIPED, options.clone());
+        let mut s = simulation(model, options.clone());
         let mut all = Simulation::without_lane(s.model().clone(), s.scene().clone(), options).unwrap();
         let mut random = SplitMix64(3);
         let (mut in_lane, mut others, mut worst) = (0, 0, 0.0_f64);

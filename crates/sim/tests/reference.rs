@@ -64,7 +64,9 @@ fn compare_changed(
     let mut all = Simulation::without_lane(model.clone(), scene.clone(), options.clone()).unwrap();
     let mut reference = Reference::of(&still);
     let trees = &still.model().tree.trees;
+    let has_directions = model.materials.iter().any(|surface| surface.second_friction.is_some());
     let has_lane = trees.len() <= 4 && trees.iter().any(|nodes| nodes.len() > 1) && options.contact != ContactLaw::Sap;
+    let has_lane = has_lane && !has_directions;
     let mut tally = Tally { has_lane, ..Tally::default() };
     for step in 0..steps {
         act(&mut lane, step);
@@ -438,6 +440,11 @@ fn surfaces_and_overlaps() {
         let deep =
             SURFACES.replace("MASS", "3").replace("SOFT", r#"solref="-3000 -40""#).replace(".05 0 .275", ".05 0 .19");
         compare(&format!("deep, {law:?}"), &deep, &of, 40, |s, k| push(s, k, &mut random, 2.0, 0)).check_pushing();
+        let two = SURFACES.replace("MASS", "3").replace("SOFT", "").replace(".2 .2 .01", ".2 .5 .01");
+        compare(&format!("friction of two directions, {law:?}"), &two, &of, 40, |s, k| {
+            push(s, k, &mut random, 2.0, 12)
+        })
+        .check_pushing();
         for speed in [0.5, 0.0] {
             compare(&format!("overlaps at {speed} m/s, {law:?}"), OVERLAPS, &of, 40, |s, step| {
                 if step == 0 {

@@ -1,1 +1,4 @@
-"""Steps of a batch as functions that others differentiate: ``sapwood.interop.torch``, ``sapwood.interop.jax``."""
+"""Steps of a batch or a simulation as functions that others differentiate.
+
+``sapwood.interop.torch``, ``sapwood.interop.jax``.
+"""

@@ -1,12 +1,15 @@
-"""A step of a batch as a function of its start, and its derivative in coordinates."""
+"""A step of a batch or a simulation as a function of its start, and its derivative in coordinates."""
 
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sapwood._results import StepGradients
+from sapwood._sapwood import Simulation
 
 if TYPE_CHECKING:
     from sapwood._sapwood import Batch
@@ -17,14 +20,45 @@ LOCK = Lock()
 """Programs that differentiate may call from several threads, and a batch takes one call at a time."""
 
 
+class One:
+    """A simulation as a batch of one world, as far as `Steps` uses one."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self.sim = sim
+        self.model = sim.model
+
+    @property
+    def q(self) -> Array:
+        return self.sim.q[None]
+
+    @property
+    def v(self) -> Array:
+        return self.sim.v[None]
+
+    def reset(self, states: tuple[Array, Array]) -> None:
+        """Begin there; applied forces and PD control stay, what the solver remembers is forgotten."""
+        numbers = self.sim.state(as_array=True)
+        numbers[1 : 1 + self.model.nq + self.model.nv] = np.concatenate([x[0] for x in states])
+        self.sim.restore(numbers)
+
+    def step(self) -> None:
+        self.sim.step()
+
+    def vjp(self, q: Array, v: Array) -> StepGradients:
+        jacobians, end = self.sim.step_jacobians(), np.concatenate([q[0], v[0]])
+        start = end @ jacobians.A
+        return StepGradients(start[None, : self.model.nv], start[None, self.model.nv :], (end @ jacobians.B)[None])
+
+
 class Steps:
     """The step of a batch as a function (q, v, ctrl) ↦ (q⁺, v⁺), whatever the batch's own q, v and ctrl are."""
 
-    def __init__(self, batch: Batch) -> None:
-        """For a batch, which the calls use as scratch."""
-        self.batch = batch
-        model = batch.model
-        if batch.act.size:
+    def __init__(self, of: Batch | Simulation) -> None:
+        """For a batch or a simulation, which the calls use as scratch."""
+        self.of = of
+        self.batch: Any = One(of) if isinstance(of, Simulation) else of
+        model = of.model
+        if of.act.size:
             raise ValueError(
                 "the model's actuators have activations, for which a step has no derivative: expected a model without"
             )
@@ -45,21 +79,24 @@ class Steps:
 
     def begin(self, q: Array, v: Array, ctrl: Array) -> None:
         self.batch.reset(states=(q, v))
-        self.batch.ctrl = ctrl
+        self.of.ctrl = ctrl.reshape(self.of.ctrl.shape)
 
     def step(self, q: Array, v: Array, ctrl: Array) -> tuple[Array, Array]:
-        """Where a step leads, (n, nq) and (n, nv)."""
+        """Where a step leads, (n, nq) and (n, nv); of a simulation (nq,) and (nv,)."""
         with LOCK:
-            self.begin(q, v, ctrl)
+            self.begin(np.atleast_2d(q), np.atleast_2d(v), ctrl)
             self.batch.step()
-            return self.batch.q.copy(), self.batch.v.copy()
+            return self.batch.q.reshape(q.shape).copy(), self.batch.v.reshape(v.shape).copy()
 
     def backward(self, q: Array, v: Array, ctrl: Array, end: Array, grad_q: Array, grad_v: Array) -> tuple[Array, ...]:
         """The gradients by q, v and ctrl of a cost whose gradients by q⁺ (which is ``end``) and v⁺ are these."""
+        starts = q, v, ctrl
+        q, v, end, grad_q, grad_v = (np.atleast_2d(x) for x in (q, v, end, grad_q, grad_v))
         with LOCK:
             self.begin(q, v, ctrl)
             found = self.batch.vjp(self.to_velocities(end, grad_q), grad_v)
-        return self.to_coordinates(q, found.q), found.v, found.ctrl
+        gradients = self.to_coordinates(q, found.q), found.v, found.ctrl
+        return tuple(np.reshape(gradient, x.shape) for gradient, x in zip(gradients, starts, strict=True))
 
     def to_velocities(self, q: Array, grad: Array) -> Array:
         """A gradient by q as one by velocities that lead to it in unit time: dq = ½ q ∘ (0, ω) of quaternions."""

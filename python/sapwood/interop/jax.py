@@ -11,7 +11,7 @@ import numpy as np
 from sapwood.interop._steps import Steps
 
 if TYPE_CHECKING:
-    from sapwood._sapwood import Batch
+    from sapwood._sapwood import Batch, Simulation
 
 
 class Arrays(NamedTuple):
@@ -27,7 +27,7 @@ class Arrays(NamedTuple):
     """Activations, (n, na)."""
 
 
-def view(batch: Batch) -> Arrays:
+def view(batch: Batch | Simulation) -> Arrays:
     """The arrays of a batch as JAX arrays that share its memory, of 64 bits (``jax_enable_x64``), on the processor.
 
     JAX takes arrays for constants: read these before the batch goes on, and make a copy of what is to stay.
@@ -35,7 +35,7 @@ def view(batch: Batch) -> Arrays:
     return Arrays(*(jax.dlpack.from_dlpack(array, copy=False) for array in (batch.q, batch.v, batch.ctrl, batch.act)))
 
 
-def step(batch: Batch, q: jax.Array, v: jax.Array, ctrl: jax.Array) -> tuple[jax.Array, jax.Array]:
+def step(batch: Batch | Simulation, q: jax.Array, v: jax.Array, ctrl: jax.Array) -> tuple[jax.Array, jax.Array]:
     """A step of all worlds as a differentiable function, contact included: positions and velocities after it.
 
     The batch computes it on the processor, as a callback, and is then at its end; what its arrays held before does not
@@ -43,7 +43,7 @@ def step(batch: Batch, q: jax.Array, v: jax.Array, ctrl: jax.Array) -> tuple[jax
     nothing else is applied. Without ``jax_enable_x64`` numbers are rounded to 32 bits between steps.
 
     Args:
-        batch: The batch of n worlds.
+        batch: The batch of n worlds, or a simulation: its arrays have no n.
         q: Positions, (n, nq); quaternions of any length but 0.
         v: Velocities, (n, nv).
         ctrl: Controls, (n, nu).

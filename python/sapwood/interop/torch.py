@@ -9,7 +9,7 @@ import torch
 from sapwood.interop._steps import Steps
 
 if TYPE_CHECKING:
-    from sapwood._sapwood import Batch
+    from sapwood._sapwood import Batch, Simulation
 
 
 class Tensors(NamedTuple):
@@ -25,12 +25,14 @@ class Tensors(NamedTuple):
     """Activations, (n, na)."""
 
 
-def view(batch: Batch) -> Tensors:
+def view(batch: Batch | Simulation) -> Tensors:
     """The arrays of a batch as tensors that share its memory, of 64 bits on the processor."""
     return Tensors(*(torch.from_numpy(array) for array in (batch.q, batch.v, batch.ctrl, batch.act)))
 
 
-def step(batch: Batch, q: torch.Tensor, v: torch.Tensor, ctrl: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def step(
+    batch: Batch | Simulation, q: torch.Tensor, v: torch.Tensor, ctrl: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """A step of all worlds as a differentiable function, contact included: positions and velocities after it.
 
     The batch computes it and is then at its end; what its arrays held before does not matter, and what its solver
@@ -38,7 +40,7 @@ def step(batch: Batch, q: torch.Tensor, v: torch.Tensor, ctrl: torch.Tensor) -> 
     of other types and devices are converted there and back.
 
     Args:
-        batch: The batch of n worlds.
+        batch: The batch of n worlds, or a simulation: its arrays have no n.
         q: Positions, (n, nq); quaternions of any length but 0.
         v: Velocities, (n, nv).
         ctrl: Controls, (n, nu).

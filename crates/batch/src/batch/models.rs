@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use geometry::{Scene, SceneQueries};
 use lanes::{NotInLanes, Numbers};
 use multibody::Model;
-use sim::{Parameter, ParameterError, Parameters, Simulation, SimulationError};
+use sim::{OwnModel, Parameter, ParameterError, Parameters, Simulation, SimulationError, numbers_of};
 
 use super::{Batch, BatchError};
 use crate::group::{Change, OwnWorld, Steps};
-use crate::own::{OwnModel, numbers_of};
 
 /// A world that is not of the batch's model.
 pub(super) struct Own {
@@ -56,7 +55,7 @@ impl Batch {
         let begin = |(world, given): (usize, Parameters)| {
             assert!(world < self.worlds(), "world {world} of {}", self.worlds());
             let parameters = match self.own.get(&world) {
-                Some(own) => given.or(&own.of.parameters),
+                Some(own) => given.or(own.of.parameters()),
                 None => given,
             };
             Given { world, parameters, outcome: Ok(None) }
@@ -110,7 +109,7 @@ impl Batch {
     /// # Panics
     /// When there is no such world.
     pub fn parameter(&self, world: usize, parameter: Parameter) -> Vec<f64> {
-        let own = self.own.get(&world).map(|own| &own.of.parameters);
+        let own = self.own.get(&world).map(|own| own.of.parameters());
         match own.and_then(|own| own.get(parameter)) {
             Some(values) => values.to_vec(),
             None if own.is_some_and(|own| !own.is_empty()) => parameter.of(&self.model, &self.scene),
@@ -123,7 +122,7 @@ impl Batch {
 
     /// What a world was given beside the batch's model; nothing of a world with a model of its own.
     pub fn own_parameters(&self, world: usize) -> Option<&Parameters> {
-        self.own.get(&world).map(|own| &own.of.parameters)
+        self.own.get(&world).map(|own| own.of.parameters())
     }
 
     /// Gives a world a model and scene of its own, of the same structure: joints, bodies, actuators and geoms are those of the batch's,
@@ -226,10 +225,10 @@ impl Batch {
         let plan = self.plan.as_ref();
         let of = |of: &OwnModel| match plan {
             Err(_) => Ok(None),
-            Ok(_) if of.parameters.is_empty() => Err(NotInLanes("a model of its own".into())),
+            Ok(_) if of.parameters().is_empty() => Err(NotInLanes("a model of its own".into())),
             Ok(plan) => {
                 let (model, scene) = of.get();
-                numbers_of(plan, (&self.model, &self.scene), (model, scene), &of.parameters).map(Some)
+                numbers_of(plan, (&self.model, &self.scene), (model, scene), of.parameters()).map(Some)
             }
         };
         let worlds = own.into_iter().map(|(world, own)| {

@@ -13,26 +13,34 @@ use crate::warnings::Warnings;
 /// MuJoCo's coefficients of sliding, spinning and rolling friction.
 const FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
 
-/// The coefficients of sliding, spinning and rolling friction of a geom.
-pub(super) fn geom_friction(attributes: &Attributes<'_, '_>) -> Result<[f64; 3], LoadError> {
-    attributes.leading("friction", FRICTION)
+/// Coefficients of friction: of sliding along both tangents, spinning and rolling.
+pub(super) struct Friction {
+    sliding: [f64; 2],
+    spinning: f64,
+    rolling: f64,
 }
 
-/// The coefficients of sliding, spinning and rolling friction of a pair, which has two for sliding and for rolling.
-pub(super) fn pair_friction(attributes: &Attributes<'_, '_>, warnings: &mut Warnings) -> Result<[f64; 3], LoadError> {
+/// The coefficients of a geom.
+pub(super) fn geom_friction(attributes: &Attributes<'_, '_>) -> Result<Friction, LoadError> {
+    let [slide, spinning, rolling] = attributes.leading("friction", FRICTION)?;
+    Ok(Friction { sliding: [slide; 2], spinning, rolling })
+}
+
+/// The coefficients of a pair, which has two for sliding and for rolling.
+pub(super) fn pair_friction(attributes: &Attributes<'_, '_>, warnings: &mut Warnings) -> Result<Friction, LoadError> {
     let [slide, spin, roll] = FRICTION;
-    let [slide, slide2, spin, roll, roll2] = attributes.leading("friction", [slide, slide, spin, roll, roll])?;
-    if slide != slide2 || roll != roll2 {
-        let message = "friction is the same in all directions: the first coefficients of sliding and rolling count";
+    let [first, second, spinning, rolling, roll2] = attributes.leading("friction", [slide, slide, spin, roll, roll])?;
+    if rolling != roll2 {
+        let message = "rolling friction is the same in all directions: the first coefficient of rolling counts";
         warnings.add_attribute(attributes.source("friction"), "friction", message);
     }
-    Ok([slide, spin, roll])
+    Ok(Friction { sliding: [first, second], spinning, rolling })
 }
 
 /// The surface that `condim`, `solref` and `solimp` of a geom or pair describe, with these coefficients of friction.
 pub(super) fn material(
     attributes: &Attributes<'_, '_>,
-    [friction, torsional_friction, rolling_friction]: [f64; 3],
+    Friction { sliding: [friction, second], spinning: torsional_friction, rolling: rolling_friction }: Friction,
     options: &Options,
     warnings: &mut Warnings,
 ) -> Result<Material, LoadError> {
@@ -46,7 +54,7 @@ pub(super) fn material(
             return Err(attributes.source("condim").error(message));
         }
     };
-    for coefficient in [friction, torsional_friction, rolling_friction] {
+    for coefficient in [friction, second, torsional_friction, rolling_friction] {
         if coefficient < 0.0 {
             let message = format!("friction: {coefficient}: expected 0 or more");
             return Err(attributes.source("friction").error(message));
@@ -58,14 +66,24 @@ pub(super) fn material(
     };
     let mix = attributes.number("solmix")?.unwrap_or(1.0).max(0.0);
     let priority = 0;
-    Ok(Material { friction, torsional_friction, rolling_friction, resistance, compliance, mix, priority })
+    let second_friction = (second != friction).then_some(second);
+    Ok(Material {
+        friction,
+        second_friction,
+        torsional_friction,
+        rolling_friction,
+        resistance,
+        compliance,
+        mix,
+        priority,
+    })
 }
 
 /// The surfaces of a model, each kept once.
 #[derive(Debug, Default)]
 pub(super) struct Surfaces {
     materials: Vec<Material>,
-    index_of: BTreeMap<[u64; 16], usize>,
+    index_of: BTreeMap<[u64; 17], usize>,
 }
 
 impl Surfaces {
@@ -83,6 +101,7 @@ impl Surfaces {
         let [a, b, c, d, e, f, g, h, i] = numbers.map(f64::to_bits);
         let key = [
             material.friction.to_bits(),
+            material.second_friction.unwrap_or(material.friction).to_bits(),
             material.torsional_friction.to_bits(),
             material.rolling_friction.to_bits(),
             material.resistance as u64,

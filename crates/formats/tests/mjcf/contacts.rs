@@ -136,7 +136,10 @@ fn pairs_have_a_surface_of_their_own() {
     let material = loaded.model.materials[loaded.scene.pairs[0].material];
     assert_eq!((material.torsional_friction, material.rolling_friction), (0.5, 0.3));
     assert_eq!((material.resistance, loaded.model.warnings), (Resistance::Rolling, vec![]));
-    let uneven = load(&text(r#"friction="0.7 0.6 0.5 0.3 0.3""#));
+    let loaded = load(&text(r#"friction="0.7 0.6 0.5 0.3 0.3""#));
+    let material = loaded.model.materials[loaded.scene.pairs[0].material];
+    assert_eq!((material.friction, material.second_friction, loaded.model.warnings), (0.7, Some(0.6), vec![]));
+    let uneven = load(&text(r#"friction="0.7 0.7 0.5 0.3 0.2""#));
     assert!(uneven.model.warnings.iter().any(|w| w.element == "pair friction"), "{:?}", uneven.model.warnings);
     assert!(try_load(&text(r#"condim="2""#)).is_err());
 }

@@ -6,7 +6,7 @@ use multibody::{Compliance, Coordinate, EqualityKind, InverseWeights, Model, Res
 use spatial::{Mat3, Pose, Vec3};
 
 use super::drives::{PlanActuator, PlanDrive};
-use super::{Contacts, Limit, NotInLanes};
+use super::{Contacts, Limit};
 use crate::ConstraintName;
 
 /// A constraint.
@@ -178,7 +178,7 @@ impl Constraints {
         limits: &[Limit],
         drives: &[PlanDrive],
         turns: &[Mat3<f64>],
-    ) -> Result<Self, NotInLanes> {
+    ) -> Self {
         let of_contact = |ends: &super::contacts::Ends| PlanConstraint {
             name: None,
             jacobian: PlanJacobian::Point(ends.nodes),
@@ -206,7 +206,7 @@ impl Constraints {
         these.push_ball_limits(model);
         these.push_equalities(model, turns);
         these.push_tendons(model);
-        these.push_joint_friction(model)?;
+        these.push_joint_friction(model);
         for (drive, of) in drives.iter().enumerate() {
             let first = of.actuators.first();
             let name = first.map_or(ConstraintName::pd(of.v), |first| ConstraintName::servo(first.ctrl));
@@ -215,7 +215,7 @@ impl Constraints {
         let named = these.all.iter().enumerate().filter_map(|(k, constraint)| Some((constraint.name?, k)));
         these.places = named.collect();
         these.places.sort_unstable();
-        Ok(these)
+        these
     }
 
     /// The inverse weights of the constraints after the contacts.
@@ -291,20 +291,16 @@ impl Constraints {
         }
     }
 
-    fn push_joint_friction(&mut self, model: &Model) -> Result<(), NotInLanes> {
+    fn push_joint_friction(&mut self, model: &Model) {
         for node in &model.tree.nodes {
             for dof in node.v..node.v + node.joint.nv() {
                 let force = model.friction_loss[dof];
-                if force > 0.0 && node.joint.nv() > 3 {
-                    return Err(NotInLanes("a free joint has dry friction".into()));
-                }
                 if force > 0.0 {
                     let term = Term { q: node.q, dof, coefficient: 1.0 };
                     self.push_sum(ConstraintName::friction(dof), &[term], Source::JointFriction);
                 }
             }
         }
-        Ok(())
     }
 
     fn push_equalities(&mut self, model: &Model, turns: &[Mat3<f64>]) {

@@ -170,6 +170,9 @@ impl Contacts {
         });
         let (kind, is_flipped) = self.kind(scene, attachments, &pair, places)?;
         let PairSurface { material, spin } = surface(model, scene, &pair);
+        if material.second_friction.is_some() {
+            return Err(NotInLanes("friction of a pair is not the same in all directions".into()));
+        }
         let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
         let surface = Surface { compliance: material.compliance, spring_depth: spring_depth(radii) };
         let (geoms, are_two) = match kind {

@@ -18,11 +18,11 @@ pub struct ChangingGains {
 }
 
 impl ChangingGains {
-    /// For steps of this plan, which is one of the model.
-    pub fn new(plan: &Plan, model: &Model) -> Self {
+    /// For steps of this plan with the numbers of the model.
+    pub fn new(plan: &Plan, model: &Model, numbers: &Numbers<f64>) -> Self {
         let passive = passive_impedance(model, &InverseWeights::new(model), plan.dt);
         let mut driven = passive.clone();
-        plan.drives.iter().for_each(|drive| driven[drive.v] += drive_impedance(drive, &plan.numbers.actuators));
+        plan.drives.iter().for_each(|drive| driven[drive.v] += drive_impedance(drive, &numbers.actuators));
         let mut implicit = driven.clone();
         implicit.iter_mut().zip(&plan.pd).for_each(|(lambda, of)| *lambda += of.impedance);
         let mut mass = EffectiveMass::new(model, &plan.contacts.extents);

@@ -159,7 +159,13 @@ impl Assembly {
         let mut material = Material { torsional_friction: 0.005, rolling_friction: 0.0001, ..Material::default() };
         let mut geom = empty_geom(0, Shape::Sphere { radius: 1.0 });
         for (name, value) in fields {
-            set_geom(&mut geom, &mut material, &name.extract::<String>()?, &value)?;
+            let name = name.extract::<String>()?;
+            match value.extract::<[f64; 2]>() {
+                Ok(of) if name == "friction" && of.iter().all(|mu| *mu >= 0.0 && mu.is_finite()) => {
+                    (material.friction, material.second_friction) = (of[0], (of[0] != of[1]).then_some(of[1]));
+                }
+                _ => set_geom(&mut geom, &mut material, &name, &value)?,
+            }
         }
         self.inner.pairs.push(AssemblyPair { geoms, material, margin: geom.margin });
         Ok(())

@@ -160,7 +160,7 @@ pub(super) fn push_touching(
     drift: impl FnOnce() -> (Vec3<f64>, f64),
 ) -> f64 {
     let &Touching { surface, inverse_weight, surface_velocity, carried, normal, gap, key, report, .. } = touching;
-    let (t1, t2) = normal.tangents();
+    let (coefficient, [t1, t2]) = surface.friction_tangents(normal);
     let basis = Mat3::from_columns(t1, t2, normal);
     let (spring_or_stop, stop) = compliance(touching);
     let stiff = cx.stiff_mobility(&ends, w);
@@ -175,7 +175,7 @@ pub(super) fn push_touching(
     }
     let OneSided { r: r_n, is_rigid, is_midway, .. } = one_sided;
     let r_t = cx.rule.of_step.sigma * stiff;
-    let mu = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
+    let mu = if surface.resistance >= Resistance::Sliding { coefficient } else { 0.0 };
     let memory = set.recall(key, cx);
     let is_spinning = surface.resistance >= Resistance::Spinning;
     let remembered = memory.map(|m| m.normal);
@@ -197,7 +197,8 @@ pub(super) fn push_touching(
     set.set_rigid(is_rigid);
     set.set_recovery(recovery.map(turned));
     if is_spinning {
-        push_spin(cx, set, touching, (ends, basis), (normal_impulse, is_rigid));
+        let (t1, t2) = normal.tangents();
+        push_spin(cx, set, touching, (ends, Mat3::from_columns(t1, t2, normal)), (normal_impulse, is_rigid));
     }
     start.violation
 }

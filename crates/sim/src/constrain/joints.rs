@@ -39,7 +39,8 @@ impl JointFriction {
 
     /// Adds the row.
     pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
-        let w = cx.cliques.trees[self.tree].factor.inverse_diagonal(self.node);
+        let workspace = &cx.cliques.trees[self.tree];
+        let w = workspace.factor.inverse_diagonal(self.node, self.dof - workspace.tree.nodes[self.node].v);
         let bound = cx.rule.of_step.dt * self.force;
         let law = Law::bounded(cx.rule.of_step.sigma * w, 0.0, -bound, bound);
         set.push(law, w, row(self.tree, self.node, self.dof), ConstraintName::friction(self.v), cx);
@@ -52,7 +53,13 @@ pub(crate) fn push_drives(cx: &Context<'_>, set: &mut ConstraintSet) {
         for drive in workspace.drives.iter().filter(|drive| drive.apart) {
             let node = workspace.tree.nodes.partition_point(|node| node.v <= drive.dof) - 1;
             let law = law(&drive.force, cx.v[workspace.dofs.start + drive.dof]);
-            set.push(law, workspace.factor.inverse_diagonal(node), row(tree, node, drive.dof), drive.key, cx);
+            set.push(
+                law,
+                workspace.factor.inverse_diagonal(node, drive.dof - workspace.tree.nodes[node].v),
+                row(tree, node, drive.dof),
+                drive.key,
+                cx,
+            );
         }
     }
 }

@@ -61,7 +61,7 @@ impl JointLimit {
             for (side, of) in limit.sides(q).into_iter().enumerate() {
                 let Some(Side { gap, axis }) = of.filter(|of| of.gap <= reach) else { continue };
                 let rates = || [v, &workspace.v_linearised[..]].map(|v| limit.rate(axis, v));
-                let w = workspace.factor.inverse_diagonal(limit.node);
+                let w = workspace.factor.inverse_diagonal(limit.node, 0);
                 let weight = RowWeight { w, inverse: cx.inverse_weights.dofs[workspace.dofs.start + limit.dof] };
                 let law = cx.rule.normal(limit.compliance, cx.rule.start(limit.compliance, gap, rates), weight);
                 let &Self { tree, node, dof, .. } = limit;

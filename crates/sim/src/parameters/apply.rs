@@ -1,7 +1,7 @@
 //! Parameters into a model.
 
 use geometry::{Scene, Shape};
-use multibody::{EqualityKind, JointKind, Material, Model, Tendon, inertia_flaw};
+use multibody::{Compliance, EqualityKind, JointKind, Material, Model, Tendon, inertia_flaw};
 use spatial::{Quat, Sym3, Vec3};
 
 use super::{P, Parameter, ParameterError, Parameters};
@@ -41,7 +41,7 @@ impl Parameters {
         }
         self.apply_inertias(model)?;
         self.apply_placements(base, model)?;
-        self.apply_surfaces(model, scene);
+        self.apply_surfaces(model, scene)?;
         self.apply_shapes(scene)?;
         move_obstacles(model, scene);
         for (parameter, to) in [
@@ -132,7 +132,7 @@ impl Parameters {
         Ok(())
     }
 
-    fn apply_surfaces(&self, model: &mut Model, scene: &mut Scene) {
+    fn apply_surfaces(&self, model: &mut Model, scene: &mut Scene) -> Result<(), ParameterError> {
         let all = [P::Frictions, P::TorsionalFrictions, P::RollingFrictions].map(|parameter| self.get(parameter));
         for (index, geom) in scene.geoms.iter_mut().enumerate() {
             let Some(surface) = model.materials.get(geom.material).copied() else { continue };
@@ -141,6 +141,7 @@ impl Parameters {
                 friction: own(all[0], surface.friction),
                 torsional_friction: own(all[1], surface.torsional_friction),
                 rolling_friction: own(all[2], surface.rolling_friction),
+                compliance: self.compliance(index, surface.compliance)?,
                 ..surface
             };
             if new != surface {
@@ -149,6 +150,34 @@ impl Parameters {
                 model.materials.push(new);
             }
         }
+        Ok(())
+    }
+
+    /// The compliance of a geom, of which the model's is `of_model`.
+    fn compliance(&self, geom: usize, of_model: Compliance) -> Result<Compliance, ParameterError> {
+        let (solref, solimp) = (self.get(P::Solref), self.get(P::Solimp));
+        let rows = [(P::Solref, solref, 2), (P::Solimp, solimp, 5)];
+        let Compliance::Reference(mut reference) = of_model else {
+            for (parameter, values, width) in rows {
+                let row = values.map_or(&[][..], |values| &values[width * geom..][..width]);
+                if let Some(k) = row.iter().position(|x| *x != 0.0) {
+                    let expected = "0, as the geom has neither solref nor solimp in the model";
+                    return Err(wrong(parameter, geom, Some(k), row[k], expected));
+                }
+            }
+            return Ok(of_model);
+        };
+        if let Some(values) = solref {
+            reference.solref.copy_from_slice(&values[2 * geom..][..2]);
+        }
+        if let Some(values) = solimp {
+            reference.solimp.copy_from_slice(&values[5 * geom..][..5]);
+        }
+        if !reference.is_valid() {
+            let expected = "with the number beside it a finite stiffness and damping: both positive, or neither";
+            return Err(wrong(P::Solref, geom, Some(0), reference.solref[0], expected));
+        }
+        Ok(Compliance::Reference(reference))
     }
 
     fn apply_shapes(&self, scene: &mut Scene) -> Result<(), ParameterError> {
@@ -312,6 +341,8 @@ fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> 
         | P::BodyQuaternions
         | P::GeomPositions
         | P::GeomQuaternions
+        | P::Solref
+        | P::Solimp
         | P::Gains
         | P::EqualityAnchors
         | P::EqualityQuaternions => (f64::is_finite, FINITE),

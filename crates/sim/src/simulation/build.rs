@@ -17,7 +17,7 @@ use crate::report::Reports;
 use crate::soft::SoftBodies;
 use crate::step_forces::LastStep;
 use crate::tree_workspace::TreeWorkspace;
-use crate::{Options, SimulationError, State, Stats, WarmStart};
+use crate::{Options, OwnModel, SimulationError, State, Stats, WarmStart};
 use multibody::{EffectiveMass, InverseWeights};
 
 /// Degrees of freedom from which a step is long enough to be shared: waking the threads takes tens of microseconds.
@@ -37,21 +37,27 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// A simulation of a model and a scene with the shapes that this one has: what depends on these alone is taken from here.
+    /// A simulation of a model and a scene with the shapes that this one has: what depends on these alone is taken from here. Where the lane
+    /// can go on, it is that of this one.
     fn with_these_shapes(
-        &self,
+        &mut self,
         model: Arc<Model>,
         scene: Arc<Scene>,
         options: Options,
         attachments: &[Attachment],
+        own: Option<&OwnModel>,
     ) -> Result<Self, SimulationError> {
         let mut collider = self.collider.clone();
         collider.set_rest_depths(&rest_depths(&model, &scene));
         let shapes = Shapes { collider, extents: self.extents.clone(), inner_radii: self.inner_radii.clone() };
         let mut next = Self::with_shapes(model, scene, options, attachments, shapes)?;
-        let Self { model, scene, options, extents, .. } = &next;
-        let like = self.lane.as_deref().map(|lane| (lane, &self.state.pd));
-        next.lane = Lane::new((model, scene), options, (attachments, extents), like);
+        let mut lane = self.lane.take();
+        if !lane.as_mut().zip(own).is_some_and(|(lane, own)| lane.renumber(own, &self.state.pd)) {
+            let Self { model, scene, options, extents, .. } = &next;
+            let like = lane.as_deref().map(|lane| (lane, &self.state.pd));
+            lane = Lane::new((model, scene), options, (attachments, extents), like);
+        }
+        next.lane = lane;
         next.make_room_for_lane();
         Ok(next)
     }
@@ -175,13 +181,39 @@ impl Simulation {
     /// # Errors
     /// When they are of another structure; the simulation is then as it was.
     pub fn set_model(&mut self, model: Arc<Model>, scene: Arc<Scene>) -> Result<(), SimulationError> {
+        self.change_model(model, scene, None)
+    }
+
+    /// [`set_model`](Self::set_model) of a model with parameters of its own, if it is not the present one. Where the simulation was one of the same
+    /// model with others, and lanes can make both's steps, it costs a fraction.
+    ///
+    /// # Errors
+    /// As `set_model`.
+    pub fn go_to_own(&mut self, own: &OwnModel) -> Result<(), SimulationError> {
+        let (model, scene) = own.get();
+        if self.is_of(model, scene) {
+            return Ok(());
+        }
+        self.change_model(model.clone(), scene.clone(), Some(own))
+    }
+
+    fn is_of(&self, model: &Arc<Model>, scene: &Arc<Scene>) -> bool {
+        Arc::ptr_eq(model, &self.model) && Arc::ptr_eq(scene, &self.scene)
+    }
+
+    fn change_model(
+        &mut self,
+        model: Arc<Model>,
+        scene: Arc<Scene>,
+        own: Option<&OwnModel>,
+    ) -> Result<(), SimulationError> {
         self.state.check_sizes(&model, &scene)?;
         let options = Options { threads: 1, ..self.options.clone() };
         let next = if scene.has_shapes_of(&self.scene) && is_linked_as(&model, &self.model) {
             check_scene(&model, &scene)?;
             let attachments = attachments(&model, &scene);
             if attachments == super::planning::attachments(&self.model, &self.scene) {
-                self.with_these_shapes(model, scene, options, &attachments)?
+                self.with_these_shapes(model, scene, options, &attachments, own)?
             } else {
                 Self::new(model, scene, options)?
             }
@@ -198,10 +230,7 @@ impl Simulation {
     /// # Errors
     /// As `set_model`.
     pub fn go_to_model(&mut self, model: &Arc<Model>, scene: &Arc<Scene>) -> Result<(), SimulationError> {
-        if Arc::ptr_eq(model, &self.model) && Arc::ptr_eq(scene, &self.scene) {
-            return Ok(());
-        }
-        self.set_model(model.clone(), scene.clone())
+        if self.is_of(model, scene) { Ok(()) } else { self.set_model(model.clone(), scene.clone()) }
     }
 
     /// Goes on with another time step, s.
@@ -215,7 +244,7 @@ impl Simulation {
             let (model, scene) = (self.model.clone(), self.scene.clone());
             let next = if scene.soft_bodies.is_empty() {
                 let attachments = attachments(&model, &scene);
-                self.with_these_shapes(model, scene, options, &attachments)?
+                self.with_these_shapes(model, scene, options, &attachments, None)?
             } else {
                 Self::new(model, scene, options)?
             };

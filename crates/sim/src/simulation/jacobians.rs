@@ -20,7 +20,7 @@ use spatial::{Mat3, Vec3};
 use super::Simulation;
 use crate::clique::Cliques;
 use crate::constrain::{Regularization, push_contacts};
-use crate::constraint_jacobian::ConstraintJacobian;
+use crate::constraint_jacobian::{ConstraintJacobian, is_elliptic};
 use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, Factorization};
 use crate::jacobians::StepJacobians;
 use crate::{ContactLaw, Options, Parameters, Scheme, SimulationError};
@@ -66,11 +66,12 @@ struct Sample {
 
 /// Scratch of the recursions.
 #[derive(Default)]
-struct Scratch {
+pub(super) struct Scratch {
     slots: Vec<CliqueSlot>,
     coupled: CoupledScratch,
     cholesky: BlockCholesky,
     gamma: Vec<f64>,
+    pull: Vec<f64>,
     j_x: Vec<f64>,
     x: Vec<f64>,
     unused: Vec<f64>,
@@ -99,14 +100,7 @@ impl Simulation {
 
     /// The Jacobians with numbers of parameters as further controls.
     fn jacobians_with(&mut self, numbers: &Numbers<'_>) -> Result<StepJacobians, SimulationError> {
-        let Options { scheme, accuracy, sleep_after, .. } = &self.options;
-        if !scheme.is_linear() || accuracy.is_some() || sleep_after.is_some() {
-            let reason = "only steps of fixed length by bilinear or symplectic-euler, of what does not sleep, are differentiated in this version";
-            return Err(self.no_jacobian(reason.into()));
-        }
-        if !self.soft.is_empty() {
-            return Err(self.no_jacobian("steps of soft bodies are not differentiated in this version".into()));
-        }
+        self.check_linear()?;
         if self.model.na() > 0 {
             let reason = "actuators have states of their own, of which steps are not differentiated in this version";
             return Err(self.no_jacobian(reason.into()));
@@ -121,8 +115,21 @@ impl Simulation {
         jacobians
     }
 
+    /// Whether the momentum of a step is linear in the velocities at its end.
+    pub(super) fn check_linear(&self) -> Result<(), SimulationError> {
+        let Options { scheme, accuracy, sleep_after, .. } = &self.options;
+        if !scheme.is_linear() || accuracy.is_some() || sleep_after.is_some() {
+            let reason = "only steps of fixed length by bilinear or symplectic-euler, of what does not sleep, are differentiated in this version";
+            return Err(self.no_jacobian(reason.into()));
+        }
+        if !self.soft.is_empty() {
+            return Err(self.no_jacobian("steps of soft bodies are not differentiated in this version".into()));
+        }
+        Ok(())
+    }
+
     /// Makes all constraints of the step in one set; a step itself makes them island by island.
-    fn constrain_all(&mut self, rule: Regularization) {
+    pub(super) fn constrain_all(&mut self, rule: Regularization) {
         let step = self.discretization(rule.of_step.dt);
         let mut set = std::mem::take(&mut self.set);
         set.clear();
@@ -224,7 +231,7 @@ impl Simulation {
     }
 
     /// Moves entry `column` of (q, v, ctrl) by `width`; what was there is returned.
-    fn perturb(&mut self, column: usize, width: f64) -> [Vec<f64>; 3] {
+    pub(super) fn perturb(&mut self, column: usize, width: f64) -> [Vec<f64>; 3] {
         let nv = self.model.nv();
         let kept = [self.state.q.clone(), self.state.v.clone(), self.state.ctrl.clone()];
         if column < nv {
@@ -244,7 +251,7 @@ impl Simulation {
         [self.state.q, self.state.v, self.state.ctrl] = kept;
     }
 
-    fn no_jacobian(&self, reason: String) -> SimulationError {
+    pub(super) fn no_jacobian(&self, reason: String) -> SimulationError {
         SimulationError::NoJacobian { step: self.state.step, time: self.state.time, reason }
     }
 
@@ -318,7 +325,6 @@ impl Simulation {
         let (rows, count) = first_rows(&self.set.constraints);
         s.gamma.clear();
         s.gamma.resize(count, 0.0);
-        s.j_x.resize(count, 0.0);
         let mut matches = Vec::new();
         let (mut next, mut remembered) = (0, 0);
         for (k, key) in reference.keys.iter().enumerate() {
@@ -338,8 +344,10 @@ impl Simulation {
                 // The bound is that of the last step.
                 sample.data[k].normal_impulse = 0.0;
             }
+            // Tangents of friction that has directions are those of the directions, wherever the normal turns.
             if let (ConstraintJacobian::Ends { basis, .. }, ConstraintJacobian::Ends { basis: old, .. }) =
                 (&mut self.set.jacobians[i], &reference.jacobians[k])
+                && !is_elliptic(old)
             {
                 let carried = carry(old, basis.z);
                 let v_hat = Vec3::from(sample.data[k].v_hat);
@@ -349,7 +357,9 @@ impl Simulation {
             s.gamma[rows[i]..rows[i] + width].copy_from_slice(&reference.linear.impulses()[first..first + width]);
             matches.push((first, rows[i], width));
         }
-        s.evaluate(self, &reference.v, &mut sample.balance);
+        let gamma = std::mem::take(&mut s.gamma);
+        s.balance(self, &reference.v, &gamma, &mut sample.balance);
+        s.gamma = gamma;
         for (first, row, width) in matches {
             sample.v_c[first..first + width].copy_from_slice(&s.j_x[row..row + width]);
         }
@@ -393,7 +403,7 @@ impl Sample {
 }
 
 impl Scratch {
-    fn new(simulation: &Simulation) -> Self {
+    pub fn new(simulation: &Simulation) -> Self {
         let trees = simulation.trees.iter().enumerate();
         let slot = |(tree, workspace): (usize, &crate::tree_workspace::TreeWorkspace)| CliqueSlot {
             tree,
@@ -404,7 +414,7 @@ impl Scratch {
     }
 
     /// All trees and constraints as one problem.
-    fn coupled<'a>(&'a mut self, simulation: &'a Simulation) -> Coupled<'a> {
+    pub fn coupled<'a>(&'a mut self, simulation: &'a Simulation) -> Coupled<'a> {
         let set = &simulation.set;
         Coupled::new(
             (Cliques { trees: &simulation.trees, soft: &[] }, &simulation.v_start),
@@ -418,8 +428,9 @@ impl Scratch {
     }
 
     /// Writes A (v − v*) − Jᵀγ to `balance` and J v to `j_x`.
-    fn evaluate(&mut self, simulation: &Simulation, v: &[f64], balance: &mut [f64]) {
-        let Self { slots, coupled, cholesky, gamma, j_x, x, unused } = self;
+    pub fn balance(&mut self, simulation: &Simulation, v: &[f64], gamma: &[f64], balance: &mut [f64]) {
+        let Self { slots, coupled, cholesky, j_x, x, unused, pull, .. } = self;
+        j_x.resize(gamma.len(), 0.0);
         let set = &simulation.set;
         let mut problem = Coupled::new(
             (Cliques { trees: &simulation.trees, soft: &[] }, &simulation.v_start),
@@ -437,8 +448,9 @@ impl Scratch {
         let v_star = simulation.trees.iter().flat_map(|workspace| &workspace.v_star);
         x.iter_mut().zip(v_star).for_each(|(x, v_star)| *x -= v_star);
         problem.products(x, balance, &mut unused[..j_x.len()]);
-        gamma.iter_mut().for_each(|gamma| *gamma = -*gamma);
-        problem.add_transpose(gamma, balance);
+        pull.clear();
+        pull.extend(gamma.iter().map(|gamma| -gamma));
+        problem.add_transpose(pull, balance);
     }
 }
 
@@ -461,7 +473,7 @@ fn hessian(coupled: &mut Coupled<'_>, nv: usize, linear: &Linearization, rows: u
 }
 
 /// The first row of every constraint, and how many rows there are.
-fn first_rows(constraints: &[Constraint]) -> (Vec<usize>, usize) {
+pub(super) fn first_rows(constraints: &[Constraint]) -> (Vec<usize>, usize) {
     let mut end = 0;
     let next = |law: &Constraint| {
         end += law.rows();

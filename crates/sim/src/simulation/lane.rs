@@ -11,11 +11,11 @@ use lanes::{Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry
 use multibody::Model;
 
 use super::Simulation;
-use super::planning::{attachments, plan_with};
+use super::planning::{attachments, numbers_of, plan_with};
 use crate::report::{self, Reports};
 use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::step_forces::LastStep;
-use crate::{ContactLaw, Options, Pd, SimulationError, State, Stats};
+use crate::{ContactLaw, Options, OwnModel, Pd, SimulationError, State, Stats};
 
 /// Trees at most: lanes solve the constraints of all trees as one problem, whatever islands there are.
 const MAX_TREES: usize = 4;
@@ -36,6 +36,8 @@ const MAX_HALVINGS_IN_LANE: usize = 2;
 /// The lane of a simulation.
 #[derive(Debug)]
 pub(crate) struct Lane {
+    /// What its plan is of; the numbers may be those of the same model with parameters of its own.
+    of: (Arc<Model>, Arc<Scene>),
     lanes: Box<Lanes<f64>>,
     /// Whole steps, then halves and quarters, once any were asked for.
     lengths: Vec<Length>,
@@ -63,7 +65,7 @@ impl Length {
 
     /// Steps under PD control: all degrees of freedom are drives, most of them without gains.
     fn controlled(plan: Plan, model: &Model) -> Self {
-        let gains = Some(ChangingGains::new(&plan, model));
+        let gains = Some(ChangingGains::new(&plan, model, &plan.numbers));
         Self { gains, ..Self::new(plan) }
     }
 
@@ -94,7 +96,7 @@ enum Trial {
 impl Lane {
     /// A lane for simulations that it serves; `like` is that of a simulation with the same shapes, if there is one, and its PD control.
     pub fn new(
-        (model, scene): (&Model, &Scene),
+        (model, scene): (&Arc<Model>, &Arc<Scene>),
         options: &Options,
         place: (&[geometry::Attachment], &[f64]),
         like: Option<(&Self, &Pd)>,
@@ -116,13 +118,38 @@ impl Lane {
             return None;
         }
         let whole = if pd.is_some() { Length::controlled(plan, model) } else { Length::new(plan) };
-        Some(Box::new(Self::with(whole, model)))
+        Some(Box::new(Self::with(whole, (model.clone(), scene.clone()))))
     }
 
-    fn with(whole: Length, model: &Model) -> Self {
-        let mut lanes = Box::new(Lanes::new(&whole.plan, model.nu()));
+    fn with(whole: Length, of: (Arc<Model>, Arc<Scene>)) -> Self {
+        let mut lanes = Box::new(Lanes::new(&whole.plan, of.0.nu()));
         lanes.is_lone = true;
-        Self { lanes, lengths: vec![whole], present: 0, last: None }
+        Self { of, lanes, lengths: vec![whole], present: 0, last: None }
+    }
+
+    /// Goes on with other parameters of the model that its plan is of; false where they need another plan.
+    pub fn renumber(&mut self, own: &OwnModel, pd: &Pd) -> bool {
+        let (is_controlled, (model, scene), base) = (self.is_controlled(), own.get(), own.base());
+        let Self { of, lanes, lengths, .. } = self;
+        let is_of = Arc::ptr_eq(base.0, &of.0) && Arc::ptr_eq(base.1, &of.1);
+        // Without control that there was, steps are those of a plan without it.
+        if !is_of || is_controlled && !(pd.is_active() && pd.check(&model.tree).is_ok()) {
+            return false;
+        }
+        lengths.truncate(1);
+        let Length { plan, pd: last_pd, gains, .. } = &mut lengths[0];
+        let Ok(mut numbers) = numbers_of(plan, (base.0, base.1), (model, scene), own.parameters()) else {
+            return false;
+        };
+        if let Some(gains) = gains {
+            *gains = ChangingGains::new(plan, model, &numbers);
+            gains.set(plan, model, Some(&pd.gains()), &mut numbers);
+            last_pd.copy_from(pd);
+        }
+        lanes.numbers = Arc::new(numbers);
+        lanes.disturb();
+        (self.present, self.last) = (0, None);
+        true
     }
 
     /// Whether steps may be under PD control.
@@ -313,7 +340,7 @@ impl Simulation {
             let place = (&attachments(model, scene)[..], &extents[..]);
             let like = Some(&lane.lengths[0].plan);
             let Ok(plan) = plan_with(model, scene, options, (Some(&state.pd), true), place, like) else { return false };
-            **lane = Lane::with(Length::controlled(plan, model), model);
+            **lane = Lane::with(Length::controlled(plan, model), (model.clone(), scene.clone()));
             self.make_room_for_lane();
         }
         true

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Scene};
-use lanes::{NotInLanes, Plan, Setup};
-use multibody::{Compliance, Model};
+use lanes::{NotInLanes, Numbers, Plan, Setup, Variation};
+use multibody::{Compliance, Freedom, Model};
 
-use crate::{Options, Pd, PdLaw, Scheme};
+use crate::{Options, Parameter, Parameters, Pd, PdLaw, Scheme};
 
 /// The plan of steps in lanes that are those of a [`Simulation`](crate::Simulation) of the model under these options.
 ///
@@ -99,4 +99,68 @@ pub fn attachments(model: &Model, scene: &Scene) -> Vec<Attachment> {
         }
     };
     scene.geoms.iter().map(attach).collect()
+}
+
+/// The numbers of `own`, the plan's model with these parameters, or why lanes cannot step it: it then has something that the model has
+/// not, for instance the friction of a joint that has none, or geoms of other sizes.
+///
+/// # Errors
+/// When lanes would need another plan.
+pub fn numbers_of(
+    plan: &Plan,
+    (base, base_scene): (&Model, &Scene),
+    (own, own_scene): (&Model, &Scene),
+    parameters: &Parameters,
+) -> Result<Numbers<f64>, NotInLanes> {
+    check_structure(base, base_scene, own, parameters)?;
+    let is_of_surfaces = |(parameter, _)| {
+        use Parameter::{Frictions, Gravity, RollingFrictions, TorsionalFrictions};
+        matches!(parameter, Gravity | Frictions | RollingFrictions | TorsionalFrictions)
+    };
+    plan.numbers_of(Variation {
+        model: own,
+        scene: own_scene,
+        rests_alike: rest_depths(base, base_scene) == rest_depths(own, own_scene),
+        is_of_surfaces: parameters.iter().all(is_of_surfaces),
+    })
+}
+
+/// Which of a model's elements have something.
+type Pattern = fn(&Model) -> Vec<bool>;
+
+/// Geoms must be where they are, and what has springs, dry friction, limits and gear inertia must be the same.
+fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &Parameters) -> Result<(), NotInLanes> {
+    use Parameter as P;
+    let fixed = [
+        P::BodyPositions,
+        P::BodyQuaternions,
+        P::Solref,
+        P::Solimp,
+        P::GeomSizes,
+        P::GeomPositions,
+        P::GeomQuaternions,
+        P::Contypes,
+        P::Conaffinities,
+        P::EqualityAnchors,
+        P::EqualityQuaternions,
+    ];
+    let is_moved =
+        |parameter: &Parameter| parameters.get(*parameter).is_some_and(|own| own != parameter.of(base, base_scene));
+    if let Some(parameter) = fixed.iter().find(|parameter| is_moved(parameter)) {
+        return Err(NotInLanes(format!("{} of its own", parameter.name())));
+    }
+    let patterns: [(Parameter, Pattern); 4] = [
+        (Parameter::Stiffness, |model| model.stiffness.iter().map(|k| *k != 0.0).collect()),
+        (Parameter::Frictionloss, |model| model.friction_loss.iter().map(|force| *force > 0.0).collect()),
+        (Parameter::JointRanges, |model| model.joints.iter().map(|joint| joint.range.is_some()).collect()),
+        (Parameter::Armature, |model| {
+            (0..model.tree.trees.len()).map(|tree| Freedom::of(model, tree) == Freedom::KeepsMomentum).collect()
+        }),
+    ];
+    for (parameter, of) in patterns {
+        if of(base) != of(own) {
+            return Err(NotInLanes(format!("{} where the model has none", parameter.name())));
+        }
+    }
+    Ok(())
 }

@@ -407,8 +407,9 @@ impl Assembly<'_> {
     fn contact(&self, contact: &ContactPoint, ordinal: usize, islands: &[usize]) -> Option<Constraint> {
         let Start { model, options, dt, bodies, memory, .. } = *self.start;
         let mobility = self.mobility;
-        let ContactPoint { geoms, position, normal, tangents: [t1, t2], gap, .. } = *contact;
+        let ContactPoint { geoms, position, normal, gap, .. } = *contact;
         let surface = self.surface(geoms);
+        let (coefficient, [t1, t2]) = surface.friction_tangents(normal);
         let nodes = contact.bodies.map(|body| model.bodies[body].node);
         // Each body is met at its own surface. Two bodies are pushed midway between, one by itself at its surface.
         let own = [position - normal * (0.5 * gap), position + normal * (0.5 * gap)];
@@ -453,11 +454,12 @@ impl Assembly<'_> {
         // What is not remembered is bounded by the contact's impulse alone.
         let alone = ((v_hat - dot(&rows[0], self.v_star)) / (law.r + w)).max(0.0);
         let bound = before.unwrap_or(alone);
-        let friction = if surface.resistance >= Resistance::Sliding { surface.friction } else { 0.0 };
+        let friction = if surface.resistance >= Resistance::Sliding { coefficient } else { 0.0 };
         let mut discs = Vec::new();
         let w_turn: f64 = nodes.iter().flatten().map(|node| mobility.of_turn(*node)).sum();
         if surface.resistance >= Resistance::Spinning && w_turn > 0.0 {
             let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
+            let (t1, t2) = normal.tangents();
             rows.extend([about(t1), about(t2), about(normal)]);
             r.extend([options.sigma * w_turn; 3]);
             discs.push(Disc { rows: 3..5, coefficient: rolling });

@@ -297,7 +297,8 @@ impl Writer<'_> {
             let material = self.model.materials.get(pair.material).copied().unwrap_or_default();
             attributes.extend(surface(&material));
             let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
-            attributes.push(("friction", list(&[slide, slide, spin, roll, roll])));
+            let second = material.second_friction.unwrap_or(slide);
+            attributes.push(("friction", list(&[slide, second, spin, roll, roll])));
             attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
             if pair.margin != 0.0 {
                 attributes.push(("margin", number(pair.margin)));

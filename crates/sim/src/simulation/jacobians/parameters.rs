@@ -50,6 +50,8 @@ impl Parameter {
             Self::Frictions
             | Self::TorsionalFrictions
             | Self::RollingFrictions
+            | Self::Solref
+            | Self::Solimp
             | Self::BodyPositions
             | Self::BodyQuaternions
             | Self::Frictionloss
