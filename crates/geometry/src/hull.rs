@@ -9,7 +9,10 @@ const FLAT: f64 = 1e-6;
 const LEVEL: f64 = 1e-9;
 
 /// Below this number of vertices looking at each is faster than walking along edges.
-const WALK_FROM: usize = 40;
+const WALK_FROM: usize = 20;
+
+/// Directions are told apart by the squares of a cube that they go through, so many along an edge.
+const SQUARES: usize = 8;
 
 /// A convex polytope.
 #[derive(Clone, Debug)]
@@ -26,8 +29,8 @@ pub(crate) struct Hull {
     /// Neighbours of vertex i: `neighbours[vertex_start[i]..vertex_start[i + 1]]`, ascending.
     neighbours: Vec<u32>,
     vertex_start: Vec<u32>,
-    /// A vertex farthest along each of ±x, ±y, ±z: where walks begin.
-    extremes: [u32; 6],
+    /// The vertex farthest along the middle of each square of directions: where walks begin.
+    starts: Vec<u32>,
     /// The box around the hull: centre and half extents.
     pub centre: Vec3<f64>,
     pub half_extents: Vec3<f64>,
@@ -55,7 +58,7 @@ impl Hull {
         let mut hull = Self {
             faces: around,
             faces_start,
-            extremes: [0; 6],
+            starts: Vec::new(),
             centre,
             half_extents: (high - low) * 0.5,
             radius,
@@ -72,10 +75,13 @@ impl Hull {
             vertex_start,
             vertices,
         };
-        for (i, sign) in [1.0, -1.0, 1.0, -1.0, 1.0, -1.0].into_iter().enumerate() {
-            let mut direction = [0.0; 3];
-            direction[i / 2] = sign;
-            hull.extremes[i] = hull.farthest_of_all(Vec3::from(direction)) as u32;
+        if hull.vertices.len() >= WALK_FROM {
+            let mut at = 0;
+            let walk = |direction| {
+                at = hull.walk(at, direction);
+                at as u32
+            };
+            hull.starts = middles().map(walk).collect();
         }
         hull
     }
@@ -91,27 +97,23 @@ impl Hull {
         if self.vertices.len() < WALK_FROM {
             return self.farthest_of_all(direction);
         }
-        let height = |i: u32| self.vertices[i as usize].dot(direction);
-        let [x, y, z] = direction.to_array();
-        let (axis, component) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
-            (0, x)
-        } else if y.abs() >= z.abs() {
-            (1, y)
-        } else {
-            (2, z)
-        };
-        let mut at = self.extremes[2 * axis + usize::from(component < 0.0)];
-        let mut top = height(at);
+        self.walk(self.starts[square(direction)] as usize, direction)
+    }
+
+    /// The vertex farthest along `direction`, by way of higher and higher ones from this one on.
+    #[inline(always)]
+    fn walk(&self, mut at: usize, direction: Vec3<f64>) -> usize {
+        let mut top = self.vertices[at].dot(direction);
         loop {
             let (mut next, mut next_top) = (at, top);
-            for &j in self.neighbours_of(at as usize) {
-                let h = height(j);
-                if h > next_top {
-                    (next, next_top) = (j, h);
+            for &j in self.neighbours_of(at) {
+                let height = self.vertices[j as usize].dot(direction);
+                if height > next_top {
+                    (next, next_top) = (j as usize, height);
                 }
             }
             if next == at {
-                return at as usize;
+                return at;
             }
             (at, top) = (next, next_top);
         }
@@ -173,6 +175,37 @@ impl Hull {
             self.faces[around].iter().for_each(|&face| visit(face as usize));
         }
     }
+}
+
+/// The square of a cube that a direction goes through.
+#[inline(always)]
+fn square(direction: Vec3<f64>) -> usize {
+    let Vec3 { x, y, z } = direction;
+    let (side, across, u, v) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
+        (0, x, y, z)
+    } else if y.abs() >= z.abs() {
+        (1, y, z, x)
+    } else {
+        (2, z, x, y)
+    };
+    // What is no number is in the first one.
+    let scale = 0.5 * SQUARES as f64 / across.abs();
+    let place = |w: f64| (w.mul_add(scale, 0.5 * SQUARES as f64) as usize).min(SQUARES - 1);
+    ((2 * side + usize::from(across < 0.0)) * SQUARES + place(u)) * SQUARES + place(v)
+}
+
+/// The middles of all squares in their order.
+fn middles() -> impl Iterator<Item = Vec3<f64>> {
+    let place = |i: usize| (2 * i + 1) as f64 / SQUARES as f64 - 1.0;
+    (0..6 * SQUARES * SQUARES).map(move |i| {
+        let (side, u, v) = (i / (SQUARES * SQUARES), place(i / SQUARES % SQUARES), place(i % SQUARES));
+        let across = if side % 2 == 0 { 1.0 } else { -1.0 };
+        match side / 2 {
+            0 => Vec3::new(across, u, v),
+            1 => Vec3::new(v, across, u),
+            _ => Vec3::new(u, v, across),
+        }
+    })
 }
 
 /// Second entries of the pairs by first entry, and where each group of 0..n begins.
@@ -276,6 +309,13 @@ mod tests {
             })
             .collect();
         hull_of(points)
+    }
+
+    #[test]
+    fn squares_are_those_of_their_middles() {
+        assert!(middles().enumerate().all(|(i, middle)| square(middle * 3.0) == i));
+        let none = [Vec3::ZERO, Vec3::new(f64::NAN, 1.0, 0.0), Vec3::new(0.0, f64::INFINITY, f64::INFINITY)];
+        assert!(none.into_iter().all(|direction| square(direction) < 6 * SQUARES * SQUARES));
     }
 
     #[test]

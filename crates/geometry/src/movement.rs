@@ -18,24 +18,21 @@ pub struct Attachment {
 /// How the surfaces of a frame's geoms may move in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sweep {
-    /// What all of them do, in the world, m. Two frames that move alike do not come nearer.
-    pub shift: Vec3<f64>,
-    /// The farthest that any of their points strays from that, m.
-    pub slack: f64,
     /// How the frame moves at the velocities with which the step begins, which contacts of the last step have already stopped where
     /// they had to: of its origin, in the world, m.
     pub translation: Vec3<f64>,
     /// The rotation vector of the same motion, world axes, rad.
     pub rotation: Vec3<f64>,
+    /// What the forces of the step may change of the translation before contacts push, m.
+    pub change: Vec3<f64>,
+    /// The same of the rotation, rad.
+    pub turn: Vec3<f64>,
+    /// How much farther any of their points may stray, m.
+    pub slack: f64,
+    /// Which tree of joints holds the frame, if any: of one tree, frames that move alike do not come nearer.
+    pub tree: Option<usize>,
     /// Whether what they touch that rests too, or is fixed, is of no interest.
     pub rests: bool,
-}
-
-impl Sweep {
-    /// How far a point may move at all.
-    pub(crate) fn farthest(&self) -> f64 {
-        self.shift.norm() + self.slack
-    }
 }
 
 /// A moving frame in a step.
@@ -56,7 +53,7 @@ impl From<f64> for Sweep {
     }
 }
 
-/// How a geom moves in a step at the velocities with which it begins.
+/// How a geom moves in a step, at the velocities with which it begins and by their change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Motion {
     /// Its centre in the world.
@@ -67,4 +64,39 @@ pub(crate) struct Motion {
     pub rotation: Vec3<f64>,
     /// What the forces of the step may change of the translation before contacts push, m.
     pub change: Vec3<f64>,
+    /// The same of the rotation, rad.
+    pub turn: Vec3<f64>,
+}
+
+impl Motion {
+    /// How a geom of a frame whose origin is at `pos` moves about its centre.
+    #[inline(always)]
+    pub fn new(sweep: &Sweep, pos: Vec3<f64>, centre: Vec3<f64>) -> Self {
+        let (Sweep { translation, rotation, change, turn, .. }, arm) = (*sweep, centre - pos);
+        let (translation, change) = (translation + rotation.cross(arm), change + turn.cross(arm));
+        Self { centre, translation, rotation, change, turn }
+    }
+
+    /// What the centre does in free motion.
+    #[inline(always)]
+    pub fn shift(&self) -> Vec3<f64> {
+        self.translation + self.change
+    }
+
+    /// How far a point within `radius` of the centre may be from where that leads: it turns, and constraints may undo what forces change.
+    #[inline(always)]
+    pub fn stray(&self, radius: f64) -> f64 {
+        self.change.norm() + radius * (self.rotation.norm() + self.turn.norm())
+    }
+
+    /// How far a point within `radius` of the centre may move relative to another geom of its tree. Constraints may undo what forces change
+    /// of either.
+    #[inline(always)]
+    pub fn farthest_from(&self, other: &Self, radius: f64) -> f64 {
+        let arm = self.centre - other.centre;
+        let change = other.change + other.turn.cross(arm);
+        let shift = self.shift() - (other.translation + other.rotation.cross(arm) + change);
+        let spin = (self.rotation - other.rotation).norm() + (self.turn.norm() + other.turn.norm());
+        shift.norm() + (self.change.norm() + change.norm()) + radius * spin
+    }
 }

@@ -54,7 +54,7 @@ impl Item {
     /// Where it is in a step in which its frame moves like this, and how it moves.
     #[inline(always)]
     pub fn place(&self, frame: &Movement) -> (Placement, Ball) {
-        let Movement { rot, pos, sweep } = *frame;
+        let Movement { rot, pos, ref sweep } = *frame;
         let at = Placement { rot: rot * self.local.rot, pos: rot * self.local.pos + pos };
         // Three unit vectors across one another sum to length √3. Where they are not, a centre that is not a
         // number fails every comparison from here on.
@@ -64,22 +64,31 @@ impl Item {
             () if self.is_centred => at.pos,
             () => at.point(self.centre),
         };
-        let Sweep { shift, translation, rotation, .. } = sweep;
-        let motion = Motion {
-            centre,
-            translation: translation + rotation.cross(centre - pos),
-            rotation,
-            change: shift - translation,
-        };
-        (at, Ball { centre, radius: self.radius, sweep, motion })
+        (at, self.ball(Motion::new(sweep, pos, centre), sweep))
     }
 
     /// The same of one that does not move.
     pub fn place_at_rest(&self) -> (Placement, Ball) {
         let sweep = Sweep { rests: self.frame.is_none(), ..Sweep::default() };
-        let centre = self.local.point(self.centre);
-        let motion = Motion { centre, ..Motion::default() };
-        (self.local, Ball { centre, radius: self.radius, sweep, motion })
+        let motion = Motion { centre: self.local.point(self.centre), ..Motion::default() };
+        (self.local, self.ball(motion, &sweep))
+    }
+
+    /// Its ball in a step.
+    #[inline(always)]
+    fn ball(&self, motion: Motion, sweep: &Sweep) -> Ball {
+        let radius = if self.is_plane() { 0.0 } else { self.radius };
+        let stray = motion.stray(radius) + sweep.slack;
+        Ball {
+            centre: motion.centre,
+            radius: self.radius,
+            reach: motion.shift().norm() + stray,
+            stray,
+            slack: sweep.slack,
+            tree: sweep.tree,
+            rests: sweep.rests,
+            motion,
+        }
     }
 
     /// Whether it has no bounds.
@@ -111,10 +120,32 @@ impl Item {
 /// A geom's bounding ball in a step, without reach and margin, and how its surface may move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ball {
-    centre: Vec3<f64>,
-    radius: f64,
-    sweep: Sweep,
+    pub centre: Vec3<f64>,
+    pub radius: f64,
     pub motion: Motion,
+    /// How far a point of the geom may move, m.
+    pub reach: f64,
+    /// How far it may be from where free motion of the centre leads it, m.
+    pub stray: f64,
+    /// See [`Sweep`].
+    slack: f64,
+    tree: Option<usize>,
+    rests: bool,
+}
+
+impl Ball {
+    /// By how much the surfaces of this geom and another may come nearer to each other, m. Links of one tree that turn alike do not come
+    /// nearer; of others each may be stopped. Points that meet lie within the smaller of the balls.
+    #[inline(always)]
+    fn approach(&self, other: &Self) -> f64 {
+        let apart = (self.motion.shift() - other.motion.shift()).norm() + (self.stray + other.stray);
+        if self.tree.is_none() || self.tree != other.tree {
+            return apart;
+        }
+        let (small, large) = if self.radius <= other.radius { (self, other) } else { (other, self) };
+        let relative = small.motion.farthest_from(&large.motion, small.radius) + self.slack + other.slack;
+        relative.min(apart)
+    }
 }
 
 /// An item where it is in a step.
@@ -135,19 +166,22 @@ impl PlacedItem<'_> {
     #[inline(always)]
     pub fn limit(&self, other: &Self, margin: f64) -> Option<f64> {
         let (ball, other) = (self.ball, other.ball);
-        let (si, sj) = (&ball.sweep, &other.sweep);
-        if si.rests && sj.rests {
+        if ball.rests && other.rests {
             return None;
         }
-        let limit = (si.shift - sj.shift).norm() + si.slack + sj.slack + margin;
         let apart = other.centre - ball.centre;
-        let is_near = if ball.radius == f64::INFINITY {
-            self.at.rot.z.dot(apart) <= other.radius + limit
-        } else {
+        let is_near = |limit: f64| {
+            if ball.radius == f64::INFINITY {
+                return self.at.rot.z.dot(apart) <= other.radius + limit;
+            }
             let touch = ball.radius + other.radius + limit;
             apart.norm_squared() <= touch * touch
         };
-        is_near.then_some(limit)
+        if !is_near(ball.reach + other.reach + margin) {
+            return None;
+        }
+        let limit = ball.approach(other) + margin;
+        is_near(limit).then_some(limit)
     }
 }
 
@@ -292,16 +326,15 @@ impl Share<'_> {
     pub fn fill(&mut self, bounds: Bounds<'_>, movement: &impl Fn(usize) -> Movement) -> bool {
         let mut have_left = false;
         // Geoms of one frame come one after the other.
-        let (mut placed, mut frame, mut farthest) = (None, Movement::default(), 0.0);
+        let (mut placed, mut frame) = (None, Movement::default());
         for (i, item) in self.items.iter().enumerate() {
             let Some(f) = item.frame else { continue };
             if placed != Some(f) {
                 (placed, frame) = (Some(f), movement(f));
-                farthest = frame.sweep.farthest();
             }
             let (at, ball) = item.place(&frame);
             let centre = ball.centre;
-            let slack = item.half_margin + farthest;
+            let slack = item.half_margin + ball.reach;
             self.placements[i] = at;
             self.balls[i] = ball;
             have_left |= match bounds {
@@ -352,13 +385,13 @@ impl Search {
     pub fn find_near(&mut self, items: &[Item], places: &Places, near: &mut Rows, interrupt: &Interrupt) -> bool {
         let is_still = |i: usize| items[i].frame.is_none();
         // How far above a plane a point must be for nothing to reach it.
-        let above = |i: usize, radius: f64| radius + places.balls[i].sweep.farthest() + items[i].half_margin;
+        let above = |i: usize, radius: f64| radius + places.balls[i].reach + items[i].half_margin;
         match self {
             Self::List { all, wide } => {
                 for (i, item) in items.iter().enumerate() {
-                    let Ball { centre, radius, sweep, .. } = places.balls[i];
+                    let Ball { centre, radius, reach, .. } = places.balls[i];
                     let spare = if is_still(i) { 0.0 } else { SPARE * radius };
-                    let slack = item.half_margin + sweep.farthest();
+                    let slack = item.half_margin + reach;
                     let axis = Axis { direction: places.placements[i].rot.z, half_length: item.half_length };
                     wide[i] = WideBall { centre, radius: radius + slack + spare, spare, axis };
                 }

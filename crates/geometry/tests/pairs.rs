@@ -244,10 +244,10 @@ fn pairs_one_by_one_are_those_of_the_scene() {
     let pairs = sapwood_geometry::allowed_pairs(&scene, &attachments, 100).unwrap();
     let (mut expected, mut found, mut all) = (Vec::new(), Vec::new(), 0);
     for _ in 0..300 {
-        let mut movement = |_| {
+        let mut movement = |i: usize| {
             let Pose { pos, rot } = random.pose(0.5);
             let (translation, rotation) = (random.vec3(0.1), random.vec3(0.3));
-            let sweep = Sweep { shift: translation, slack: 0.2, translation, rotation, rests: false };
+            let sweep = Sweep { slack: 0.2, translation, rotation, tree: Some(i / 4), ..Sweep::default() };
             Movement { rot: rot.to_mat3(), pos, sweep }
         };
         let frames: Vec<Movement> = (0..count).map(&mut movement).collect();

@@ -174,7 +174,7 @@ fn gaps_count_margins_and_what_the_step_can_close() {
     let positions = flat(&nodes);
     let count = |displacement: [f64; 3], shift: Vec3<f64>, slack: f64, surface: &SoftSurface| {
         let displacements = displacement.repeat(3);
-        let sweep = Sweep { shift, ..Sweep::default() };
+        let sweep = Sweep { translation: shift, ..Sweep::default() };
         let mut out = vec![];
         collider(&shapes, std::slice::from_ref(surface)).contacts(
             |_| Movement { rot: Mat3::IDENTITY, pos: Vec3::ZERO, sweep },

@@ -12,40 +12,46 @@
 // A pair has no more slots than this.
 #define SLOTS_A_PAIR 4
 
-// Scratch of the phase: how the points of a node's geoms may move (shift, slack, farthest), geoms in the world (place, axes, reach), and pairs that
-// are near.
-#define SWEEP(i) (W.scratch + 5 * (i))
-#define GEOM(g) (W.scratch + 5 * NODES + 13 * (g))
-#define HITS ((int*)(W.scratch + 5 * NODES + 13 * GEOMS))
+// Scratch of the phase: geoms in the world (place, axes, reach, how the centre moves in free motion, what forces change of that, how far points
+// may be from where that leads), and pairs that are near.
+#define GEOM(g) (W.scratch + 20 * (g))
+#define HITS ((int*)(W.scratch + 20 * GEOMS))
 
 struct Point { V3 position, normal; real distance; };
 
 FN void place_geoms(World& W, const Here here) {
-  EACH(i, NODES) {
-    Spatial now = get6(W.twist[i]), change = get6(W.change[i]);
-    V3 p = get3(W.pos[i]), lin_change = velocity_at(change, p);
-    real turn = node_extent(i) * (norm(now.ang) + norm(change.ang));
-    put3(SWEEP(i), R(DT) * (velocity_at(now, p) + lin_change));
-    SWEEP(i)[3] = (turn + norm(lin_change)) * R(DT);
-    SWEEP(i)[4] = norm(get3(SWEEP(i))) + SWEEP(i)[3];
-  }
   EACH(g, GEOMS) {
     const int node = geom_kind(0, g);
     real* to = GEOM(g);
     put3(to, get3(W.origin[node_tree(node)]) + get3(W.pos[node]) + turn(W.rot[node], AT3(geom_pos, g)));
     for (int k = 0; k < 3; k++)
       put3(to + 3 + 3 * k, turn(W.rot[node], v3(geom_rot(3 * k, g), geom_rot(3 * k + 1, g), geom_rot(3 * k + 2, g))));
+    Spatial now = get6(W.twist[node]), change = get6(W.change[node]);
+    V3 arm = get3(to) - get3(W.origin[node_tree(node)]);
+    put3(to + 16, R(DT) * velocity_at(change, arm));
+    put3(to + 13, R(DT) * velocity_at(now, arm) + get3(to + 16));
+    to[19] = norm(get3(to + 16)) + (norm(now.ang) + norm(change.ang)) * R(DT) * geom_radius(g);
+    to[12] = norm(get3(to + 13)) + to[19] + geom_radius(g);
   }
-  SYNC;
-  EACH(g, GEOMS) GEOM(g)[12] = SWEEP(geom_kind(0, g))[4] + geom_radius(g);
   SYNC;
 }
 
-// How far apart the surfaces of a pair may be for its points to be of interest.
+// How far apart the surfaces of a pair may be for its points to be of interest. Links of one tree that turn alike do not come nearer; of others
+// each may be stopped. Points that meet lie within the smaller of the balls.
 FN real limit_of(const World& W, const Here here, int pair) {
-  const int a = geom_kind(0, pair_kind(1, pair)), b = geom_kind(0, pair_kind(2, pair));
-  if (pair_kind(0, pair) == 0) return SWEEP(b)[4] + pair_margin(pair);
-  return norm(get3(SWEEP(a)) - get3(SWEEP(b))) + SWEEP(a)[3] + SWEEP(b)[3] + pair_margin(pair);
+  const int a = pair_kind(1, pair), b = pair_kind(2, pair);
+  if (pair_kind(0, pair) == 0) return GEOM(b)[12] - geom_radius(b) + pair_margin(pair);
+  const real stray = GEOM(a)[19] + GEOM(b)[19], apart = norm(get3(GEOM(a) + 13) - get3(GEOM(b) + 13)) + stray;
+  const int tree = node_tree(geom_kind(0, a));
+  if (tree != node_tree(geom_kind(0, b))) return apart + pair_margin(pair);
+  const bool is_first = geom_radius(a) <= geom_radius(b);
+  const int small = is_first ? a : b, own = geom_kind(0, small), other = geom_kind(0, is_first ? b : a);
+  Spatial now = get6(W.twist[other]), change = get6(W.change[other]);
+  V3 arm = get3(GEOM(small)) - get3(W.origin[tree]), other_change = R(DT) * velocity_at(change, arm);
+  V3 shift = get3(GEOM(small) + 13) - (R(DT) * velocity_at(now, arm) + other_change);
+  real spin = norm(get6(W.twist[own]).ang - now.ang) + norm(get6(W.change[own]).ang) + norm(change.ang);
+  real relative = norm(shift) + norm(get3(GEOM(small) + 16)) + norm(other_change) + spin * (R(DT) * geom_radius(small));
+  return min_(relative, apart) + pair_margin(pair);
 }
 
 // Whether what the geoms may come to meets.

@@ -163,15 +163,9 @@ fn scratch(description: &Description, layout: &Layout) -> usize {
     let carried = ((nv | 1) + nv.div_ceil(32)) * rows;
     let active = 3 * layout.active_blocks();
     let proximal = if is_behind_equations(description, layout) { 5 * rows } else { 0 };
-    [
-        36 * nodes,
-        17 * nodes + 17,
-        5 * nodes + 13 * size("GEOMS") + size("SLOTS"),
-        carried,
-        (active | 1) * active + proximal,
-    ]
-    .into_iter()
-    .fold(0, usize::max)
+    [36 * nodes, 17 * nodes + 17, 20 * size("GEOMS") + size("SLOTS"), carried, (active | 1) * active + proximal]
+        .into_iter()
+        .fold(0, usize::max)
 }
 
 /// A number as C has it.

@@ -5,13 +5,15 @@
 //! narrow phase of `sim`.
 
 mod narrow;
+mod near;
 
 use geometry::{Axis, NEARLY_PARALLEL, lowest_corners, nearest_of_axes};
 use spatial::Vec3;
 
 pub(super) use narrow::NarrowPhase;
+pub(super) use near::NearPairs;
 
-use super::{Bundle, Geom, Lanes, Sweep, lanes_of, wide, wide_mat, wide3};
+use super::{Ball, Bundle, Geom, Lanes, lanes_of, wide, wide_mat, wide3};
 use crate::plan::{Bounds, PairKind, Plan, PlanPair, Shape};
 use spatial::masks::all_lanes;
 
@@ -36,28 +38,48 @@ impl<T: Bundle> Lanes<T> {
     /// Finds the contact points that the step can reach: which slots are `near`, and what is in them.
     #[inline(always)]
     pub(super) fn collide(&mut self, plan: &Plan) {
-        self.sweep(plan);
         self.place_geoms(plan);
         self.near.clear();
-        for (k, bounds) in plan.contacts.bounds.iter().enumerate() {
-            let near = self.meet(bounds);
-            if near != 0 {
-                let pair = &plan.contacts.pairs[k];
-                let others = match pair.kind {
-                    PairKind::Plane { normal, height, geom } => {
-                        let plane = Plane { normal: wide3(normal), height: wide(height) };
-                        self.collide_plane(plan, pair, plane, geom, near)
-                    }
-                    PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms, near),
-                    PairKind::Fixed { centre, axes, half, geom } => {
-                        let apart = wide_mat::<T>(&axes).transpose_mul(self.balls[geom].centre - wide3(centre));
-                        self.near_box(pair, apart, half, geom) & near
-                    }
-                };
-                if others != 0 {
-                    self.collide_one_by_one(plan, pair, others);
-                }
+        if !self.is_lone {
+            // Groups take turns with this scratch.
+            for (k, bounds) in plan.contacts.bounds.iter().enumerate() {
+                self.collide_pair(plan, k, bounds);
             }
+            return;
+        }
+        self.follow_geoms(plan);
+        for n in 0..self.near_pairs.bits.len() {
+            let mut bits = self.near_pairs.bits[n];
+            while bits != 0 {
+                let k = 64 * n + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                self.collide_pair(plan, k, &plan.contacts.bounds[k]);
+            }
+        }
+    }
+
+    /// Finds the contact points of a pair.
+    #[inline(always)]
+    fn collide_pair(&mut self, plan: &Plan, k: usize, bounds: &Bounds) {
+        let near = self.meet(bounds);
+        if near == 0 {
+            return;
+        }
+        let pair = &plan.contacts.pairs[k];
+        let others = match pair.kind {
+            PairKind::Plane { normal, height, geom } => {
+                let plane = Plane { normal: wide3(normal), height: wide(height) };
+                self.collide_plane(plan, pair, plane, geom, near)
+            }
+            PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms, near),
+            PairKind::Fixed { centre, axes, half, geom } => {
+                let apart = wide_mat::<T>(&axes).transpose_mul(self.balls[geom].centre - wide3(centre));
+                let reach = self.balls[geom].reach + wide(pair.margin);
+                within(excess(apart, half).norm_squared(), reach) & near
+            }
+        };
+        if others != 0 {
+            self.collide_one_by_one(plan, pair, others);
         }
     }
 
@@ -72,44 +94,51 @@ impl<T: Bundle> Lanes<T> {
         within((b.centre - a.centre).norm_squared(), a.reach + b.reach + wide(bounds.margin))
     }
 
-    /// The lanes in which what a geom may come to meets a fixed box, a bit each; its middle is `apart` from that of the box, along the axes of that.
-    #[inline(always)]
-    fn near_box(&self, pair: &PlanPair, apart: Vec3<T>, half: Vec3<f64>, geom: usize) -> u32 {
-        let ball = &self.balls[geom];
-        let excess = |x: T, half: f64| (x.abs() - wide(half)).max(T::ZERO);
-        let apart = Vec3::new(excess(apart.x, half.x), excess(apart.y, half.y), excess(apart.z, half.z));
-        within(apart.norm_squared(), ball.reach + wide(pair.margin))
-    }
-
     #[inline(always)]
     fn place_geoms(&mut self, plan: &Plan) {
-        let Self { geoms, balls, nodes, origins, sweeps, .. } = self;
+        let Self { geoms, balls, nodes, origins, spins, .. } = self;
+        let dt = wide::<T>(plan.dt);
+        for (spin, node) in spins.iter_mut().zip(&*nodes) {
+            *spin = (node.twist.ang.norm() + node.change.ang.norm()) * dt;
+        }
         for ((geom, here), ball) in plan.contacts.geoms.iter().zip(geoms).zip(balls) {
-            let node = &nodes[geom.node];
-            let pos = origins[plan.nodes[geom.node].tree] + node.pos;
+            let (node, origin) = (&nodes[geom.node], origins[plan.nodes[geom.node].tree]);
+            let pos = origin + node.pos;
             here.pos = pos + node.rot * wide3(geom.pos);
             match geom.shape {
                 Shape::Capsule { .. } => here.rot.z = node.rot * wide3(geom.rot.z),
                 Shape::Box { .. } => here.rot = node.rot * wide_mat(&geom.rot),
                 Shape::Sphere { .. } | Shape::Other => {}
             }
-            ball.centre = if geom.shape == Shape::Other { pos + node.rot * wide3(geom.centre) } else { here.pos };
-            ball.reach = sweeps[geom.node].farthest + wide(geom.radius);
+            let centre = if geom.shape == Shape::Other { pos + node.rot * wide3(geom.centre) } else { here.pos };
+            let arm = centre - origin;
+            let change = Self::velocity_at(node.change, arm) * dt;
+            let shift = Self::velocity_at(node.twist, arm) * dt + change;
+            let stray = change.norm() + spins[geom.node] * wide(geom.radius);
+            let farthest = shift.norm() + stray;
+            *ball = Ball { centre, shift, change, stray, farthest, reach: farthest + wide(geom.radius) };
         }
     }
 
-    /// As in `sim`.
+    /// By how much the surfaces of two geoms that move may come nearer to each other, as in `geometry`. Links of one tree that turn alike do
+    /// not come nearer; of others each may be stopped. Points that meet lie within the smaller of the balls.
     #[inline(always)]
-    fn sweep(&mut self, plan: &Plan) {
-        let Self { nodes, sweeps, .. } = self;
-        let dt = wide::<T>(plan.dt);
-        for ((node, here), sweep) in plan.nodes.iter().zip(nodes).zip(sweeps) {
-            let (now, change) = (here.twist, here.change);
-            let (lin, lin_change) = (Self::velocity_at(now, here.pos), Self::velocity_at(change, here.pos));
-            let turn = wide::<T>(node.extent) * (now.ang.norm() + change.ang.norm());
-            let (shift, slack) = ((lin + lin_change) * dt, (turn + lin_change.norm()) * dt);
-            *sweep = Sweep { shift, slack, farthest: shift.norm() + slack };
+    fn approach(&self, plan: &Plan, [a, b]: [usize; 2]) -> T {
+        let geoms = &plan.contacts.geoms;
+        let apart = (self.balls[a].shift - self.balls[b].shift).norm() + (self.balls[a].stray + self.balls[b].stray);
+        let tree = plan.nodes[geoms[a].node].tree;
+        if tree != plan.nodes[geoms[b].node].tree {
+            return apart;
         }
+        let (small, large) = if geoms[a].radius <= geoms[b].radius { (a, b) } else { (b, a) };
+        let (ball, dt) = (&self.balls[small], wide::<T>(plan.dt));
+        let [own, other] = [small, large].map(|geom| &self.nodes[geoms[geom].node]);
+        let arm = ball.centre - self.origins[tree];
+        let change = Self::velocity_at(other.change, arm) * dt;
+        let shift = ball.shift - (Self::velocity_at(other.twist, arm) * dt + change);
+        let spin = (own.twist.ang - other.twist.ang).norm() + (own.change.ang.norm() + other.change.ang.norm());
+        let changes = ball.change.norm() + change.norm();
+        (shift.norm() + changes + spin * wide(plan.dt * geoms[small].radius)).min(apart)
     }
 
     /// Finds points in closed form; returns the lanes, a bit each, that have others.
@@ -123,7 +152,7 @@ impl<T: Bundle> Lanes<T> {
             return near;
         }
         let Geom { pos, rot } = self.geoms[geom];
-        let limit = self.sweeps[plan_geom.node].farthest + wide(pair.margin);
+        let limit = ball.farthest + wide(pair.margin);
         match plan_geom.shape {
             Shape::Sphere { radius } => self.touch(pair, 0, plane, pos.add_scaled(wide(-radius), n), limit),
             Shape::Capsule { radius, half_length } => {
@@ -157,8 +186,7 @@ impl<T: Bundle> Lanes<T> {
     fn collide_moving(&mut self, plan: &Plan, pair: &PlanPair, [a, b]: [usize; 2], near: u32) -> u32 {
         let (plan_a, plan_b) = (&plan.contacts.geoms[a], &plan.contacts.geoms[b]);
         let apart = self.balls[b].centre - self.balls[a].centre;
-        let (sa, sb) = (self.sweeps[plan_a.node], self.sweeps[plan_b.node]);
-        let limit = (sa.shift - sb.shift).norm() + sa.slack + sb.slack + wide(pair.margin);
+        let limit = self.approach(plan, [a, b]) + wide(pair.margin);
         let near = within(apart.norm_squared(), limit + wide(plan_a.radius + plan_b.radius)) & near;
         if near == 0 || !pair.is_closed {
             return near;
@@ -225,6 +253,13 @@ impl<T: Bundle> Lanes<T> {
 fn within<T: Bundle>(distance2: T, reach: T) -> u32 {
     let is_far = (reach * reach).if_less(distance2, T::ONE, T::ZERO);
     lanes_of(T::ONE - is_far)
+}
+
+/// From a box of these half extents to what is `apart` from its middle, along the axes of the box.
+#[inline(always)]
+fn excess<T: Bundle>(apart: Vec3<T>, half: Vec3<f64>) -> Vec3<T> {
+    let beyond = |x: T, half: f64| (x.abs() - wide(half)).max(T::ZERO);
+    Vec3::new(beyond(apart.x, half.x), beyond(apart.y, half.y), beyond(apart.z, half.z))
 }
 
 /// Radius and half length of a sphere or capsule.

@@ -28,11 +28,15 @@ impl<T: Bundle> Lanes<T> {
         if self.numbers.is_uneven {
             self.find_heaviest(plan);
         }
-        let rigid = -1.0 / plan.rule.near_rigid_time;
+        let (rigid, closing) = (-1.0 / plan.rule.near_rigid_time, -1.0 / plan.rule.dt);
         for &k in &self.near {
             let slot = &mut self.slots[k];
-            // Until there is a law: none lets a contact be righted faster.
-            slot.v_hat_recovery = if plan.contacts.ends[k].is_rigid { slot.gap * wide(rigid) } else { wide(FASTEST) };
+            // Until there is a law: none lets a contact be righted faster, or lets an open gap close slower without pushing.
+            slot.v_hat_recovery = match plan.contacts.pairs[plan.contacts.ends[k].pair].surface.compliance {
+                Compliance::NearRigid => slot.gap * wide(rigid),
+                Compliance::Reference(_) => slot.gap.if_less(T::ZERO, wide(FASTEST), slot.gap * wide(closing)),
+                Compliance::Physical { .. } => wide(FASTEST),
+            };
             slot.has_law = false;
         }
     }

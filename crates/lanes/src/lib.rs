@@ -54,7 +54,7 @@ use multibody::{StepBalance, vec3};
 use spatial::masks::{lanes_of, select, select3, wide};
 use spatial::{ArticulatedInertia, F32x8, F32x16, F64x4, F64x8, Mat3, PointInertia, Quat, Real, Twist, Vec3, Wrench};
 
-use collision::NarrowPhase;
+use collision::{NarrowPhase, NearPairs};
 pub use constrain::ball_limit;
 pub use contact::LaneContact;
 use contact_space::ContactSpace;
@@ -159,9 +159,12 @@ pub struct Lanes<T: Real> {
     v_of_q: Vec<T>,
     geoms: Vec<Geom<T>>,
     balls: Vec<Ball<T>>,
-    sweeps: Vec<Sweep<T>>,
+    /// How far each node may turn in the step, rad.
+    spins: Vec<T>,
     slots: Vec<ConstraintSlot<T>>,
     narrow: NarrowPhase,
+    /// Of a lone world.
+    near_pairs: NearPairs<T>,
     /// The slots of contact points in reach of any lane in this step.
     near: Vec<usize>,
     space: ContactSpace<T>,
@@ -275,20 +278,29 @@ struct Geom<T> {
     rot: Mat3<T>,
 }
 
-/// A ball around a geom, and all points that its surface may come to in the step.
+/// A ball around a geom, and how its centre moves in the step, m.
 #[derive(Clone, Copy, Debug)]
 struct Ball<T> {
     centre: Vec3<T>,
+    /// In free motion, and what forces change of that.
+    shift: Vec3<T>,
+    change: Vec3<T>,
+    /// How far a point of the geom may be from where the shift leads it, and how far it may move at all; as in `geometry`.
+    stray: T,
+    farthest: T,
+    /// The radius of a ball around all points that it may come to.
     reach: T,
 }
 
-/// How the points of a node's geoms may move in the step: all of them alike, how far one may stray from that, and how far one may move
-/// at all.
-#[derive(Clone, Copy, Debug)]
-struct Sweep<T> {
-    shift: Vec3<T>,
-    slack: T,
-    farthest: T,
+impl<T: Real> Ball<T> {
+    const NOWHERE: Self = Self {
+        centre: Vec3::ZERO,
+        shift: Vec3::ZERO,
+        change: Vec3::ZERO,
+        stray: T::ZERO,
+        farthest: T::ZERO,
+        reach: T::ZERO,
+    };
 }
 
 /// A constraint of the plan in a step: of a contact point in reach, or of anything else.
@@ -400,10 +412,11 @@ impl<T: Bundle> Lanes<T> {
             v_solved: vec![T::ZERO; plan.nv],
             v_of_q: vec![T::ZERO; plan.nv],
             geoms: vec![Geom { pos: Vec3::ZERO, rot: Mat3::IDENTITY }; plan.contacts.geoms.len()],
-            balls: vec![Ball { centre: Vec3::ZERO, reach: T::ZERO }; plan.contacts.geoms.len()],
-            sweeps: vec![Sweep { shift: Vec3::ZERO, slack: T::ZERO, farthest: T::ZERO }; plan.nodes.len()],
+            balls: vec![Ball::NOWHERE; plan.contacts.geoms.len()],
+            spins: vec![T::ZERO; plan.nodes.len()],
             slots: vec![ConstraintSlot::NONE; constraints],
             narrow: NarrowPhase::new(plan),
+            near_pairs: NearPairs::new(plan),
             near: Vec::with_capacity(constraints),
             space: ContactSpace::new(plan),
             solver: Solver::default(),

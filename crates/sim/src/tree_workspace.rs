@@ -392,23 +392,21 @@ impl TreeWorkspace {
         self.has_own_loads || self.is_loaded_by(&state.applied_wrench)
     }
 
-    /// How the points of node `i` within `extent` of its origin move in the step: as the origin does in free motion, give
-    /// or take what the rotation and the change of velocity in the step may add. `rest` is the part of the step that lies
-    /// ahead.
-    fn sweep(&self, i: usize, extent: f64, dt: f64, rest: f64) -> Sweep {
-        let (now, change) = (self.kin.twists[i], self.factor.motions[i]);
-        let turn = extent * (now.ang.norm() + change.ang.norm());
-        let slack = dt * (turn + change.lin.norm());
-        let ahead = dt * rest;
-        let (translation, rotation) = (now.lin * ahead, now.ang * ahead);
-        Sweep { shift: (now.lin + change.lin) * ahead, slack, rests: self.asleep, translation, rotation }
-    }
-
-    /// How a node of the model moves in the step, see [`sweep`](Self::sweep).
-    pub fn movement(&self, node: usize, extent: f64, (dt, rest): (f64, f64)) -> Movement {
+    /// How a node of the model moves in the step, of which the part `rest` lies ahead.
+    pub fn movement(&self, node: usize, (dt, rest): (f64, f64)) -> Movement {
         let i = node - self.nodes.start;
-        let frame = &self.kin.frames[i];
-        Movement { rot: frame.rot, pos: frame.pos, sweep: self.sweep(i, extent, dt, rest) }
+        let (frame, now, change) = (&self.kin.frames[i], self.kin.twists[i], self.factor.motions[i]);
+        let ahead = dt * rest;
+        let sweep = Sweep {
+            translation: now.lin * ahead,
+            rotation: now.ang * ahead,
+            change: change.lin * dt,
+            turn: change.ang * dt,
+            slack: 0.0,
+            tree: Some(self.nodes.start),
+            rests: self.asleep,
+        };
+        Movement { rot: frame.rot, pos: frame.pos, sweep }
     }
 
     /// Kinetic and potential energy where the model's nodes are placed as in `kin`; `v` and `q` are the model's.

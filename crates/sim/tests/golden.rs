@@ -14,7 +14,7 @@ use sapwood_sim::{Options, Simulation};
 
 const GOLDEN: [(&str, u64); 10] = [
     ("@humanoid", 0x4415c46eed466a3c),
-    ("@dog", 0xeef4ad127fbf3c5f),
+    ("@dog", 0xece11ec0576e0629),
     ("@snake36", 0xb4e478ea67de1c8b),
     ("@clutter-box-27", 0x4b4c33a3142a3c21),
     ("@clutter-sphere-27", 0x755dcfff59d0ba7e),

@@ -102,6 +102,9 @@ impl Convex {
 
     /// Contact points of two convex shapes.
     pub fn collide(&mut self, a: PlacedSolid<'_>, b: PlacedSolid<'_>, sink: &mut Sink) {
+        if boxes_are_apart([a, b], sink.limit) {
+            return;
+        }
         let origin = a.at.pos;
         let [a, b] = [a, b].map(|placed| Placed::new(placed.solid, placed.at, origin));
         let (Some(a), Some(b)) = (a, b) else { return };
@@ -215,6 +218,20 @@ impl Convex {
         let toward = toward(a, b);
         (toward, a.support(toward), b.support(-toward))
     }
+}
+
+/// Whether the boxes around two shapes are farther apart than `limit` along an axis of either: most shapes near each other are.
+#[inline(always)]
+fn boxes_are_apart([a, b]: [PlacedSolid<'_>; 2], limit: f64) -> bool {
+    let (Some(h), Some(k)) = (a.solid.half_extents(), b.solid.half_extents()) else { return false };
+    let apart = b.at.point(b.solid.centre()) - a.at.point(a.solid.centre());
+    let (along_a, along_b) = (a.at.rot.transpose_mul(apart), b.at.rot.transpose_mul(apart));
+    // Each axis of the second box along those of the first.
+    let [x, y, z] = [b.at.rot.x, b.at.rot.y, b.at.rot.z].map(|axis| a.at.rot.transpose_mul(axis).map(f64::abs));
+    let of_b = x * k.x + y * k.y + z * k.z;
+    let of_a = Vec3::new(x.dot(h), y.dot(h), z.dot(h));
+    let gaps = [along_a.map(f64::abs) - h - of_b, along_b.map(f64::abs) - k - of_a];
+    gaps.iter().any(|gap| gap.x.max(gap.y).max(gap.z) > limit)
 }
 
 /// Normal, gap and middle of a way apart that is shorter than the one along `normal`, if there is one.

@@ -32,10 +32,10 @@ impl Body {
         workspace: &mut Workspace,
         out: &mut Vec<SoftContact>,
     ) {
-        let farthest = self.reach.farthest + geom.sweep.farthest() + geom.of.margin;
+        let farthest = self.reach.farthest + geom.ball.reach + geom.of.margin;
         let half = geom.half_extents() + Vec3::new(farthest, farthest, farthest);
         let mut near = std::mem::take(&mut workspace.near);
-        self.fitted_tree(soft.positions).meeting(geom.centre, half, &mut near);
+        self.fitted_tree(soft.positions).meeting(geom.ball.centre, half, &mut near);
         for (k, &triangle) in near.iter().enumerate() {
             if k.is_multiple_of(TRIANGLES_PER_LOOK) && workspace.is_interrupted() {
                 break;
@@ -59,7 +59,7 @@ impl Body {
             return None;
         }
         let corners = topology.corners(soft.positions, triangle);
-        let approaches = nodes.map(|node| geom.sweep.shift - self.displacement(soft, node));
+        let approaches = nodes.map(|node| geom.shift - self.displacement(soft, node));
         let farthest = approaches.iter().fold(0.0, |most, a| f64::max(most, a.norm()));
         let steady = geom.steady(self, soft);
         let limit = steady + farthest;

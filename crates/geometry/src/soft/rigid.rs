@@ -4,9 +4,9 @@ use spatial::Vec3;
 
 use super::body::{Body, share_bits};
 use super::{SoftContact, SoftMovement, SoftPartner, SoftPoint};
-use crate::movement::{Attachment, Movement, Sweep};
+use crate::movement::{Attachment, Movement};
 use crate::narrow::{Convex, Point, signed_distance};
-use crate::near::Item;
+use crate::near::{Ball, Item};
 use crate::scene::Geom;
 use crate::solid::{PlacedSolid, Placement, Solid};
 
@@ -31,10 +31,10 @@ pub(super) struct GeomItem {
 pub(super) struct PlacedGeom<'a> {
     pub of: &'a GeomItem,
     pub at: Placement,
-    pub sweep: Sweep,
     /// The ball around it.
-    pub centre: Vec3<f64>,
-    pub radius: f64,
+    pub ball: Ball,
+    /// What its centre does in free motion, m.
+    pub shift: Vec3<f64>,
 }
 
 /// Signed distances of the nodes of a body from a geom, with their gradients.
@@ -128,14 +128,11 @@ impl GeomItem {
 
     /// Where it is in a step.
     pub fn place(&self, movement: &impl Fn(usize) -> Movement) -> PlacedGeom<'_> {
-        let (at, sweep) = match self.item.frame {
-            Some(frame) => {
-                let movement = movement(frame);
-                (self.item.place(&movement).0, movement.sweep)
-            }
-            None => (self.item.local, Sweep::default()),
+        let (at, ball) = match self.item.frame {
+            Some(frame) => self.item.place(&movement(frame)),
+            None => self.item.place_at_rest(),
         };
-        PlacedGeom { of: self, centre: at.point(self.item.centre), radius: self.item.radius, at, sweep }
+        PlacedGeom { of: self, at, shift: ball.motion.shift(), ball }
     }
 }
 
@@ -147,8 +144,8 @@ impl PlacedGeom<'_> {
     /// Whether it may come near a body.
     pub fn may_meet(&self, body: &Body) -> bool {
         let reach = &body.reach;
-        let limit = reach.farthest + self.sweep.farthest() + self.of.margin;
-        if self.radius == f64::INFINITY {
+        let limit = reach.farthest + self.ball.reach + self.of.margin;
+        if self.ball.radius == f64::INFINITY {
             let n = self.at.rot.z;
             let lowest = Vec3::new(
                 if n.x > 0.0 { reach.low.x } else { reach.high.x },
@@ -157,8 +154,8 @@ impl PlacedGeom<'_> {
             );
             return (lowest - self.at.pos).dot(n) <= limit;
         }
-        let touch = self.radius + limit;
-        reach.distance_squared(self.centre) <= touch * touch
+        let touch = self.ball.radius + limit;
+        reach.distance_squared(self.ball.centre) <= touch * touch
     }
 
     /// Half extents of the box around it, along the axes of the world.
@@ -174,7 +171,7 @@ impl PlacedGeom<'_> {
 
     /// How far from the nodes of a body this may touch it in the step, whatever they do.
     pub fn steady(&self, body: &Body, soft: &SoftMovement<'_>) -> f64 {
-        soft.slack + self.sweep.slack + body.shell() + self.of.margin
+        soft.slack + self.ball.stray + body.shell() + self.of.margin
     }
 }
 
@@ -209,10 +206,10 @@ impl Body {
                 return;
             }
             let p = topology.node(soft.positions, node);
-            let approach = geom.sweep.shift - self.displacement(soft, node);
+            let approach = geom.shift - self.displacement(soft, node);
             let limit = steady + approach.norm();
-            let touch = geom.radius + limit;
-            if (p - geom.centre).norm_squared() > touch * touch || topology.is_exempt(node, geom.of.group) {
+            let touch = geom.ball.radius + limit;
+            if (p - geom.ball.centre).norm_squared() > touch * touch || topology.is_exempt(node, geom.of.group) {
                 continue;
             }
             let Some((away, distance)) = signed_distance(geom.solid(), p, limit, &mut workspace.convex) else {

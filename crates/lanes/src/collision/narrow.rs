@@ -1,9 +1,9 @@
 //! Contact points of one lane after the other.
 
-use geometry::{Contact, Movement, PairCollider};
+use geometry::{Contact, Movement, PairCollider, Sweep};
 use spatial::{Mat3, Twist, Vec3};
 
-use super::super::{Bundle, Lanes, get, get3, put, put3};
+use super::super::{Bundle, Lanes, get3, put, put3};
 use crate::plan::{PairKind, Plan, PlanPair};
 
 /// Room for the contact points of a pair.
@@ -62,20 +62,18 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn movement(&self, plan: &Plan, geom: usize, lane: usize) -> Movement {
         let node = plan.contacts.geoms[geom].node;
-        let (here, sweep) = (&self.nodes[node], &self.sweeps[node]);
+        let (here, tree) = (&self.nodes[node], Some(plan.nodes[node].tree));
         let vec3 = |v: &Vec3<T>| get3(v, lane);
         let arm = vec3(&here.pos);
-        let twist = Twist { ang: vec3(&here.twist.ang), lin: vec3(&here.twist.lin) };
+        let over_step = |twist: &Twist<T>| {
+            let ang = vec3(&twist.ang);
+            ((vec3(&twist.lin) + ang.cross(arm)) * plan.dt, ang * plan.dt)
+        };
+        let ((translation, rotation), (change, turn)) = (over_step(&here.twist), over_step(&here.change));
         Movement {
             rot: Mat3::from_columns(vec3(&here.rot.x), vec3(&here.rot.y), vec3(&here.rot.z)),
             pos: vec3(&self.origins[plan.nodes[node].tree]) + arm,
-            sweep: geometry::Sweep {
-                shift: vec3(&sweep.shift),
-                slack: get(&sweep.slack, lane),
-                translation: (twist.lin + twist.ang.cross(arm)) * plan.dt,
-                rotation: twist.ang * plan.dt,
-                rests: false,
-            },
+            sweep: Sweep { translation, rotation, change, turn, slack: 0.0, tree, rests: false },
         }
     }
 

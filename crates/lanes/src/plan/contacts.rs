@@ -88,8 +88,6 @@ pub(crate) struct Ends {
     pub nodes: [Option<usize>; 2],
     /// The pair that the slot is of.
     pub pair: usize,
-    /// Whether the surfaces are near-rigid.
-    pub is_rigid: bool,
     pub spin: SpinResistance,
 }
 
@@ -119,6 +117,9 @@ pub(crate) struct Contacts {
     pub pairs: Vec<PlanPair>,
     /// By pairs.
     pub bounds: Vec<Bounds>,
+    /// The pairs of all geoms that move, geom after geom, and where each geom's begin.
+    pairs_of_geoms: Vec<u32>,
+    begin_of_geoms: Vec<usize>,
     pub slots: usize,
     /// What is at the ends of each slot.
     pub ends: Vec<Ends>,
@@ -135,6 +136,8 @@ impl Contacts {
             geoms: Vec::new(),
             pairs: Vec::new(),
             bounds: Vec::new(),
+            pairs_of_geoms: Vec::new(),
+            begin_of_geoms: Vec::new(),
             slots: 0,
             ends: Vec::new(),
             extents: extents.to_vec(),
@@ -147,7 +150,24 @@ impl Contacts {
         for pair in pairs {
             contacts.push_pair(model, scene, attachments, pair, &mut place_of)?;
         }
+        contacts.list_pairs_of_geoms();
         Ok(contacts)
+    }
+
+    fn list_pairs_of_geoms(&mut self) {
+        let both = |(k, of): (usize, &Bounds)| [(of.geoms[0], k as u32), (of.geoms[1], k as u32)];
+        let mut all: Vec<(u32, u32)> = self.bounds.iter().enumerate().flat_map(both).collect();
+        all.sort_unstable();
+        all.dedup();
+        self.begin_of_geoms =
+            (0..=self.geoms.len() as u32).map(|geom| all.partition_point(|(of, _)| *of < geom)).collect();
+        self.pairs_of_geoms = all.into_iter().map(|(_, pair)| pair).collect();
+    }
+
+    /// The pairs of a geom that moves.
+    #[inline(always)]
+    pub fn pairs_of(&self, geom: usize) -> &[u32] {
+        &self.pairs_of_geoms[self.begin_of_geoms[geom]..self.begin_of_geoms[geom + 1]]
     }
 
     /// Adds a pair that has contact points, and those of its geoms that move and have no place in `place_of` yet.
@@ -180,12 +200,7 @@ impl Contacts {
             PairKind::Moving { geoms } => (geoms, true),
         };
         let nodes = geoms.map(|geom| Some(self.geoms[geom].node));
-        let ends = Ends {
-            nodes: if are_two { nodes } else { [None, nodes[1]] },
-            pair: self.pairs.len(),
-            is_rigid: surface.compliance == Compliance::NearRigid,
-            spin,
-        };
+        let ends = Ends { nodes: if are_two { nodes } else { [None, nodes[1]] }, pair: self.pairs.len(), spin };
         self.bounds.push(Bounds { geoms: geoms.map(|geom| geom as u32), are_two, margin: pair.margin });
         self.ends.extend(std::iter::repeat_n(ends, count));
         let (margin, first, is_closed) = (pair.margin, self.slots, self.is_closed(&kind));
@@ -207,7 +222,7 @@ impl Contacts {
             let PairSurface { material, spin } = surface(model, scene, &pair.pair);
             pair.surface.compliance = material.compliance;
             for ends in &mut contacts.ends[pair.first..pair.first + pair.count] {
-                (ends.is_rigid, ends.spin) = (material.compliance == Compliance::NearRigid, spin);
+                ends.spin = spin;
             }
         }
         contacts

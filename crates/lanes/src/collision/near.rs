@@ -1,0 +1,92 @@
+//! Pairs that may be near while geoms stay where they are known to be: of some thousand pairs of a robot a few dozen, found anew where a geom
+//! leaves.
+
+use spatial::Vec3;
+
+use super::super::{Bundle, Lanes, lanes_of, wide, wide_mat, wide3};
+use super::{excess, within};
+use crate::plan::{PairKind, Plan, PlanPair};
+use spatial::masks::all_lanes;
+
+/// How much wider than all that a geom may come to in a step a ball is in which it is known to be: as a part of its radius, and in steps of
+/// its motion.
+const SPARE: f64 = 0.1;
+const SPARE_STEPS: f64 = 4.0;
+
+/// A ball in which a geom is known to be, its reach included, and how much wider it was made.
+#[derive(Clone, Copy, Debug)]
+struct WideBall<T> {
+    centre: Vec3<T>,
+    radius: T,
+    spare: T,
+}
+
+/// The pairs that may be near, a bit each.
+#[derive(Clone, Debug)]
+pub(crate) struct NearPairs<T> {
+    balls: Vec<WideBall<T>>,
+    pub bits: Vec<u64>,
+    /// Geoms that have left.
+    left: Vec<usize>,
+}
+
+impl<T: Bundle> NearPairs<T> {
+    pub fn new(plan: &Plan) -> Self {
+        let nowhere = WideBall { centre: Vec3::ZERO, radius: wide(f64::NEG_INFINITY), spare: T::ZERO };
+        let geoms = plan.contacts.geoms.len();
+        let bits = vec![0; plan.contacts.pairs.len().div_ceil(64)];
+        Self { balls: vec![nowhere; geoms], bits, left: Vec::with_capacity(geoms) }
+    }
+
+    /// Whether two geoms may be near each other in any lane.
+    #[inline(always)]
+    fn may_meet(&self, pair: &PlanPair) -> bool {
+        let margin = wide::<T>(pair.margin);
+        let near = match pair.kind {
+            PairKind::Plane { normal, height, geom } => {
+                let ball = &self.balls[geom];
+                let above = wide3(normal).dot(ball.centre) - wide(height);
+                lanes_of(above.if_less(ball.radius + margin, T::ONE, T::ZERO))
+            }
+            PairKind::Moving { geoms } => {
+                let [a, b] = geoms.map(|geom| &self.balls[geom]);
+                within((b.centre - a.centre).norm_squared(), a.radius + b.radius + margin)
+            }
+            PairKind::Fixed { centre, axes, half, geom } => {
+                let ball = &self.balls[geom];
+                let apart = wide_mat::<T>(&axes).transpose_mul(ball.centre - wide3(centre));
+                within(excess(apart, half).norm_squared(), ball.radius + margin)
+            }
+        };
+        near != 0
+    }
+}
+
+impl<T: Bundle> Lanes<T> {
+    /// Finds the near pairs of geoms that have left where they were known to be.
+    #[inline(always)]
+    pub(super) fn follow_geoms(&mut self, plan: &Plan) {
+        let Self { near_pairs, balls, .. } = self;
+        near_pairs.left.clear();
+        for (i, (ball, known)) in balls.iter().zip(&mut near_pairs.balls).enumerate() {
+            let room = known.radius - ball.reach;
+            let is_within = (ball.centre - known.centre).norm_squared().if_less(room * room, T::ONE, T::ZERO);
+            // Not much wider than it was made, as it may be of something that was fast.
+            let is_narrow = room.if_less(known.spare + known.spare, T::ONE, T::ZERO);
+            let fits = T::ZERO.if_less(room, is_within * is_narrow, T::ZERO);
+            if lanes_of(fits) != all_lanes::<T>() {
+                let spare = ball.farthest.mul_add(wide(SPARE_STEPS), (ball.reach - ball.farthest) * wide(SPARE));
+                *known = WideBall { centre: ball.centre, radius: ball.reach + spare, spare };
+                near_pairs.left.push(i);
+            }
+        }
+        for n in 0..near_pairs.left.len() {
+            for &k in plan.contacts.pairs_of(near_pairs.left[n]) {
+                let k = k as usize;
+                let bit = u64::from(near_pairs.may_meet(&plan.contacts.pairs[k]));
+                let word = &mut near_pairs.bits[k / 64];
+                *word = *word & !(1 << (k % 64)) | bit << (k % 64);
+            }
+        }
+    }
+}
