@@ -7,6 +7,7 @@
 //! | --- | --- | --- |
 //! | the check of the guess ([`initial_guess`]) | the expected velocities | the end, where they are the solution |
 //! | semismooth Newton for bounds and velocities at once ([`semismooth`](crate::semismooth)) | the step before | the convex problem, or the next strategy |
+//! | Newton's method on the convex problem with the bounds of the step before, where bodies are calm | the step before | the end, where these are its own |
 //! | the proximal point method ([`crate::semismooth::proximal_point`]) | the step before, then `v*`, then no impulses | the convex problem |
 //! | Newton's method on the convex problem ([`crate::convex`]) | the iterate; where nothing was found, after some steps of semismooth Newton with the bounds that stand | the end: at once where the problem is solved to the tolerance |
 
