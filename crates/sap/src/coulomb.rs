@@ -7,7 +7,7 @@
 //! | --- | --- | --- |
 //! | the check of the guess ([`initial_guess`]) | the expected velocities | the end, where they are the solution |
 //! | semismooth Newton for bounds and velocities at once ([`semismooth`](crate::semismooth)) | the step before | the convex problem, or the next strategy |
-//! | Newton's method on the convex problem with the bounds of the step before, where bodies are calm | the step before | the end, where these are its own |
+//! | Newton's method on the convex problem with the bounds of the step before, where there are many rows for few velocities | the step before | the end, where these are its own |
 //! | the proximal point method ([`crate::semismooth::proximal_point`]) | the step before, then `v*`, then no impulses | the convex problem |
 //! | Newton's method on the convex problem ([`crate::convex`]) | the iterate; where nothing was found, after some steps of semismooth Newton with the bounds that stand | the end: at once where the problem is solved to the tolerance |
 
@@ -89,7 +89,9 @@ fn find_bounds<S: Structure>(
         return Strategy::SemismoothNewton;
     }
     iteration.go_back(constraints, convex);
-    if iteration.is_calm(convex) && known_bounds_hold(iteration, constraints, options, ws) {
+    let rows: usize = constraints.iter().map(Constraint::rows).sum();
+    let may_be_jammed = rows > SolverParameters::STANDARD.convex.rows_of_jams * iteration.v.len();
+    if may_be_jammed && known_bounds_hold(iteration, constraints, options, ws) {
         return Strategy::Newton;
     }
     let Workspace { convex, slopes, blocks, proximal, .. } = ws;
@@ -135,10 +137,9 @@ fn known_bounds_hold<S: Structure>(
     ws: &mut Workspace,
 ) -> bool {
     let max_iterations = SolverParameters::STANDARD.convex.max_steps_of_known_bounds;
-    let options = Options { max_iterations, ..*options };
-    let is_solved = predict(iteration, constraints, &options, ws).is_ok()
-        && minimise(iteration, constraints, &options, &mut ws.convex).is_ok();
-    let holds = is_solved && meets_coulomb(violation(constraints, &options, ws), &options);
+    let few = Options { max_iterations, ..*options };
+    let holds = minimise(iteration, constraints, &few, &mut ws.convex).is_ok()
+        && meets_coulomb(violation(constraints, options, ws), options);
     if !holds {
         iteration.go_back(constraints, &mut ws.convex);
     }

@@ -87,8 +87,10 @@ pub struct ConvexParameters {
     /// that move by random torques take 8 iterations in the mean without any, 6 with 1, 3.5 with 4; more gain nothing there and a little on
     /// the ground.
     pub max_predictions: usize,
-    /// Steps of Newton's method with the bounds of friction of the step before, where semismooth Newton has not found this step's.
+    /// Steps with the bounds of friction of the step before, where semismooth Newton has not found this step's: what is jammed takes three.
     pub max_steps_of_known_bounds: usize,
+    /// Rows over velocities above which bodies may be jammed: a pile has two or three.
+    pub rows_of_jams: usize,
     /// The step length above which a step counts as whole: only then is its factor used again.
     pub whole_step: f64,
     /// Steps after which the cost must have fallen below that of the line search which was set aside (the watchdog of Chamberlain,
@@ -184,7 +186,8 @@ impl SolverParameters {
         },
         convex: ConvexParameters {
             max_predictions: 6,
-            max_steps_of_known_bounds: 20,
+            max_steps_of_known_bounds: 4,
+            rows_of_jams: 4,
             whole_step: 0.9,
             watchdog_steps: 3,
             min_curvature_share: 0.1,

@@ -108,11 +108,6 @@ impl<'a, S: Structure> Iteration<'a, S> {
         Ok(Optimality { residual, cost })
     }
 
-    /// Whether there is less momentum at the iterate than constraints have to take up: what moves fast is not as it was in the step before.
-    pub fn is_calm(&mut self, ws: &mut ConvexWorkspace) -> bool {
-        self.momentum_norm(ws) < scaled_norm(&ws.scale, &ws.momentum)
-    }
-
     /// `‖D A v‖`
     fn momentum_norm(&mut self, ws: &mut ConvexWorkspace) -> f64 {
         if !self.has_a_v_star {
