@@ -39,12 +39,26 @@ fn difference([a, b, start]: [&State; 3]) -> f64 {
     between(a, b) / between(a, start)
 }
 
+fn meets_the_law(s: &Simulation) -> bool {
+    s.stats().unsettled == 0 && s.stats().residual.max(s.stats().friction_residual) <= 1e-6
+}
+
+/// The difference of the states after a step from one where nothing is remembered of the steps before.
+fn error_without_memory(mut start: State, a: &mut Simulation, b: &mut Simulation) -> f64 {
+    start.forget_past();
+    for of in [&mut *a, &mut *b] {
+        of.state_mut().clone_from(&start);
+        of.step().unwrap();
+    }
+    difference([a.state(), b.state(), &start])
+}
+
 #[test]
 fn halves_in_a_lane_are_those_of_the_step_for_all_models() {
     let mut lane = whirling();
     let mut random = SplitMix64(2);
     let mut other = Simulation::without_lane(lane.model().clone(), lane.scene().clone(), Options::default()).unwrap();
-    let (mut halved, mut touching) = (0, 0);
+    let (mut halved, mut touching, mut several) = (0, 0, 0);
     for step in 0..3000 {
         if step % 25 == 0 {
             lane.state_mut().ctrl.iter_mut().for_each(|u| *u = random.symmetric());
@@ -59,11 +73,21 @@ fn halves_in_a_lane_are_those_of_the_step_for_all_models() {
         halved += 1;
         assert_eq!(lane.stats().substeps, other.stats().substeps, "step {step}");
         let error = difference([lane.state(), other.state(), &start]);
-        assert!(error < 1e-6, "step {step}: {error:e}");
+        if error > 1e-6 {
+            // Coulomb's law has several solutions there, and which one is found depends on where the search begins.
+            assert!(meets_the_law(&lane) && meets_the_law(&other), "step {step}: {error:e}");
+            let after = lane.state().clone();
+            let afresh = error_without_memory(start, &mut lane, &mut other);
+            lane.state_mut().clone_from(&after);
+            assert!(afresh < 1e-6, "step {step}: {afresh:e}");
+            several += 1;
+            continue;
+        }
         let impulses = |s: &Simulation| largest(s.contacts().iter().flat_map(|contact| contact.impulse));
         let (ours, theirs) = (impulses(&lane), impulses(&other));
         touching += usize::from(theirs > 0.0);
         assert!((ours - theirs).abs() <= 1e-5 * theirs, "step {step}: impulses of {ours} and {theirs} N·s");
     }
     assert!(halved > 100 && touching > 20, "{halved} steps in halves, {touching} of them touch");
+    assert!(several <= 2, "{several} steps have several solutions");
 }
