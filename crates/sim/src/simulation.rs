@@ -343,7 +343,7 @@ impl Simulation {
         let rest = 1.0 - self.theta_at;
         let Self { trees, collider, tree_of, detected, pool, .. } = self;
         let movement = |node: usize| {
-            let Movement { rot, pos, sweep } = trees[tree_of[node]].movement(node, (dt, rest));
+            let Movement { rot, pos, sweep } = trees[tree_of[node]].movement(node, dt, rest);
             Movement { rot, pos, sweep: Sweep { slack: sweep.slack + margin, ..sweep } }
         };
         collider.shared_contacts(pool, movement, detected);

@@ -393,7 +393,7 @@ impl TreeWorkspace {
     }
 
     /// How a node of the model moves in the step, of which the part `rest` lies ahead.
-    pub fn movement(&self, node: usize, (dt, rest): (f64, f64)) -> Movement {
+    pub fn movement(&self, node: usize, dt: f64, rest: f64) -> Movement {
         let i = node - self.nodes.start;
         let (frame, now, change) = (&self.kin.frames[i], self.kin.twists[i], self.factor.motions[i]);
         let ahead = dt * rest;

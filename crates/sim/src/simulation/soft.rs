@@ -22,7 +22,7 @@ impl Simulation {
         let rest = 1.0 - self.theta_at;
         let theta = (self.theta_at > 0.0).then(|| crate::soft::theta(self.options.scheme, &self.discretization(dt)));
         let Self { soft, trees, extents, tree_of, state, model, .. } = self;
-        let movement = |node: usize| trees[tree_of[node]].movement(node, (dt, rest));
+        let movement = |node: usize| trees[tree_of[node]].movement(node, dt, rest);
         // Under the convex law what slides hovers.
         let hovering = if self.options.contact == ContactLaw::Sap {
             let speed = |(node, (tree, extent)): (usize, (&usize, &f64))| {
