@@ -236,7 +236,10 @@ impl<T: Bundle> Steps for Group<T> {
             self.own[lane] = own;
             is_uneven |= numbers.as_ref().is_some_and(|numbers| numbers.is_uneven);
             let mut row = Vec::new();
-            numbers.as_ref().unwrap_or(&self.pool.plan.numbers).map(&mut |x| row.push(x));
+            numbers.as_ref().unwrap_or(&self.pool.plan.numbers).map(&mut |x| {
+                row.push(x);
+                x
+            });
             rows.push((lane, row));
         }
         if self.own.iter().all(Option::is_none) {

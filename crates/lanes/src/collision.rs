@@ -8,7 +8,7 @@ mod narrow;
 mod near;
 
 use geometry::{Axis, NEARLY_PARALLEL, lowest_corners, nearest_of_axes};
-use spatial::Vec3;
+use spatial::{Real, Vec3};
 
 pub(super) use narrow::NarrowPhase;
 pub(super) use near::NearPairs;
@@ -22,13 +22,13 @@ const FAR: f64 = 0.5;
 
 /// What lies at `normal · x = height`.
 #[derive(Clone, Copy)]
-struct Plane<T> {
+struct Plane<T: Real> {
     normal: Vec3<T>,
     height: T,
 }
 
 /// A contact point, and how far apart the surfaces are there.
-struct Point<T> {
+struct Point<T: Real> {
     position: Vec3<T>,
     normal: Vec3<T>,
     distance: T,

@@ -36,7 +36,7 @@ pub(super) struct Entry {
 
 /// Three rows of every lane.
 #[derive(Clone, Debug)]
-pub(super) struct Block<T> {
+pub(super) struct Block<T: Real> {
     pub entries: Vec<Entry>,
     /// A point's position, and the directions of its rows, world.
     pub position: Vec3<T>,
@@ -93,7 +93,7 @@ pub(super) struct ContactSpace<T: Real> {
 
 /// Sets the nodes that a block's loads pass, a bit each.
 #[inline(always)]
-fn set_passing<T>(plan: &Plan, block: &Block<T>, passing: &mut [u64]) {
+fn set_passing<T: Real>(plan: &Plan, block: &Block<T>, passing: &mut [u64]) {
     passing.fill(0);
     let mut pass = |node: usize| {
         let path = &plan.paths[node * passing.len()..(node + 1) * passing.len()];
@@ -557,7 +557,7 @@ fn frame<T: Real>(n: Vec3<T>) -> Mat3<T> {
     Mat3::from_columns(x, y, n)
 }
 
-impl<T> Block<T> {
+impl<T: Real> Block<T> {
     /// Adds a constraint of a lane.
     #[inline(always)]
     fn add(&mut self, constraint: usize, row: usize, lane: usize) {

@@ -70,11 +70,11 @@ pub use rule::{OneSided, RowLaw, RowWeight, Rule, stiff_mobility};
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
 #[derive(Clone, Debug)]
-pub struct GroupMemory<T> {
+pub struct GroupMemory<T: Real> {
     constraints: Vec<(usize, Memory<T>)>,
 }
 
-impl<T> Default for GroupMemory<T> {
+impl<T: Real> Default for GroupMemory<T> {
     /// Nothing is remembered.
     fn default() -> Self {
         Self { constraints: Vec::new() }
@@ -208,7 +208,7 @@ impl LaneStats {
 
 /// What a constraint met in the step before.
 #[derive(Clone, Copy, Debug)]
-struct Memory<T> {
+struct Memory<T: Real> {
     /// The velocity that it would have without impulse (world axes; of limits the first entry).
     free_velocity: Vec3<T>,
     /// Its normal impulse.
@@ -223,7 +223,7 @@ impl<T: Real> Memory<T> {
 
 /// A node in a step; motions are about the tree's origin.
 #[derive(Clone, Copy, Debug)]
-struct Node<T> {
+struct Node<T: Real> {
     rot: Mat3<T>,
     /// Origin from that of the tree.
     pos: Vec3<T>,
@@ -259,7 +259,7 @@ impl<T: Real> Node<T> {
 
 /// A degree of freedom: its axis s, U = I^A s and 1/D of the factor.
 #[derive(Clone, Copy, Debug)]
-struct Dof<T> {
+struct Dof<T: Real> {
     axis: Twist<T>,
     u: Wrench<T>,
     d_inv: T,
@@ -273,14 +273,14 @@ impl<T: Real> Dof<T> {
 
 /// A geom that moves, in the world.
 #[derive(Clone, Copy, Debug)]
-struct Geom<T> {
+struct Geom<T: Real> {
     pos: Vec3<T>,
     rot: Mat3<T>,
 }
 
 /// A ball around a geom, and how its centre moves in the step, m.
 #[derive(Clone, Copy, Debug)]
-struct Ball<T> {
+struct Ball<T: Real> {
     centre: Vec3<T>,
     /// In free motion, and what forces change of that.
     shift: Vec3<T>,
@@ -305,7 +305,7 @@ impl<T: Real> Ball<T> {
 
 /// A constraint of the plan in a step: of a contact point in reach, or of anything else.
 #[derive(Clone, Copy, Debug)]
-struct ConstraintSlot<T> {
+struct ConstraintSlot<T: Real> {
     /// Whether the lane has it, 1 or 0.
     is_present: T,
     /// Where the bodies are pushed, world.

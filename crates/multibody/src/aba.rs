@@ -282,7 +282,7 @@ pub(crate) struct FactorInput<'a, T, I, B> {
 }
 
 /// A wrench on a node about its origin, and forces on the degrees of freedom of its joint.
-struct Push<T> {
+struct Push<T: Real> {
     wrench: Wrench<T>,
     force: [T; 6],
 }

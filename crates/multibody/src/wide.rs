@@ -14,7 +14,7 @@ pub(crate) fn wide<T: InRegisters>(v: Vec3<T>) -> T::Wide {
 #[inline(always)]
 pub(crate) fn narrow<W: Quad>(v: W) -> Vec3<W::Scalar> {
     let [x, y, z, _] = v.numbers();
-    Vec3 { x, y, z }
+    Vec3::new(x, y, z)
 }
 
 #[inline(always)]

@@ -7,7 +7,7 @@ use crate::{Real, Vec3};
 /// A 3×3 matrix, stored by columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[allow(missing_docs)]
-pub struct Mat3<T> {
+pub struct Mat3<T: Real> {
     pub x: Vec3<T>,
     pub y: Vec3<T>,
     pub z: Vec3<T>,
@@ -67,7 +67,7 @@ impl<T: Real> Mat3<T> {
     }
 
     /// The matrix in another scalar.
-    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Mat3<U> {
+    pub fn map<U: Real>(self, mut f: impl FnMut(T) -> U) -> Mat3<U> {
         Mat3 { x: self.x.map(&mut f), y: self.y.map(&mut f), z: self.z.map(&mut f) }
     }
 }

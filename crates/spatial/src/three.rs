@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::{F64x4, Real};
+use crate::{F64x4, Real, Vec3};
 
 /// Three numbers of `T`: an array, or for `f64` a register, whose fourth number is zero. Both round alike.
 pub trait Three<T>: Copy + Debug + Send + Sync + 'static {
@@ -18,6 +18,23 @@ pub trait Three<T>: Copy + Debug + Send + Sync + 'static {
     /// `self + s x`, fused as [`Real::mul_add`] is.
     #[must_use]
     fn add_scaled(self, s: T, x: Self) -> Self;
+    /// A vector.
+    fn of(v: Vec3<T>) -> Self
+    where
+        T: Real;
+    /// The vector.
+    fn to_vec3(self) -> Vec3<T>
+    where
+        T: Real;
+    /// `self + x`
+    #[must_use]
+    fn plus(self, x: Self) -> Self;
+    /// `self − x`
+    #[must_use]
+    fn minus(self, x: Self) -> Self;
+    /// `self × x`
+    #[must_use]
+    fn cross(self, x: Self) -> Self;
 }
 
 impl<T: Real> Three<T> for [T; 3] {
@@ -37,6 +54,27 @@ impl<T: Real> Three<T> for [T; 3] {
     #[inline(always)]
     fn add_scaled(self, s: T, x: Self) -> Self {
         [s.mul_add(x[0], self[0]), s.mul_add(x[1], self[1]), s.mul_add(x[2], self[2])]
+    }
+    #[inline(always)]
+    fn of(v: Vec3<T>) -> Self {
+        [v.x, v.y, v.z]
+    }
+    #[inline(always)]
+    fn to_vec3(self) -> Vec3<T> {
+        Vec3::new(self[0], self[1], self[2])
+    }
+    #[inline(always)]
+    fn plus(self, x: Self) -> Self {
+        [self[0] + x[0], self[1] + x[1], self[2] + x[2]]
+    }
+    #[inline(always)]
+    fn minus(self, x: Self) -> Self {
+        [self[0] - x[0], self[1] - x[1], self[2] - x[2]]
+    }
+    #[inline(always)]
+    fn cross(self, b: Self) -> Self {
+        let [x, y, z] = self;
+        [y.mul_add(b[2], -(z * b[1])), z.mul_add(b[0], -(x * b[2])), x.mul_add(b[1], -(y * b[0]))]
     }
 }
 
@@ -59,6 +97,35 @@ impl Three<f64> for F64x4 {
     fn add_scaled(self, s: f64, x: Self) -> Self {
         F64x4::splat(s).mul_add(x, self)
     }
+    #[inline(always)]
+    fn of(v: Vec3<f64>) -> Self {
+        // SAFETY: four numbers one after the other.
+        unsafe { std::mem::transmute(v) }
+    }
+    #[inline(always)]
+    fn to_vec3(self) -> Vec3<f64> {
+        // SAFETY: as above.
+        unsafe { std::mem::transmute(self) }
+    }
+    #[inline(always)]
+    fn plus(self, x: Self) -> Self {
+        self + x
+    }
+    #[inline(always)]
+    fn minus(self, x: Self) -> Self {
+        self - x
+    }
+    #[inline(always)]
+    fn cross(self, b: Self) -> Self {
+        turned(self.mul_add(turned(b), -(turned(self) * b)))
+    }
+}
+
+/// (y, z, x).
+#[inline(always)]
+fn turned(v: F64x4) -> F64x4 {
+    let [x, y, z, w] = F64x4::to_array(v);
+    F64x4::from_array([y, z, x, w])
 }
 
 #[cfg(test)]

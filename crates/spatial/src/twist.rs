@@ -6,7 +6,7 @@ use crate::{Real, Vec3};
 
 /// A motion: angular velocity and velocity of the frame's origin (or their rates), in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Twist<T> {
+pub struct Twist<T: Real> {
     /// Angular part, rad/s.
     pub ang: Vec3<T>,
     /// Linear part at the origin of the frame, m/s.
@@ -15,7 +15,7 @@ pub struct Twist<T> {
 
 /// A force: moment about the frame's origin and force, in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Wrench<T> {
+pub struct Wrench<T: Real> {
     /// Moment about the origin of the frame, N·m.
     pub ang: Vec3<T>,
     /// Force, N.

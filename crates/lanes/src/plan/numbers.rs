@@ -9,7 +9,7 @@ use super::{Constraints, Contacts, PdNumbers, PlanDrive, PlanPair, weights};
 
 /// Numbers of one world (`T` is f64), or of a world in each lane.
 #[derive(Clone, Debug)]
-pub struct Numbers<T> {
+pub struct Numbers<T: Real> {
     pub(crate) gravity: Vec3<T>,
     /// Whether trees differ much in mass, in any lane.
     pub is_uneven: bool,
@@ -45,7 +45,7 @@ pub struct Numbers<T> {
 
 /// A node, its axes turned so that a joint's axis is z.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NodeNumbers<T> {
+pub(crate) struct NodeNumbers<T: Real> {
     pub mass: T,
     pub com: Vec3<T>,
     /// About the centre of mass.
@@ -253,7 +253,7 @@ impl ActuatorNumbers<f64> {
 
 impl<T: Real> Numbers<T> {
     /// The same of each number, in an order that is always the same.
-    pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> Numbers<U> {
+    pub fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> Numbers<U> {
         fn all<T: Copy, U>(of: &[T], f: &mut impl FnMut(T) -> U) -> Vec<U> {
             of.iter().map(|x| f(*x)).collect()
         }
@@ -281,7 +281,7 @@ impl<T: Real> Numbers<T> {
 }
 
 impl<T: Real> NodeNumbers<T> {
-    fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> NodeNumbers<U> {
+    fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> NodeNumbers<U> {
         NodeNumbers {
             mass: f(self.mass),
             com: self.com.map(&mut *f),
@@ -296,7 +296,7 @@ impl<T: Real> NodeNumbers<T> {
 macro_rules! map_fields {
     ($name:ident: $($field:ident),*) => {
         impl<T: Copy> $name<T> {
-            pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> $name<U> {
+            pub fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> $name<U> {
                 $name { $($field: f(self.$field)),* }
             }
         }
