@@ -53,7 +53,7 @@ impl<T: Bundle> Lanes<T> {
             for k in dofs_of(node).rev() {
                 let dof = &mut dofs[k];
                 dof.x -= dof.axis.dot(load);
-                load = plus_scaled(load, dof.d_inv * dof.x, dof.u);
+                load = load.add_scaled(dof.d_inv * dof.x, dof.u);
             }
             if let Some(parent) = node.parent {
                 nodes[parent].load += load;
@@ -171,13 +171,8 @@ fn reduced<T: Real>(whole: &ArticulatedInertia<T>, u: Wrench<T>, s: T) -> Articu
 }
 
 #[inline(always)]
-fn plus_scaled<T: Real>(w: Wrench<T>, s: T, u: Wrench<T>) -> Wrench<T> {
-    Wrench { ang: w.ang.add_scaled(s, u.ang), lin: w.lin.add_scaled(s, u.lin) }
-}
-
-#[inline(always)]
 pub(super) fn moved<T: Real>(motion: Twist<T>, x: T, dof: &Dof<T>) -> Twist<T> {
-    Twist { ang: motion.ang.add_scaled(x, dof.axis.ang), lin: motion.lin.add_scaled(x, dof.axis.lin) }
+    motion.add_scaled(x, dof.axis)
 }
 
 #[inline(always)]

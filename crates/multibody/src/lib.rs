@@ -58,7 +58,6 @@ mod structure;
 mod tendon;
 mod transmission;
 mod tree;
-mod wide;
 
 pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};

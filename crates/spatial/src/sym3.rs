@@ -72,17 +72,7 @@ impl<T: Real> Sym3<T> {
     #[inline(always)]
     pub fn rotated(self, r: Mat3<T>) -> Self {
         let m = r * self.to_mat3();
-        // Only the six entries of the lower triangle of m Rᵀ.
-        let (rx, ry, rz) = (r.transpose().x, r.transpose().y, r.transpose().z);
-        let rows = m.transpose();
-        Self {
-            xx: rows.x.dot(rx),
-            xy: rows.y.dot(rx),
-            xz: rows.z.dot(rx),
-            yy: rows.y.dot(ry),
-            yz: rows.z.dot(ry),
-            zz: rows.z.dot(rz),
-        }
+        Self::lower(Mat3::outer(m.x, r.x).plus_outer(m.y, r.y).plus_outer(m.z, r.z))
     }
 
     /// The inverse, by the adjugate: one division. The matrix must be regular.

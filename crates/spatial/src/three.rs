@@ -18,6 +18,8 @@ pub trait Three<T>: Copy + Debug + Send + Sync + 'static {
     /// `self + s x`, fused as [`Real::mul_add`] is.
     #[must_use]
     fn add_scaled(self, s: T, x: Self) -> Self;
+    /// `a · b + c · d`, the two products of each row first.
+    fn sum_of_products(pairs: [[Self; 2]; 2]) -> T;
     /// A vector.
     fn of(v: Vec3<T>) -> Self
     where
@@ -54,6 +56,11 @@ impl<T: Real> Three<T> for [T; 3] {
     #[inline(always)]
     fn add_scaled(self, s: T, x: Self) -> Self {
         [s.mul_add(x[0], self[0]), s.mul_add(x[1], self[1]), s.mul_add(x[2], self[2])]
+    }
+    #[inline(always)]
+    fn sum_of_products([[a, b], [c, d]]: [[Self; 2]; 2]) -> T {
+        let (x, y) = (c[0].mul_add(d[0], a[0] * b[0]), c[1].mul_add(d[1], a[1] * b[1]));
+        x + y + c[2].mul_add(d[2], a[2] * b[2])
     }
     #[inline(always)]
     fn of(v: Vec3<T>) -> Self {
@@ -96,6 +103,11 @@ impl Three<f64> for F64x4 {
     #[inline(always)]
     fn add_scaled(self, s: f64, x: Self) -> Self {
         F64x4::splat(s).mul_add(x, self)
+    }
+    #[inline(always)]
+    fn sum_of_products([[a, b], [c, d]]: [[Self; 2]; 2]) -> f64 {
+        let [x, y, z, _] = F64x4::to_array(c.mul_add(d, a * b));
+        x + y + z
     }
     #[inline(always)]
     fn of(v: Vec3<f64>) -> Self {

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
-use crate::{Real, Vec3};
+use crate::{Real, Three, Vec3};
 
 /// A motion: angular velocity and velocity of the frame's origin (or their rates), in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -35,7 +35,8 @@ impl<T: Real> Twist<T> {
     /// The power of `f` along this motion, both at the same origin.
     #[inline(always)]
     pub fn dot(self, f: Wrench<T>) -> T {
-        self.ang.dot(f.ang) + self.lin.dot(f.lin)
+        let (ang, lin) = ([T::Three::of(self.ang), T::Three::of(f.ang)], [T::Three::of(self.lin), T::Three::of(f.lin)]);
+        T::Three::sum_of_products([ang, lin])
     }
 
     /// v × u: how a motion `u` that is fixed in a body changes as the body moves with v.
@@ -65,6 +66,14 @@ impl<T: Real> Wrench<T> {
 
 macro_rules! vector_space {
     ($name:ident) => {
+        impl<T: Real> $name<T> {
+            /// `self + s·b`.
+            #[inline(always)]
+            #[must_use]
+            pub fn add_scaled(self, s: T, b: Self) -> Self {
+                Self { ang: self.ang.add_scaled(s, b.ang), lin: self.lin.add_scaled(s, b.lin) }
+            }
+        }
         impl<T: Real> Add for $name<T> {
             type Output = Self;
             #[inline(always)]
