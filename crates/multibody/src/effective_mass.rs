@@ -319,7 +319,7 @@ impl TraceForm<f64> {
 }
 
 fn trace(m: Sym3<f64>) -> f64 {
-    m.xx + m.yy + m.zz
+    m.xx() + m.yy() + m.zz()
 }
 
 /// What [`NodeMobility::inverse`] is of every tree as one rigid body; nothing where they are about equally heavy.

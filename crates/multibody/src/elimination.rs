@@ -120,12 +120,12 @@ fn eliminate_ball<T: Real + PartialEq>(
     out: &mut Eliminated<T>,
 ) -> Articulated<T> {
     let Articulated { a, b, c } = *whole;
-    let uniform = Sym3::diagonal(Vec3::new(k.xx, k.xx, k.xx));
+    let uniform = Sym3::diagonal(Vec3::new(k.xx(), k.xx(), k.xx()));
     if k == uniform {
-        let e = a.plus_diagonal(k.xx).inverse_of_symmetric();
-        *out = Eliminated::Ball { e, a, b, k: Mat3::ZERO.plus_diagonal(k.xx) };
+        let e = a.plus_diagonal(k.xx()).inverse_of_symmetric();
+        *out = Eliminated::Ball { e, a, b, k: Mat3::ZERO.plus_diagonal(k.xx()) };
         let (ea, eb) = (e * a, e * b);
-        return Articulated { a: ea * k.xx, b: eb * k.xx, c: without_ball(b, c, eb) };
+        return Articulated { a: ea * k.xx(), b: eb * k.xx(), c: without_ball(b, c, eb) };
     }
     let k = k.rotated(frame.rot).to_mat3();
     let e = (a + k).inverse_of_symmetric();

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     fn body() -> RigidInertia<f64> {
-        let inertia = Sym3 { xx: 0.4, xy: 0.02, xz: -0.01, yy: 0.3, yz: 0.03, zz: 0.2 };
+        let inertia = Sym3::new([0.4, 0.02, -0.01, 0.3, 0.03, 0.2]);
         RigidInertia { mass: 2.0, com: Vec3::new(0.1, -0.2, 0.3), inertia }
     }
 

@@ -18,6 +18,15 @@ pub trait Three<T>: Copy + Debug + Send + Sync + 'static {
     /// `self + s x`, fused as [`Real::mul_add`] is.
     #[must_use]
     fn add_scaled(self, s: T, x: Self) -> Self;
+    /// The products by rows.
+    #[must_use]
+    fn mul(self, x: Self) -> Self;
+    /// The products by rows and `b`, fused.
+    #[must_use]
+    fn mul_add(self, x: Self, b: Self) -> Self;
+    /// (y, z, x)
+    #[must_use]
+    fn turned(self) -> Self;
     /// `a · b + c · d`, the two products of each row first.
     fn sum_of_products(pairs: [[Self; 2]; 2]) -> T;
     /// A vector.
@@ -56,6 +65,18 @@ impl<T: Real> Three<T> for [T; 3] {
     #[inline(always)]
     fn add_scaled(self, s: T, x: Self) -> Self {
         [s.mul_add(x[0], self[0]), s.mul_add(x[1], self[1]), s.mul_add(x[2], self[2])]
+    }
+    #[inline(always)]
+    fn mul(self, x: Self) -> Self {
+        [self[0] * x[0], self[1] * x[1], self[2] * x[2]]
+    }
+    #[inline(always)]
+    fn mul_add(self, x: Self, b: Self) -> Self {
+        [self[0].mul_add(x[0], b[0]), self[1].mul_add(x[1], b[1]), self[2].mul_add(x[2], b[2])]
+    }
+    #[inline(always)]
+    fn turned(self) -> Self {
+        [self[1], self[2], self[0]]
     }
     #[inline(always)]
     fn sum_of_products([[a, b], [c, d]]: [[Self; 2]; 2]) -> T {
@@ -102,11 +123,24 @@ impl Three<f64> for F64x4 {
     }
     #[inline(always)]
     fn add_scaled(self, s: f64, x: Self) -> Self {
-        F64x4::splat(s).mul_add(x, self)
+        Real::mul_add(F64x4::splat(s), x, self)
+    }
+    #[inline(always)]
+    fn mul(self, x: Self) -> Self {
+        self * x
+    }
+    #[inline(always)]
+    fn mul_add(self, x: Self, b: Self) -> Self {
+        Real::mul_add(self, x, b)
+    }
+    #[inline(always)]
+    fn turned(self) -> Self {
+        let [x, y, z, w] = F64x4::to_array(self);
+        F64x4::from_array([y, z, x, w])
     }
     #[inline(always)]
     fn sum_of_products([[a, b], [c, d]]: [[Self; 2]; 2]) -> f64 {
-        let [x, y, z, _] = F64x4::to_array(c.mul_add(d, a * b));
+        let [x, y, z, _] = F64x4::to_array(Real::mul_add(c, d, a * b));
         x + y + z
     }
     #[inline(always)]
@@ -129,15 +163,8 @@ impl Three<f64> for F64x4 {
     }
     #[inline(always)]
     fn cross(self, b: Self) -> Self {
-        turned(self.mul_add(turned(b), -(turned(self) * b)))
+        Real::mul_add(self, b.turned(), -(self.turned() * b)).turned()
     }
-}
-
-/// (y, z, x).
-#[inline(always)]
-fn turned(v: F64x4) -> F64x4 {
-    let [x, y, z, w] = F64x4::to_array(v);
-    F64x4::from_array([y, z, x, w])
 }
 
 #[cfg(test)]

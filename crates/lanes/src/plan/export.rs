@@ -580,5 +580,5 @@ fn columns(m: &Mat3<f64>) -> [f64; 9] {
 }
 
 fn entries(s: Sym3<f64>) -> [f64; 6] {
-    [s.xx, s.xy, s.xz, s.yy, s.yz, s.zz]
+    s.entries()
 }
