@@ -68,12 +68,20 @@ impl<T: Bundle> Lanes<T> {
         let pair = &plan.contacts.pairs[k];
         let others = match pair.kind {
             PairKind::Plane { normal, height, geom } => {
-                let plane = Plane { normal: wide3(normal), height: wide(height) };
+                let mut plane = Plane { normal: wide3(normal), height: wide(height) };
+                if let Some(carrier) = pair.carrier.map(|carrier| &self.carriers[carrier]) {
+                    plane.normal = carrier.rot * plane.normal;
+                    plane.height += plane.normal.dot(carrier.pos);
+                }
                 self.collide_plane(plan, pair, plane, geom, near)
             }
             PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms, near),
             PairKind::Fixed { centre, axes, half, geom } => {
-                let apart = wide_mat::<T>(&axes).transpose_mul(self.balls[geom].centre - wide3(centre));
+                let mut place = self.balls[geom].centre;
+                if let Some(carrier) = pair.carrier.map(|carrier| &self.carriers[carrier]) {
+                    place = carrier.rot.transpose_mul(place - carrier.pos);
+                }
+                let apart = wide_mat::<T>(&axes).transpose_mul(place - wide3(centre));
                 let reach = self.balls[geom].reach + wide(pair.margin);
                 within(excess(apart, half).norm_squared(), reach) & near
             }

@@ -253,9 +253,13 @@ impl<T: Bundle> Lanes<T> {
 
     /// Position and axes of a frame in the world.
     #[inline(always)]
-    fn place_frame(&self, plan: &Plan, frame: &PlanFrame) -> (Vec3<T>, Mat3<T>) {
+    pub(super) fn place_frame(&self, plan: &Plan, frame: &PlanFrame) -> (Vec3<T>, Mat3<T>) {
         let (pos, rot) = (wide3(frame.pos), wide_mat(&frame.rot));
-        let Some(node) = frame.node else { return (pos, rot) };
+        let Some(node) = frame.node else {
+            let Some(carrier) = frame.carrier else { return (pos, rot) };
+            let here = &self.carriers[carrier];
+            return (here.pos + here.rot * pos, here.rot * rot);
+        };
         let here = &self.nodes[node];
         (self.origins[plan.nodes[node].tree] + here.pos + here.rot * pos, here.rot * rot)
     }

@@ -10,6 +10,7 @@ mod numbers;
 mod own;
 mod pd;
 mod setup;
+mod surfaces;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -60,6 +61,8 @@ pub struct Plan {
     pub(crate) turns: Vec<Mat3<f64>>,
     /// The nodes that bodies are fixed in, none for what is fixed in the world.
     pub(crate) node_of_body: Vec<Option<usize>>,
+    /// How many bodies are moved from outside.
+    pub(crate) carriers: usize,
     pub(crate) springs: Vec<Spring>,
     /// Actuators whose force no motion opposes.
     pub(crate) servos: Vec<PlanDrive>,
@@ -217,6 +220,7 @@ impl Plan {
             equality_active: model.equality_active(),
             numbers: Arc::new(numbers),
             node_of_body: model.bodies.iter().map(|body| body.node).collect(),
+            carriers: model.mocap_bodies().count(),
             springs: springs(model).map(|(spring, _)| spring).collect(),
             servos,
             activations: PlanActivation::of_model(model, dt).collect(),
@@ -284,11 +288,9 @@ fn own_axes(node: &Node<f64>) -> Mat3<f64> {
 fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
     let reason = match () {
         () if !scene.soft_bodies.is_empty() => "it has soft bodies",
-        () if scene.geoms.iter().any(|geom| geom.surface_motion.is_some()) => "surfaces of geoms move",
         () if digits::are_lost(model) => {
             "small bodies turn far from the root of their tree, about which lanes would lose their digits"
         }
-        () if model.mocap_bodies().next().is_some() => "bodies are moved from outside",
         () if model.medium.is_there() => "bodies move in a medium",
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"

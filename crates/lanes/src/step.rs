@@ -22,6 +22,7 @@ impl<T: Bundle> Lanes<T> {
         self.v_start.copy_from_slice(&self.v);
         self.fallback = self.untried;
         self.unresolved = 0;
+        self.find_moving_surfaces(plan);
         if !self.is_placed {
             T::place(self, plan);
         }

@@ -134,8 +134,9 @@ impl Batch {
         let acts = |x: &[f64]| x.iter().any(|x| *x != 0.0);
         check_size("applied_force", state.applied_force.len(), nv)?;
         check_size("applied_wrench", state.applied_wrench.len(), 6 * self.model.bodies.len())?;
-        if acts(&state.surface_velocity) {
-            return Err(BatchError::State { what: "surface velocities", expected: "none in a batch" });
+        let expected = State::of(&self.model, &self.scene).surface_velocity;
+        if state.surface_velocity != expected && (acts(&state.surface_velocity) || acts(&expected)) {
+            return Err(BatchError::State { what: "surface velocities", expected: "those of the scene" });
         }
         let gains = |pd: &Pd| [&pd.kp, &pd.kd, &pd.target_velocity, &pd.effort_limit].map(Vec::clone);
         if state.pd.is_active() {

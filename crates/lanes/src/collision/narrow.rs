@@ -3,6 +3,7 @@
 use geometry::{Contact, Movement, PairCollider, Sweep};
 use spatial::{Mat3, Twist, Vec3};
 
+use super::super::surfaces::Carrier;
 use super::super::{Bundle, Lanes, get3, put, put3};
 use crate::plan::{PairKind, Plan, PlanPair};
 
@@ -37,7 +38,8 @@ impl<T: Bundle> Lanes<T> {
             lanes &= lanes - 1;
             let [first, second] = match pair.kind {
                 PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => {
-                    [Movement::default(), self.movement(plan, geom, lane)]
+                    let first = pair.carrier.map_or(Movement::default(), |carrier| self.rests(carrier, lane));
+                    [first, self.movement(plan, geom, lane)]
                 }
                 PairKind::Moving { geoms } => geoms.map(|geom| self.movement(plan, geom, lane)),
             };
@@ -56,6 +58,13 @@ impl<T: Bundle> Lanes<T> {
             }
         }
         self.narrow.found = found;
+    }
+
+    /// Where a body that is moved from outside is: in a step, collision detection takes it to be at rest where the step ends.
+    fn rests(&self, carrier: usize, lane: usize) -> Movement {
+        let Carrier { rot, pos, .. } = &self.carriers[carrier];
+        let [x, y, z] = [&rot.x, &rot.y, &rot.z].map(|v| get3(v, lane));
+        Movement { rot: Mat3::from_columns(x, y, z), pos: get3(pos, lane), ..Movement::default() }
     }
 
     /// How a geom's node moves in a lane.

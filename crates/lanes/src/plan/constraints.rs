@@ -6,6 +6,7 @@ use multibody::{Compliance, Coordinate, EqualityKind, InverseWeights, Model, Res
 use spatial::{Mat3, Pose, Vec3};
 
 use super::drives::{PlanActuator, PlanDrive};
+use super::surfaces::Carried;
 use super::{Contacts, Limit};
 use crate::ConstraintName;
 
@@ -123,10 +124,12 @@ pub(crate) enum TieKind {
     Distance(f64),
 }
 
-/// A frame in a node, or in the world.
+/// A frame in a node, on a body that is moved from outside, or in the world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlanFrame {
     pub node: Option<usize>,
+    /// The place of that body among these.
+    pub carrier: Option<usize>,
     pub pos: Vec3<f64>,
     pub rot: Mat3<f64>,
 }
@@ -204,7 +207,7 @@ impl Constraints {
         }
         these.first_other = these.all.len();
         these.push_ball_limits(model);
-        these.push_equalities(model, turns);
+        these.push_equalities(model, turns, &contacts.carried);
         these.push_tendons(model);
         these.push_joint_friction(model);
         for (drive, of) in drives.iter().enumerate() {
@@ -303,12 +306,13 @@ impl Constraints {
         }
     }
 
-    fn push_equalities(&mut self, model: &Model, turns: &[Mat3<f64>]) {
-        let frame = |body: usize, pose: Pose<f64>| {
-            let body = &model.bodies[body];
-            let pose = body.pose * pose;
+    fn push_equalities(&mut self, model: &Model, turns: &[Mat3<f64>], carried: &[Option<Carried>]) {
+        let frame = |index: usize, pose: Pose<f64>| {
+            let (body, carried) = (&model.bodies[index], carried[index]);
+            let pose = carried.map_or(body.pose, |carried| carried.pose) * pose;
             let turn = body.node.map_or(Mat3::IDENTITY, |node| turns[node].transpose());
-            PlanFrame { node: body.node, pos: turn * pose.pos, rot: turn * pose.rot.to_mat3() }
+            let carrier = carried.map(|carried| carried.carrier);
+            PlanFrame { node: body.node, carrier, pos: turn * pose.pos, rot: turn * pose.rot.to_mat3() }
         };
         let at = |pos: Vec3<f64>| Pose { pos, ..Pose::IDENTITY };
         for (index, equality) in model.equalities.iter().enumerate() {

@@ -109,6 +109,13 @@ impl Plan {
         self.describe_actuators(&mut description);
         self.describe_contacts(&levels, &mut description);
         self.describe_constraints(&levels, &mut description);
+        let beyond = [
+            (self.carriers > 0, "bodies that are moved from outside"),
+            (self.contacts.surfaces.move_by_themselves, "surfaces of geoms that move"),
+            (self.contacts.pairs.iter().any(|pair| pair.is_elliptic), "friction of a pair in two directions"),
+        ];
+        let missing = beyond.into_iter().filter(|(is_there, _)| *is_there);
+        description.missing.extend(missing.map(|(_, what)| what.to_owned()));
         description
     }
 

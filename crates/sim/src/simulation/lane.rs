@@ -11,6 +11,7 @@ use lanes::{Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry
 use multibody::Model;
 
 use super::Simulation;
+use super::mocap::MocapBody;
 use super::planning::{attachments, numbers_of, plan_with};
 use crate::report::{self, Reports};
 use crate::sensors::trace::{StepTrace, TraceNeeds};
@@ -168,9 +169,13 @@ impl Lane {
     }
 
     /// Takes what a step starts from.
-    fn load(&mut self, model: &Model, state: &State, length: usize) {
+    fn load(&mut self, model: &Model, (state, mocap): (&State, &[MocapBody]), length: usize) {
         self.exchange_numbers(length);
         let Self { lengths, lanes, .. } = self;
+        for (k, MocapBody { step, .. }) in mocap.iter().enumerate() {
+            lanes.set_carrier(0, k, &step.pose, &step.velocity);
+        }
+        lanes.set_surface_velocities(&lengths[length].plan, 0, &state.surface_velocity);
         lengths[length].control(model, lanes, &state.pd);
         if lanes.q != state.q {
             lanes.q.copy_from_slice(&state.q);
@@ -240,7 +245,6 @@ fn make_room<T>(all: &mut Vec<T>, most: usize) {
 fn takes(state: &State, law: ContactLaw) -> bool {
     let is_cone = |entry: &&WarmStartEntry| entry.normal > 0.0 && entry.name.is_contact() && !entry.name.is_spin();
     !state.extrapolation.is_calm()
-        && state.surface_velocity.iter().all(|v| *v == 0.0)
         && (law != ContactLaw::Sap || state.warm_start.entries().iter().filter(is_cone).count() <= MAX_CONES)
 }
 
@@ -310,10 +314,10 @@ impl Simulation {
 
     /// Makes a step of `dt` in the lane, which was halved so often; unless it is made, the state is as it was.
     fn try_in_lane(&mut self, dt: f64, halvings: usize) -> Trial {
-        let Self { lane: Some(lane), state, last_step, reports, stats, model, options, .. } = self else {
+        let Self { lane: Some(lane), state, mocap, last_step, reports, stats, model, options, .. } = self else {
             return Trial::Fallback;
         };
-        lane.load(model, state, halvings);
+        lane.load(model, (state, mocap), halvings);
         Bundle::step(&mut *lane.lanes, &lane.lengths[halvings].plan);
         if lane.lanes.fallback() != 0 {
             return if lane.lanes.unresolved() != 0 { Trial::Unresolved } else { Trial::Fallback };

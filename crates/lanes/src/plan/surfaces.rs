@@ -1,0 +1,57 @@
+//! Bodies that are moved from outside, and surfaces that move on their bodies.
+
+use geometry::{Attachment, Scene};
+use multibody::Model;
+use spatial::{Pose, Vec3};
+
+use super::PlanFrame;
+
+/// A body that goes along with one that is moved from outside: the place of that among these, and the pose in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carried {
+    pub carrier: usize,
+    pub pose: Pose<f64>,
+}
+
+/// Those of a model, by bodies.
+pub(super) fn carried_bodies(model: &Model) -> Vec<Option<Carried>> {
+    let mut all = vec![None; model.bodies.len()];
+    for (carrier, body) in model.mocap_bodies().enumerate() {
+        for (part, pose) in model.fixed_to(body) {
+            all[part] = Some(Carried { carrier, pose });
+        }
+    }
+    all
+}
+
+/// Where geoms are, and how their surfaces turn on their bodies.
+#[derive(Clone, Debug)]
+pub(crate) struct Surfaces {
+    /// By geoms.
+    pub frames: Vec<PlanFrame>,
+    /// By geoms, in their own axes, rad/s.
+    pub angular: Vec<Vec3<f64>>,
+    /// Whether any turns, and whether any moves at all in the model.
+    pub turn: bool,
+    pub move_by_themselves: bool,
+}
+
+impl Surfaces {
+    /// `turned` are the geoms' places in nodes whose axes are turned, and on the bodies that carry them.
+    pub fn new(model: &Model, scene: &Scene, turned: &[Attachment], carried: &[Option<Carried>]) -> Self {
+        let frame = |(geom, at): (&geometry::Geom, &Attachment)| PlanFrame {
+            node: model.bodies[geom.body].node,
+            carrier: carried[geom.body].map(|carried| carried.carrier),
+            pos: at.pose.pos,
+            rot: at.pose.rot.to_mat3(),
+        };
+        let angular = |geom: &geometry::Geom| geom.surface_motion.map_or(Vec3::ZERO, |motion| motion.angular);
+        let angular: Vec<_> = scene.geoms.iter().map(angular).collect();
+        Self {
+            frames: scene.geoms.iter().zip(turned).map(frame).collect(),
+            move_by_themselves: scene.geoms.iter().any(|geom| geom.surface_motion.is_some()),
+            turn: angular.iter().any(|angular| *angular != Vec3::ZERO),
+            angular,
+        }
+    }
+}
