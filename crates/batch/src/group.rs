@@ -47,8 +47,6 @@ struct Pool<T: Bundle> {
     nu: usize,
     /// The model and the scene of the worlds that have none of their own.
     model: (Arc<Model>, Arc<Scene>),
-    /// As [`State::surface_velocity`].
-    surface_velocity: Vec<f64>,
     /// What the worlds of a group that have nothing of their own are stepped with.
     numbers: Arc<Numbers<T>>,
     /// Boxed: they are large, and go from hand to hand.
@@ -80,18 +78,14 @@ impl<T: Bundle> Pool<T> {
     /// Scratch that no other thread uses.
     fn take(&self) -> Box<Lanes<T>> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        idle.unwrap_or_else(|| {
-            let mut lanes = Box::new(Lanes::new(&self.plan, self.nu));
-            (0..T::LANES).for_each(|lane| lanes.set_surface_velocities(&self.plan, lane, &self.surface_velocity));
-            lanes
-        })
+        idle.unwrap_or_else(|| Box::new(Lanes::new(&self.plan, self.nu)))
     }
 
     /// The past of a world, which is as yet none where its last step was made in lanes.
     fn past<'a>(&self, of: &'a mut Option<Box<Past>>) -> &'a mut Past {
         of.get_or_insert_with(|| {
             let spare = self.pasts.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut past = spare.unwrap_or_else(|| Box::new(Past::new(&self.model.0, &self.model.1)));
+            let mut past = spare.unwrap_or_else(|| Box::new(Past::new(&self.model.0)));
             (past.has_warm_start, past.in_a_row, past.wait) = (false, 0, 0);
             past
         })
@@ -165,9 +159,8 @@ pub(crate) fn groups(
     fn of<T: Bundle>(plan: Plan, model: (Arc<Model>, Arc<Scene>), count: usize) -> Vec<Box<dyn Steps>> {
         let nu = model.0.nu();
         let numbers = Arc::new(plan.numbers.map(&mut T::from_f64));
-        let surface_velocity = State::of(&model.0, &model.1).surface_velocity;
         let (idle, pasts) = (Mutex::default(), Mutex::default());
-        let pool = Arc::new(Pool::<T> { plan, nu, model, surface_velocity, numbers, idle, pasts });
+        let pool = Arc::new(Pool::<T> { plan, nu, model, numbers, idle, pasts });
         let group = |_| -> Box<dyn Steps> {
             let (memory, stats) = (GroupMemory::default(), LaneStats::default());
             let pasts = (0..T::LANES).map(|_| None).collect();
@@ -225,10 +218,7 @@ impl<T: Bundle> Steps for Group<T> {
     fn recall(&self, lane: usize, state: &mut State) {
         match &self.pasts[lane] {
             Some(past) if self.not_in_lanes >> lane & 1 != 0 => state.clone_from(&past.state),
-            _ => {
-                state.forget_past();
-                state.surface_velocity.clone_from(&self.pool.surface_velocity);
-            }
+            _ => state.forget_past(),
         }
         self.mocap.recall(lane, state);
     }
@@ -334,7 +324,7 @@ impl<T: Bundle> Group<T> {
     fn step(&mut self, lanes: &mut Lanes<T>, steps: usize, mut worlds: Worlds<'_>, one: &mut Simulation) {
         let plan = &self.pool.plan;
         let count = worlds.len();
-        load(lanes, &worlds);
+        load(lanes, plan, &worlds);
         for step in 1..=steps {
             let waits = |past: &Option<Box<Past>>| past.as_ref().is_some_and(|past| past.wait > 0);
             let untried = self.pasts.iter().enumerate().map(|(lane, past)| u32::from(waits(past)) << lane);
@@ -417,10 +407,15 @@ fn stepper<'a>(
 }
 
 /// Takes the worlds' states; lanes without a world repeat the last one.
-fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: &Worlds<'_>) {
+fn load<T: Bundle>(lanes: &mut Lanes<T>, plan: &Plan, worlds: &Worlds<'_>) {
     lanes.has_forces = worlds.arrays.applied_force.iter().any(|x| *x != 0.0);
     lanes.has_wrenches = worlds.arrays.applied_wrench.iter().any(|x| *x != 0.0);
+    lanes.has_surface_velocity = worlds.arrays.surface_velocity.iter().any(|x| *x != 0.0);
     for lane in 0..T::LANES {
-        worlds.world(lane.min(worlds.len() - 1)).load(lanes, lane);
+        let world = worlds.world(lane.min(worlds.len() - 1));
+        world.load(lanes, lane);
+        if lanes.has_surface_velocity {
+            lanes.set_surface_velocities(plan, lane, world.surface_velocity);
+        }
     }
 }

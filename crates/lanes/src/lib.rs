@@ -28,6 +28,7 @@
 //! A world's bits do not depend on its neighbours: what is computed for a lane never depends on the numbers of another. Code branches on the
 //! numbers of lanes only to skip what no lane needs, or where it goes lane by lane.
 
+mod adhesion;
 mod balance;
 mod choose;
 mod collision;
@@ -114,11 +115,15 @@ pub struct Lanes<T: Real> {
     pub applied_wrench: Vec<T>,
     /// Velocities of geoms' surfaces on their bodies, in the axes of the bodies' nodes, (ngeom).
     surface_velocity: Vec<Vec3<T>>,
-    has_surface_velocity: bool,
+    /// Whether any lane has any.
+    pub has_surface_velocity: bool,
     /// Bodies that are moved from outside, (nmocap).
     carriers: Vec<Carrier<T>>,
     /// Whether any surface moves otherwise than the nodes do in the step.
     surfaces_move: bool,
+    /// How much adhesions pull, N, later of each contact point; and how far beyond the reach of the step these are looked for.
+    pulls: Vec<T>,
+    adhesion_reach: T,
     /// Whether any lane has applied forces.
     pub has_forces: bool,
     /// Whether any lane has applied wrenches.
@@ -403,6 +408,8 @@ impl<T: Bundle> Lanes<T> {
             has_surface_velocity: false,
             carriers: vec![Carrier::AT_ORIGIN; plan.carriers],
             surfaces_move: false,
+            pulls: vec![T::ZERO; plan.adhesions.len()],
+            adhesion_reach: T::ZERO,
             has_forces: false,
             has_wrenches: false,
             numbers: Arc::new(plan.numbers.map(&mut wide)),

@@ -25,7 +25,7 @@ use crate::Rule;
 pub(crate) use constraints::{Constraints, Coupling, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub use contacts::{pair_surface, spring_depth};
-pub(crate) use drives::{PlanActivation, PlanActuator, PlanDrive};
+pub(crate) use drives::{PlanActivation, PlanActuator, PlanAdhesion, PlanDrive};
 pub use export::{Description, Table};
 pub use gains::ChangingGains;
 pub use numbers::Numbers;
@@ -68,6 +68,8 @@ pub struct Plan {
     pub(crate) servos: Vec<PlanDrive>,
     /// All others, which are constraints while they are at their limits.
     pub(crate) drives: Vec<PlanDrive>,
+    /// Those that pull a body and what it touches together.
+    pub(crate) adhesions: Vec<PlanAdhesion>,
     /// The states that actuators have of their own.
     pub(crate) activations: Vec<PlanActivation>,
     /// The pairs of trees that constraints join.
@@ -223,6 +225,7 @@ impl Plan {
             carriers: model.mocap_bodies().count(),
             springs: springs(model).map(|(spring, _)| spring).collect(),
             servos,
+            adhesions: PlanAdhesion::of_model(model, scene, &contacts),
             activations: PlanActivation::of_model(model, dt).collect(),
             pd,
             limits,
@@ -296,7 +299,6 @@ fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
             "gains of actuators depend on their motion"
         }
         () if model.actuators.iter().any(is_muscle) => "it has muscles",
-        () if model.actuators.iter().any(adheres) => "bodies adhere to what they touch",
         () if (0..model.tendons.len()).any(|tendon| pulls_as_string(model, tendon)) => "it has spatial tendons",
         () => return Ok(()),
     };
@@ -307,10 +309,6 @@ fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
 fn is_muscle(actuator: &multibody::Actuator) -> bool {
     let is_linear = actuator.activation.is_none_or(|activation| activation.change(1.0, 0.0).is_some());
     actuator.law.muscle.is_some() || !is_linear
-}
-
-fn adheres(actuator: &multibody::Actuator) -> bool {
-    matches!(actuator.transmission, multibody::Transmission::Adhesion { .. })
 }
 
 /// Whether something acts along a spatial tendon.

@@ -38,13 +38,8 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Sets the velocities of geoms' surfaces on their bodies in a lane, (ngeom, 3) in the axes of the model's nodes, world axes where the body
-    /// is fixed; none moves where there are none.
+    /// is fixed; none moves where there are none. They act where any lane [has some](Self::has_surface_velocity).
     pub fn set_surface_velocities(&mut self, plan: &Plan, lane: usize, velocities: &[f64]) {
-        let moves = velocities.iter().any(|v| *v != 0.0);
-        if !moves && !self.has_surface_velocity {
-            return;
-        }
-        self.has_surface_velocity |= moves;
         let frames = &plan.contacts.surfaces.frames;
         for ((to, frame), geom) in self.surface_velocity.iter_mut().zip(frames).zip(0..) {
             let v = velocities.as_chunks().0.get(geom).map_or(Vec3::ZERO, |v: &[f64; 3]| Vec3::from(*v));
@@ -86,7 +81,7 @@ impl<T: Bundle> Lanes<T> {
     fn surface_velocity_at(&self, plan: &Plan, geom: usize, point: Vec3<T>) -> Vec3<T> {
         let surfaces = &plan.contacts.surfaces;
         let frame = &surfaces.frames[geom];
-        let own = self.surface_velocity[geom];
+        let own = if self.has_surface_velocity { self.surface_velocity[geom] } else { Vec3::ZERO };
         let linear = frame.node.map_or(own, |node| self.nodes[node].rot * own);
         if surfaces.angular[geom] == Vec3::ZERO {
             return linear;

@@ -1,7 +1,10 @@
 //! What stands on a body that is moved from outside goes along.
 
+mod common;
+
 use std::sync::Arc;
 
+use common::beside;
 use sapwood_sim::{ContactLaw, Options, Simulation};
 use spatial::{Quat, Vec3};
 
@@ -109,36 +112,6 @@ const CART: &str = r#"<mujoco><option timestep="0.004"/><default><geom friction=
 const GRASP: &str = r#"<equality><weld body1="ball" body2="cart" active="false"/></equality>"#;
 const PAIRS: &str = r#"<contact><pair geom1="bed" geom2="deck" condim="3" friction=".2 .8"/>
   <pair geom1="deck" geom2="tip" condim="3" friction=".8 .1"/></contact>"#;
-
-/// Largest difference of velocities in steps made both ways from the same states, and in how many steps there was any.
-fn beside(text: &str, options: &Options, mut prepare: impl FnMut(&mut Simulation, u64)) -> (f64, usize) {
-    let loaded = formats::load_str(text, None, &formats::LoadOptions::default()).unwrap();
-    let (model, scene) = (Arc::new(loaded.model), Arc::new(loaded.scene));
-    let mut lane = Simulation::new(model.clone(), scene.clone(), options.clone()).unwrap();
-    let mut all = Simulation::without_lane(model, scene, options.clone()).unwrap();
-    let (mut worst, mut in_lane) = (0.0_f64, 0);
-    let largest = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    for step in 0..300 {
-        prepare(&mut lane, step);
-        all.state_mut().clone_from(lane.state());
-        lane.step().unwrap();
-        all.step().unwrap();
-        let (a, b) = (lane.state(), all.state());
-        in_lane += usize::from(a.v != b.v);
-        assert_eq!((&a.mocap_from, a.time), (&b.mocap_from, b.time));
-        worst = worst.max(largest(&a.v, &b.v));
-        let (touching, expected) = (lane.contacts(), all.contacts());
-        assert_eq!(touching.len(), expected.len(), "{step}");
-        for (a, b) in touching.iter().zip(expected) {
-            assert_eq!(a.geoms, b.geoms, "{step}");
-            worst = worst.max(largest(&a.position.to_array(), &b.position.to_array())).max((a.gap - b.gap).abs());
-            if a.impulse[2] > 0.0 && b.impulse[2] > 0.0 {
-                worst = worst.max(largest(&a.velocity, &b.velocity)).max(largest(&a.impulse, &b.impulse));
-            }
-        }
-    }
-    (worst, in_lane)
-}
 
 /// Moves both bodies from outside.
 fn drive(sim: &mut Simulation, step: u64) {

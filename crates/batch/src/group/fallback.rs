@@ -1,6 +1,5 @@
 //! Steps that lanes leave to a simulation.
 
-use geometry::Scene;
 use lanes::{Bundle, LaneContact, Lanes};
 use multibody::Model;
 use sim::{Pd, Simulation, SimulationError, State, TraceNeeds};
@@ -39,8 +38,8 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    pub fn new(model: &Model, scene: &Scene) -> Self {
-        Self { state: State::of(model, scene), has_warm_start: false, in_a_row: 0, wait: 0 }
+    pub fn new(model: &Model) -> Self {
+        Self { state: State::new(model), has_warm_start: false, in_a_row: 0, wait: 0 }
     }
 
     /// The state for the next step to start from.

@@ -4,7 +4,7 @@ use geometry::{Contact, Movement, PairCollider, Sweep};
 use spatial::{Mat3, Twist, Vec3};
 
 use super::super::surfaces::Carrier;
-use super::super::{Bundle, Lanes, get3, put, put3};
+use super::super::{Bundle, Lanes, get, get3, put, put3};
 use crate::plan::{PairKind, Plan, PlanPair};
 
 /// Room for the contact points of a pair.
@@ -79,10 +79,11 @@ impl<T: Bundle> Lanes<T> {
             ((vec3(&twist.lin) + ang.cross(arm)) * plan.dt, ang * plan.dt)
         };
         let ((translation, rotation), (change, turn)) = (over_step(&here.twist), over_step(&here.change));
+        let slack = get(&self.adhesion_reach, lane);
         Movement {
             rot: Mat3::from_columns(vec3(&here.rot.x), vec3(&here.rot.y), vec3(&here.rot.z)),
             pos: vec3(&self.origins[plan.nodes[node].tree]) + arm,
-            sweep: Sweep { translation, rotation, change, turn, slack: 0.0, tree, rests: false },
+            sweep: Sweep { translation, rotation, change, turn, slack, tree, rests: false },
         }
     }
 

@@ -250,8 +250,8 @@ impl ActuatorNumbers<f64> {
             Transmission::JointAxes { .. }
             | Transmission::Site { .. }
             | Transmission::SliderCrank { .. }
-            | Transmission::Unsupported
-            | Transmission::Adhesion { .. } => 0.0,
+            | Transmission::Unsupported => 0.0,
+            Transmission::Adhesion { .. } => 1.0,
         };
         let [b0, b1, b2] = actuator.law.bias;
         // What would feed energy in stays explicit.

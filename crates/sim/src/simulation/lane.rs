@@ -172,10 +172,14 @@ impl Lane {
     fn load(&mut self, model: &Model, (state, mocap): (&State, &[MocapBody]), length: usize) {
         self.exchange_numbers(length);
         let Self { lengths, lanes, .. } = self;
+        let is_any = |numbers: &[f64]| numbers.iter().any(|x| *x != 0.0);
         for (k, MocapBody { step, .. }) in mocap.iter().enumerate() {
             lanes.set_carrier(0, k, &step.pose, &step.velocity);
         }
-        lanes.set_surface_velocities(&lengths[length].plan, 0, &state.surface_velocity);
+        lanes.has_surface_velocity = is_any(&state.surface_velocity);
+        if lanes.has_surface_velocity {
+            lanes.set_surface_velocities(&lengths[length].plan, 0, &state.surface_velocity);
+        }
         lengths[length].control(model, lanes, &state.pd);
         if lanes.q != state.q {
             lanes.q.copy_from_slice(&state.q);
@@ -185,7 +189,6 @@ impl Lane {
         lanes.ctrl.copy_from_slice(&state.ctrl);
         lanes.act.copy_from_slice(&state.act);
         lanes.equality_active.copy_from_slice(&state.equality_active);
-        let is_any = |forces: &[f64]| forces.iter().any(|force| *force != 0.0);
         (lanes.has_forces, lanes.has_wrenches) = (is_any(&state.applied_force), is_any(&state.applied_wrench));
         lanes.applied_force.copy_from_slice(&state.applied_force);
         lanes.applied_wrench.copy_from_slice(&state.applied_wrench);
@@ -402,6 +405,7 @@ impl Simulation {
         state.applied_wrench.copy_from_slice(&lanes.applied_wrench);
         state.pd.copy_from(&lane.lengths[length].pd);
         v_next.copy_from_slice(&last.v);
+        self.adhere_as_in_lane();
         if self.take_state().and_then(|()| self.move_freely_from_state(last.dt)).is_ok() {
             while self.set_drives_apart() {}
         }
