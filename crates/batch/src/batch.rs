@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use geometry::Scene;
 use lanes::{NotInLanes, Plan};
 use multibody::Model;
-use sim::{Options, Pd, Simulation, SimulationError, StepTrace, TraceNeeds};
+use sim::{Options, Pd, Simulation, SimulationError, State, StepTrace, TraceNeeds};
 use support::{Interrupt, ThreadPool};
 
 use crate::arrays::{Arrays, Owned, Worlds};

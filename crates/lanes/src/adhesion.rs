@@ -5,7 +5,7 @@ use spatial::{Real, Vec3, Wrench};
 
 use super::{Bundle, Lanes, select, wide};
 use crate::constants::TOUCHING;
-use crate::plan::{PlanAdhesion, Plan};
+use crate::plan::{Plan, PlanAdhesion};
 use crate::surfaces::middle;
 use spatial::masks::positive;
 

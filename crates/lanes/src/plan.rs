@@ -22,7 +22,7 @@ use spatial::{Mat3, Quat, Sym3, Vec3};
 
 use crate::Rule;
 
-pub(crate) use constraints::{Constraints, Coupling, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
+pub(crate) use constraints::{Constraints, Coupling, Home, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub use contacts::{pair_surface, spring_depth};
 pub(crate) use drives::{PlanActivation, PlanActuator, PlanAdhesion, PlanDrive};
@@ -187,7 +187,7 @@ impl Plan {
         let actuated = drives.len();
         drives.extend(PdNumbers::drives(&pd, model, setup.gains_change));
         let limits: Vec<Limit> = limits(model).map(|(limit, _)| limit).collect();
-        let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns);
+        let constraints = Constraints::new(model, &contacts, &limits, &drives);
         let of_model = Setting {
             dt,
             contacts: &contacts,

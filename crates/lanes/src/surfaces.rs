@@ -4,8 +4,8 @@
 
 use spatial::{Mat3, Pose, Real, Twist, Vec3};
 
-use super::{Bundle, ConstraintSlot, Lanes, put3, wide, wide3};
-use crate::plan::{PairKind, Plan, PlanPair};
+use super::{Bundle, ConstraintSlot, Lanes, put3, wide, wide_mat, wide3};
+use crate::plan::{PairKind, Plan, PlanFrame, PlanPair};
 use spatial::masks::positive;
 
 /// A body that is moved from outside, in a step.
@@ -40,10 +40,10 @@ impl<T: Bundle> Lanes<T> {
     /// Sets the velocities of geoms' surfaces on their bodies in a lane, (ngeom, 3) in the axes of the model's nodes, world axes where the body
     /// is fixed; none moves where there are none. They act where any lane [has some](Self::has_surface_velocity).
     pub fn set_surface_velocities(&mut self, plan: &Plan, lane: usize, velocities: &[f64]) {
-        let frames = &plan.contacts.surfaces.frames;
-        for ((to, frame), geom) in self.surface_velocity.iter_mut().zip(frames).zip(0..) {
+        let homes = &plan.contacts.surfaces.homes;
+        for ((to, home), geom) in self.surface_velocity.iter_mut().zip(homes).zip(0..) {
             let v = velocities.as_chunks().0.get(geom).map_or(Vec3::ZERO, |v: &[f64; 3]| Vec3::from(*v));
-            put3(to, lane, frame.node.map_or(v, |node| plan.turns[node].transpose_mul(v)));
+            put3(to, lane, home.node.map_or(v, |node| plan.turns[node].transpose_mul(v)));
         }
     }
 
@@ -80,13 +80,14 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn surface_velocity_at(&self, plan: &Plan, geom: usize, point: Vec3<T>) -> Vec3<T> {
         let surfaces = &plan.contacts.surfaces;
-        let frame = &surfaces.frames[geom];
+        let (home, frame) = (surfaces.homes[geom], &surfaces.frames[geom]);
         let own = if self.has_surface_velocity { self.surface_velocity[geom] } else { Vec3::ZERO };
-        let linear = frame.node.map_or(own, |node| self.nodes[node].rot * own);
+        let linear = home.node.map_or(own, |node| self.nodes[node].rot * own);
         if surfaces.angular[geom] == Vec3::ZERO {
             return linear;
         }
-        let (pos, rot) = self.place_frame(plan, frame);
+        let frame = PlanFrame { pos: wide3(frame.pos), rot: wide_mat(&frame.rot) };
+        let (pos, rot) = self.place_frame(plan, home, frame);
         linear + (rot * wide3(surfaces.angular[geom])).cross(point - pos)
     }
 }

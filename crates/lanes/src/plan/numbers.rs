@@ -5,7 +5,7 @@ use multibody::{EffectiveMass, InverseWeights, Material, Model, Node, NodeMobili
 use spatial::{Mat3, Real, Sym3, Vec3};
 
 use super::contacts::PairSurface;
-use super::{Constraints, Contacts, PdNumbers, PlanDrive, PlanPair, weights};
+use super::{Constraints, Contacts, PdNumbers, PlanDrive, PlanFrame, PlanPair, weights};
 
 /// Numbers of one world (`T` is f64), or of a world in each lane.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub struct Numbers<T> {
     /// Both ends of each of the [limits](super::Plan::limits), and how far balls may turn.
     pub(crate) ranges: Vec<[T; 2]>,
     pub(crate) ball_ranges: Vec<T>,
+    /// The frames of ties.
+    pub(crate) ties: Vec<[PlanFrame<T>; 2]>,
     /// Sliding friction by contact slots, 0 where the surfaces resist nothing; the larger of two coefficients.
     pub(crate) friction: Vec<T>,
     /// Both coefficients by contact slots, empty where friction is the same in all directions.
@@ -161,6 +163,7 @@ impl Numbers<f64> {
             pd: pd.to_vec(),
             ranges: super::limits(model).map(|(_, (low, high))| [low, high]).collect(),
             ball_ranges: super::ball_limits(model).map(|(_, _, most)| most).collect(),
+            ties: constraints.tie_frames(model, turns, &contacts.carried),
             friction,
             ellipses,
             spins,
@@ -289,6 +292,7 @@ impl<T: Real> Numbers<T> {
             pd: self.pd.iter().map(|of| of.map(f)).collect(),
             ranges: self.ranges.iter().map(|range| range.map(&mut *f)).collect(),
             ball_ranges: all(&self.ball_ranges, f),
+            ties: self.ties.iter().map(|[a, b]| [a.map(f), b.map(f)]).collect(),
             friction: all(&self.friction, f),
             ellipses: self.ellipses.iter().map(|both| both.map(&mut *f)).collect(),
             inverse_weights: all(&self.inverse_weights, f),
@@ -296,6 +300,12 @@ impl<T: Real> Numbers<T> {
             spins: self.spins.iter().map(|spin| spin.map(&mut *f)).collect(),
             coms: self.coms.iter().map(|com| com.map(&mut *f)).collect(),
         }
+    }
+}
+
+impl<T: Real> PlanFrame<T> {
+    pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> PlanFrame<U> {
+        PlanFrame { pos: self.pos.map(&mut *f), rot: self.rot.map(f) }
     }
 }
 

@@ -4,7 +4,7 @@ use geometry::{Attachment, Scene};
 use multibody::Model;
 use spatial::{Pose, Vec3};
 
-use super::PlanFrame;
+use super::{Home, PlanFrame};
 
 /// A body that goes along with one that is moved from outside: the place of that among these, and the pose in it.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,8 @@ pub(super) fn carried_bodies(model: &Model) -> Vec<Option<Carried>> {
 #[derive(Clone, Debug)]
 pub(crate) struct Surfaces {
     /// By geoms.
-    pub frames: Vec<PlanFrame>,
+    pub homes: Vec<Home>,
+    pub frames: Vec<PlanFrame<f64>>,
     /// By geoms, in their own axes, rad/s.
     pub angular: Vec<Vec3<f64>>,
     /// Whether any turns, and whether any moves at all in the model.
@@ -39,16 +40,16 @@ pub(crate) struct Surfaces {
 impl Surfaces {
     /// `turned` are the geoms' places in nodes whose axes are turned, and on the bodies that carry them.
     pub fn new(model: &Model, scene: &Scene, turned: &[Attachment], carried: &[Option<Carried>]) -> Self {
-        let frame = |(geom, at): (&geometry::Geom, &Attachment)| PlanFrame {
+        let home = |geom: &geometry::Geom| Home {
             node: model.bodies[geom.body].node,
             carrier: carried[geom.body].map(|carried| carried.carrier),
-            pos: at.pose.pos,
-            rot: at.pose.rot.to_mat3(),
         };
+        let frame = |at: &Attachment| PlanFrame { pos: at.pose.pos, rot: at.pose.rot.to_mat3() };
         let angular = |geom: &geometry::Geom| geom.surface_motion.map_or(Vec3::ZERO, |motion| motion.angular);
         let angular: Vec<_> = scene.geoms.iter().map(angular).collect();
         Self {
-            frames: scene.geoms.iter().zip(turned).map(frame).collect(),
+            homes: scene.geoms.iter().map(home).collect(),
+            frames: turned.iter().map(frame).collect(),
             move_by_themselves: scene.geoms.iter().any(|geom| geom.surface_motion.is_some()),
             turn: angular.iter().any(|angular| *angular != Vec3::ZERO),
             angular,
