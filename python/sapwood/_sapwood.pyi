@@ -2542,8 +2542,7 @@ class Batch:
 
         Raises:
             IndexError: When there is no such world.
-            ValueError: When it is no state of this model, has surface velocities, or PD control by other gains than
-                the batch's.
+            ValueError: When it is no state of this model, or has PD control by other gains than the batch's.
         """
 
     def simulation(self, world: int) -> Simulation:

@@ -135,7 +135,8 @@ def test_bad_calls(model: sw.Model) -> None:
     carried = sw.Simulation(model)
     carried.surface_velocity[0] = 1
     batch.set_state(0, carried)
-    assert batch.surface_velocity[0, 0, 0] == 1 and not batch.surface_velocity[1:].any()
+    assert batch.surface_velocity[0, 0, 0] == 1
+    assert not batch.surface_velocity[1:].any()
     batch.reset(np.array([True, False, False]))
     assert not batch.surface_velocity.any()
     with pytest.raises(ValueError, match="surface_velocity"):
