@@ -22,7 +22,7 @@ use spatial::{Mat3, Quat, Sym3, Vec3};
 
 use crate::Rule;
 
-pub(crate) use constraints::{Constraints, Coupling, Home, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
+pub(crate) use constraints::{Constraints, Coupling, PlanJacobian, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub use contacts::{pair_surface, spring_depth};
 pub(crate) use drives::{PlanActivation, PlanActuator, PlanAdhesion, PlanDrive};
@@ -34,6 +34,7 @@ pub(crate) use numbers::{ActuatorNumbers, NodeNumbers};
 pub use own::Variation;
 pub(crate) use pd::PdNumbers;
 pub use setup::{PdGains, Setup};
+pub(crate) use surfaces::{Home, PlanFrame};
 
 /// Why steps of a model are not made in lanes but by one simulation for each world.
 #[derive(Clone, Debug, PartialEq, Eq)]

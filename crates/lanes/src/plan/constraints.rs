@@ -6,7 +6,7 @@ use multibody::{Compliance, Coordinate, EqualityKind, InverseWeights, Model, Res
 use spatial::{Mat3, Pose, Vec3};
 
 use super::drives::{PlanActuator, PlanDrive};
-use super::surfaces::Carried;
+use super::surfaces::{Carried, Home, PlanFrame};
 use super::{Contacts, Limit};
 use crate::ConstraintName;
 
@@ -124,20 +124,6 @@ pub(crate) enum TieKind {
     Point,
     Turn,
     Distance(f64),
-}
-
-/// What a frame moves with: a node, a body that is moved from outside, by its place among these, or nothing.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Home {
-    pub node: Option<usize>,
-    pub carrier: Option<usize>,
-}
-
-/// A frame there, or in the world.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PlanFrame<T> {
-    pub pos: Vec3<T>,
-    pub rot: Mat3<T>,
 }
 
 /// A tendon's actuators without impedance: their force is on its terms at once.

@@ -1,16 +1,28 @@
-//! Bodies that are moved from outside, and surfaces that move on their bodies.
+//! What frames move with: nodes, or bodies that are moved from outside; and surfaces that move on their bodies.
 
 use geometry::{Attachment, Scene};
 use multibody::Model;
-use spatial::{Pose, Vec3};
-
-use super::{Home, PlanFrame};
+use spatial::{Mat3, Pose, Vec3};
 
 /// A body that goes along with one that is moved from outside: the place of that among these, and the pose in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carried {
     pub carrier: usize,
     pub pose: Pose<f64>,
+}
+
+/// What a frame moves with: a node, a body that is moved from outside, by its place among these, or nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Home {
+    pub node: Option<usize>,
+    pub carrier: Option<usize>,
+}
+
+/// A frame there, or in the world.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlanFrame<T> {
+    pub pos: Vec3<T>,
+    pub rot: Mat3<T>,
 }
 
 /// Those of a model, by bodies.
