@@ -2395,8 +2395,9 @@ class Batch:
     def surface_velocity(self) -> NDArray[np.float64]:
         """Velocities of the geoms' surfaces on their bodies, such as belts, m/s, (n, ngeom, 3), a live view.
 
-        In the axes of the node that the body moves with, world axes where it is fixed. Kept until changed; a reset makes
-        them the model's (MJCF ``surfacevel``) again. They cost nothing where nobody has asked for them and none moves.
+        In the axes of the node that the body moves with, world axes where it is fixed. Kept until changed; a reset
+        makes them the model's (MJCF ``surfacevel``) again. They cost nothing where nobody has asked for them and none
+        moves.
         """
 
     @surface_velocity.setter
