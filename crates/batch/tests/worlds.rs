@@ -102,7 +102,10 @@ fn states_go_out_and_in() {
     alone.set_state(0, &pushed).unwrap();
     assert_eq!((alone.applied_force()[0], alone.state(0)), (1.0, pushed.clone()));
     pushed.surface_velocity = vec![1.0; 3 * loaded.scene.geoms.len()];
-    assert!(matches!(alone.set_state(0, &pushed), Err(BatchError::State { .. })));
+    alone.set_state(0, &pushed).unwrap();
+    assert_eq!((alone.surface_velocity()[0], alone.state(0)), (1.0, pushed.clone()));
+    pushed.surface_velocity.pop();
+    assert!(matches!(alone.set_state(0, &pushed), Err(BatchError::Size { .. })));
 }
 
 #[test]

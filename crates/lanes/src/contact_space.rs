@@ -7,6 +7,7 @@
 //! The rows of a lane come in blocks of three: constraints of three rows first, then those of one row, three to a block, then rolling and
 //! torsional friction. That of the first contact stands in the same block in all lanes, and so on: contacts that have any come first.
 
+use multibody::ellipse_tangents;
 use sap::contact_blocks::{Block3, BlockRows, DenseScratch};
 use spatial::{Mat3, Real, Three, Twist, Vec3, Wrench};
 
@@ -161,7 +162,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn gather(&mut self, plan: &Plan) {
         self.count_blocks(plan);
-        let Self { space, slots, .. } = self;
+        let Self { space, slots, numbers, .. } = self;
         let ContactSpace { blocks, count, first_spin, threes, chosen, listed, open, .. } = space;
         for block in &mut blocks[..*count] {
             block.entries.clear();
@@ -200,6 +201,15 @@ impl<T: Bundle> Lanes<T> {
                 }
             }
             block.frame = frame(normal);
+            for entry in block.entries.iter().filter(|entry| entry.constraint < numbers.ellipses.len()) {
+                let k = entry.constraint;
+                if plan.contacts.pairs[plan.contacts.ends[k].pair].is_elliptic {
+                    let ([x, y], lanes) =
+                        (ellipse_tangents(numbers.ellipses[k], slots[k].normal), T::mask(entry.lanes));
+                    (block.frame.x, block.frame.y) =
+                        (select3(lanes, x, block.frame.x), select3(lanes, y, block.frame.y));
+                }
+            }
         }
     }
 

@@ -41,6 +41,10 @@ impl<T: Bundle> NearPairs<T> {
     /// Whether two geoms may be near each other in any lane.
     #[inline(always)]
     fn may_meet(&self, pair: &PlanPair) -> bool {
+        if pair.carrier.is_some() {
+            // They may be put anywhere from step to step.
+            return true;
+        }
         let margin = wide::<T>(pair.margin);
         let near = match pair.kind {
             PairKind::Plane { normal, height, geom } => {
