@@ -321,6 +321,59 @@ def test_forward_leaves_the_state() -> None:
     np.testing.assert_array_equal(d.qacc, acceleration)
 
 
+def test_inverse_finds_the_forces_of_a_step() -> None:
+    m, d = compiled()
+    guest.step(m, d, 100)
+    d.ctrl[:] = 0.3, 0.5, -0.2
+    d.qfrc_applied[:] = np.random.default_rng(4).normal(size=m.nv)
+    d.xfrc_applied[-1] = 0.3, -0.2, 0.4, 0.02, 0.01, -0.03
+    guest.forward(m, d)
+    applied = d.qfrc_applied + d.qfrc_actuator
+    mujoco.mj_applyFT(m, d, d.xfrc_applied[-1, :3], d.xfrc_applied[-1, 3:], d.xipos[-1], m.nbody - 1, applied)
+    constraint, state = np.array(d.qfrc_constraint), [np.array(a) for a in (d.qpos, d.qvel, d.act, d.qacc)]
+    d.qfrc_constraint[:] = 0
+    guest.inverse(m, d)
+    np.testing.assert_allclose(d.qfrc_inverse, applied, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(d.qfrc_constraint, constraint, rtol=0, atol=1e-9)
+    for before, after in zip(state, (d.qpos, d.qvel, d.act, d.qacc), strict=True):
+        np.testing.assert_array_equal(before, after)
+    d.qacc[0] = np.nan
+    with pytest.raises(ValueError, match="qacc"):
+        guest.inverse(m, d)
+
+
+def test_forces_of_inverse_lead_to_the_acceleration() -> None:
+    m, d = compiled(BALL.format("elliptic"))
+    guest.step(m, d, 300)
+    assert d.ncon == 1
+    d.qacc[:] = wanted = np.array([0.5, 0, 1e-3, 0, 3, 0.1])
+    guest.inverse(m, d)
+    assert d.qfrc_constraint[2] > 10
+    d.qfrc_applied = d.qfrc_inverse
+    guest.step(m, d)
+    np.testing.assert_allclose(d.qacc, wanted, rtol=0, atol=1e-9)
+
+
+def test_inverse_agrees_with_mujoco() -> None:
+    """Without constraints, as the step goes to 0; ``install`` replaces it where that is asked for."""
+    m, d = compiled()
+    m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    m.opt.timestep = 1e-7
+    rng = np.random.default_rng(6)
+    d.qpos[-6:] += 0.1 * rng.normal(size=6)
+    mujoco.mj_normalizeQuat(m, d.qpos)
+    d.qvel[:] = rng.normal(size=m.nv)
+    d.qacc[:] = rng.normal(size=m.nv)
+    theirs = mujoco.mj_inverse
+    theirs(m, d)
+    expected = np.array(d.qfrc_inverse)
+    with guest.physics(inverse=True):
+        assert mujoco.mj_inverse is not theirs
+        mujoco.mj_inverse(m, d)
+    assert mujoco.mj_inverse is theirs
+    np.testing.assert_allclose(d.qfrc_inverse, expected, rtol=1e-5, atol=1e-5)
+
+
 def test_copies_and_pickles_go_on_alike() -> None:
     m, d = compiled()
     guest.step(m, d, 20)

@@ -85,6 +85,8 @@ class _Parts(NamedTuple):
     """Rows of the constraints."""
     other_rows: Callable[..., None] | None
     """Writes the forces of the rows that are none of contacts, where something asks for them."""
+    add_wrenches: Callable[..., None]
+    """Adds the forces on bodies to ``qfrc_inverse``."""
     sensors: Callable[..., None] | None
     """Sensors of accelerations and forces."""
     get_control: Callable[[], Any]
@@ -140,6 +142,13 @@ def _write_other_rows(m: Any, d: Any) -> None:
     d.efc_force[:count] = np.linalg.lstsq(jacobian[:count].T, rest, rcond=1e-10)[0]
 
 
+def _add_wrenches(m: Any, d: Any) -> None:
+    """Adds what ``xfrc_applied`` does to the degrees of freedom to ``qfrc_inverse``."""
+    for body in np.flatnonzero(d.xfrc_applied.any(axis=1)).tolist():
+        force, torque = d.xfrc_applied[body, :3], d.xfrc_applied[body, 3:]
+        mujoco.mj_applyFT(m, d, force, torque, d.xipos[body], body, d.qfrc_inverse)
+
+
 class World:
     """One world: the simulation of an ``MjData``."""
 
@@ -185,6 +194,7 @@ class World:
             collide=mujoco.mj_collision,
             make_rows=mujoco.mj_makeConstraint,
             other_rows=_write_other_rows if has_readers else None,
+            add_wrenches=_add_wrenches,
             sensors=mujoco.mj_sensorAcc if m.nsensor else None,
             get_control=mujoco.get_mjcb_control,
             get_passive=mujoco.get_mjcb_passive,
@@ -208,6 +218,10 @@ class World:
     def forward(self, m: Any, d: Any) -> None:
         """What a step would leave, but for the motion."""
         self.prepare(m, d).forward(m, d)
+
+    def inverse(self, m: Any, d: Any) -> None:
+        """The forces of the acceleration in ``d``."""
+        self.prepare(m, d).inverse(m, d)
 
 
 _EMPTY = load("<mujoco/>")
