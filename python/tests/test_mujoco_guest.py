@@ -243,6 +243,18 @@ def test_contacts_have_their_forces(cone: str) -> None:
     np.testing.assert_allclose(d.cfrc_ext[1, 5], weight, rtol=1e-3)
 
 
+def test_points_that_are_near_are_no_contacts() -> None:
+    m, d = compiled(BALL.format("elliptic"))
+    d.qpos[2], d.qvel[2] = 0.105, -1
+    guest.step(m, d)
+    assert d.ncon == 0
+    guest.step(m, d, 3)
+    assert d.ncon == 1
+    d.qpos[2], d.qvel[2] = 0.099, 1  # still in the ground, and on its way out
+    guest.step(m, d)
+    assert d.ncon == 1
+
+
 def test_halves_of_a_step() -> None:
     """``mj_step1`` finds no contacts anew where a step has left the state, and asks a program's controls once."""
     m, d = compiled(BALL.format("elliptic"))

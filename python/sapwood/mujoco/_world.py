@@ -23,6 +23,9 @@ MIN_FRICTION = 1e-5
 
 LIMIT_SENSORS = [int(mujoco.mjtSensor.mjSENS_JOINTLIMITFRC), int(mujoco.mjtSensor.mjSENS_TENDONLIMITFRC)]
 
+WRENCHES = [int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)]
+"""Equalities whose forces go into those between bodies."""
+
 FIELDS = (
     *("time", "ncon", "nefc", "narena", "parena", "contact", "efc_force"),
     *("flg_energypos", "flg_energyvel", "flg_subtreevel", "flg_rnepost"),
@@ -177,7 +180,7 @@ class World:
         one = (m.actuator_ctrlnum == 1) & (m.actuator_outnum == 1)
         friction = np.maximum(m.geom_friction[:, [0, 0, 1, 2, 2]], MIN_FRICTION)
         kinds = np.column_stack([m.geom_condim, m.geom_priority]).astype(float)
-        has_readers = bool(m.neq) or bool(np.isin(m.sensor_type, LIMIT_SENSORS).any())
+        has_readers = np.isin(m.eq_type, WRENCHES).any() or np.isin(m.sensor_type, LIMIT_SENSORS).any()
         options = m.opt.gravity.ctypes.data - OPTION["gravity"]
         softness = {} if self.near_rigid else _sigma(m)
         parts = _Parts(

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use sim::{Simulation as Sim, SimulationError, State};
+use sim::{ContactPoint, Simulation as Sim, SimulationError, State};
 
 use super::contact::{LAYOUT, MjContact, Surface};
 use super::memory::{Field, Numbers};
@@ -557,6 +557,11 @@ impl<'py> Running<'_, 'py> {
         world.calls.sensors.as_ref().map_or(Ok(()), |sensors| self.call(sensors).map(drop))
     }
 
+    /// The points that are in contact or push: near ones, which a step looks at as well, are no contacts in MuJoCo.
+    fn touching(&self) -> impl Iterator<Item = &ContactPoint> {
+        self.simulation.contacts().iter().filter(|point| point.gap <= 0.0 || point.impulse[2] > 0.0)
+    }
+
     /// Writes the contacts of the last step, as many as there is room for; returns how many.
     fn write_contacts(&self) -> usize {
         let memory = self.memory;
@@ -565,7 +570,7 @@ impl<'py> Running<'_, 'py> {
             let room = usize::try_from(memory.arena_size.get()).unwrap_or(0) / size_of::<MjContact>() / 2;
             memory.contacts.pointed(room)
         };
-        let points = self.simulation.contacts().iter().zip(contacts);
+        let points = self.touching().zip(contacts);
         let count = points.map(|(point, contact)| *contact = MjContact::new(point, &self.world.surfaces)).count();
         // SAFETY: as in `write`.
         unsafe {
@@ -584,7 +589,7 @@ impl<'py> Running<'_, 'py> {
             (&*memory.contacts.pointed(count), memory.row_forces.pointed(rows))
         };
         forces.fill(0.0);
-        for (point, contact) in self.simulation.contacts().iter().zip(contacts) {
+        for (point, contact) in self.touching().zip(contacts) {
             contact.write_rows(point, timestep, self.world.is_pyramidal, forces);
         }
         if let Some(other_rows) = self.world.calls.other_rows.as_ref().filter(|_| !forces.is_empty()) {
