@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use geometry::{HeightField, Mesh, Scene, Shape};
 
+use super::asset_names::{asset_name, file_name};
 use super::numbers::{list, number};
 use super::textures::Looks;
 use super::xml::{Attributes, Xml};
-use super::{MeshFiles, WriteOptions, WrittenFile, free_name};
+use super::{MeshFiles, WriteOptions, WrittenFile};
 
 /// Every mesh, height field and texture once, with a name of its own.
 #[derive(Default)]
@@ -98,12 +99,6 @@ impl Assets {
         xml.close("asset");
         files
     }
-}
-
-/// A name that every file system takes.
-pub(super) fn file_name(stem: &str, of: &str, ending: &str) -> String {
-    let safe: String = of.chars().map(|c| if c.is_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect();
-    format!("{stem}_{safe}.{ending}")
 }
 
 /// Vertices, faces, and where vertices are in a texture, with all digits.
@@ -217,16 +212,4 @@ fn obj(mesh: &Mesh, corners: &Corners, digits: Digits) -> String {
 fn file_stem(name: &str) -> &str {
     let last = name.rsplit('/').next().and_then(|file| file.split('.').next());
     if name.contains('/') { last.unwrap_or_default() } else { name }
-}
-
-/// A name that no other asset has.
-pub(super) fn asset_name(names: &mut Vec<String>, name: &str, kind: &str) -> String {
-    let wanted = if name.is_empty() { kind } else { name };
-    let found = if names.iter().any(|n| n == wanted) {
-        (2..).map(|k| format!("{wanted}_{k}")).find(|n| !names.contains(n)).unwrap_or_default()
-    } else {
-        free_name(names, wanted)
-    };
-    names.push(found.clone());
-    found
 }

@@ -5,6 +5,7 @@
 //! the very bits. What MJCF cannot say is an error, or a note where something close stands in for it.
 
 mod actuators;
+mod asset_names;
 mod assets;
 mod constraints;
 mod inertia;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use geometry::{Geom, Look, Scene, Texture, TextureKind};
 
-use super::assets::{asset_name, file_name};
+use super::asset_names::{asset_name, file_name};
 use super::numbers::list;
 use super::xml::{Attributes, Xml};
 use super::{WrittenFile, label};
