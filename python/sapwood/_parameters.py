@@ -39,7 +39,7 @@ class _LiveParameters(ABC):
         def __getattr__(self, name: str) -> NDArray[np.float64]:
             if name.startswith("_"):
                 raise AttributeError(name)
-            hint = did_you_mean(name, NAMES) or f"expected one of {', '.join(NAMES)}"
+            hint = did_you_mean(name, NAMES) or f"expected one that list() names, such as {', '.join(NAMES[:6])}"
             raise AttributeError(f"there is no parameter {name!r}: {hint}")
 
     def _write(self, name: str, value: ArrayLike) -> None:

@@ -516,7 +516,7 @@ class Model:
         What MJCF has no words for and something close stands in for is a ``UserWarning`` that names the element.
 
         Args:
-            path: Where to write the text, too.
+            path: Where to write the text, too. Textures are PNG files beside it; without a path they are left out.
             meshes: ``"inline"``: vertices and faces in the text, with all digits. ``"obj"``: in files beside ``path``,
                 in single precision.
 
@@ -2690,6 +2690,7 @@ class _MujocoWorld:
     def step1(self, m: Any, d: Any) -> None: ...
     def step2(self, m: Any, d: Any) -> None: ...
     def forward(self, m: Any, d: Any) -> None: ...
+    def inverse(self, m: Any, d: Any) -> None: ...
 
 def spd_solve(
     model: Model,

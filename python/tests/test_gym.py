@@ -298,7 +298,7 @@ def test_a_batch_gives_worlds_of_their_own() -> None:
         (
             lambda: ours("Ant", forward_weight=1.0),
             TypeError,
-            "Ant has no option forward_weight: expected any of .*healthy",
+            "Ant has no option forward_weight: did you mean 'forward_reward_weight'",
         ),
         (lambda: ours("Ant", xml_file="cat.xml"), FileNotFoundError, "cat.xml"),
         (lambda: ours("Ant", xml_file="hopper.xml"), ValueError, "Ant: the model has .*: expected a free joint first"),

@@ -190,6 +190,14 @@ def test_every_part_comes_over() -> None:
     assert ours.keyframe_names == ["up"]
 
 
+def test_a_flex_is_named_and_its_nodes_move() -> None:
+    cloth = '<flexcomp name="cloth" type="grid" count="3 3 1" spacing=".1 .1 .1" radius=".01" mass="1" dim="2"/>'
+    m, d = compiled(f"<mujoco><worldbody><body name='b' pos='0 0 1'>{cloth}</body></worldbody></mujoco>")
+    with pytest.warns(UserWarning, match="flex cloth: its nodes are bodies without elasticity"):
+        guest.step(m, d)
+    np.testing.assert_allclose(d.qacc[2], -9.81)
+
+
 def test_a_step_is_that_of_a_simulation() -> None:
     m, d = compiled()
     guest.configure(sigma=1e-5)
@@ -241,6 +249,18 @@ def test_contacts_have_their_forces(cone: str) -> None:
     np.testing.assert_allclose(d.sensordata, weight, rtol=1e-3)
     mujoco.mj_rnePostConstraint(m, d)
     np.testing.assert_allclose(d.cfrc_ext[1, 5], weight, rtol=1e-3)
+
+
+def test_points_that_are_near_are_no_contacts() -> None:
+    m, d = compiled(BALL.format("elliptic"))
+    d.qpos[2], d.qvel[2] = 0.105, -1
+    guest.step(m, d)
+    assert d.ncon == 0
+    guest.step(m, d, 3)
+    assert d.ncon == 1
+    d.qpos[2], d.qvel[2] = 0.099, 1  # still in the ground, and on its way out
+    guest.step(m, d)
+    assert d.ncon == 1
 
 
 def test_halves_of_a_step() -> None:
@@ -319,6 +339,59 @@ def test_forward_leaves_the_state() -> None:
     acceleration = np.array(d.qacc)
     guest.step(m, d)
     np.testing.assert_array_equal(d.qacc, acceleration)
+
+
+def test_inverse_finds_the_forces_of_a_step() -> None:
+    m, d = compiled()
+    guest.step(m, d, 100)
+    d.ctrl[:] = 0.3, 0.5, -0.2
+    d.qfrc_applied[:] = np.random.default_rng(4).normal(size=m.nv)
+    d.xfrc_applied[-1] = 0.3, -0.2, 0.4, 0.02, 0.01, -0.03
+    guest.forward(m, d)
+    applied = d.qfrc_applied + d.qfrc_actuator
+    mujoco.mj_applyFT(m, d, d.xfrc_applied[-1, :3], d.xfrc_applied[-1, 3:], d.xipos[-1], m.nbody - 1, applied)
+    constraint, state = np.array(d.qfrc_constraint), [np.array(a) for a in (d.qpos, d.qvel, d.act, d.qacc)]
+    d.qfrc_constraint[:] = 0
+    guest.inverse(m, d)
+    np.testing.assert_allclose(d.qfrc_inverse, applied, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(d.qfrc_constraint, constraint, rtol=0, atol=1e-9)
+    for before, after in zip(state, (d.qpos, d.qvel, d.act, d.qacc), strict=True):
+        np.testing.assert_array_equal(before, after)
+    d.qacc[0] = np.nan
+    with pytest.raises(ValueError, match="qacc"):
+        guest.inverse(m, d)
+
+
+def test_forces_of_inverse_lead_to_the_acceleration() -> None:
+    m, d = compiled(BALL.format("elliptic"))
+    guest.step(m, d, 300)
+    assert d.ncon == 1
+    d.qacc[:] = wanted = np.array([0.5, 0, 1e-3, 0, 3, 0.1])
+    guest.inverse(m, d)
+    assert d.qfrc_constraint[2] > 10
+    d.qfrc_applied = d.qfrc_inverse
+    guest.step(m, d)
+    np.testing.assert_allclose(d.qacc, wanted, rtol=0, atol=1e-9)
+
+
+def test_inverse_agrees_with_mujoco() -> None:
+    """Without constraints, as the step goes to 0; ``install`` replaces it where that is asked for."""
+    m, d = compiled()
+    m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    m.opt.timestep = 1e-7
+    rng = np.random.default_rng(6)
+    d.qpos[-6:] += 0.1 * rng.normal(size=6)
+    mujoco.mj_normalizeQuat(m, d.qpos)
+    d.qvel[:] = rng.normal(size=m.nv)
+    d.qacc[:] = rng.normal(size=m.nv)
+    theirs = mujoco.mj_inverse
+    theirs(m, d)
+    expected = np.array(d.qfrc_inverse)
+    with guest.physics(inverse=True):
+        assert mujoco.mj_inverse is not theirs
+        mujoco.mj_inverse(m, d)
+    assert mujoco.mj_inverse is theirs
+    np.testing.assert_allclose(d.qfrc_inverse, expected, rtol=1e-5, atol=1e-5)
 
 
 def test_copies_and_pickles_go_on_alike() -> None:

@@ -343,7 +343,7 @@ def test_environments_pickle_and_errors_say_what_to_do(tmp_path: Any, monkeypatc
     np.testing.assert_array_equal(env.step(np.ones(2))[0], twin.step(np.ones(2))[0])
     with pytest.raises(ValueError, match="task is 'dog-sit': expected one of .*walker-run"):
         sapwood.gym.SuiteEnv("dog-sit")
-    with pytest.raises(TypeError, match="cheetah-run has no option noise: expected any of .*frame_skip"):
+    with pytest.raises(TypeError, match="cheetah-run has no option noise: expected some of .*frame_skip"):
         ours("cheetah-run", noise=1.0)
     path = tmp_path / "ball.xml"
     path.write_text("<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>")

@@ -109,7 +109,7 @@ export function startApp(root: HTMLElement, replay: Replay, textures: TextureSto
 
   const api = replayApi(playback, toggles, viewer);
   window.sapwoodReplay = api;
-  start(options, replay, playback, toggles, viewer);
+  start(options, replay, playback, viewer);
   plots.update();
   runLoop(playback, viewer, () => {
     api.ready = true;
@@ -117,13 +117,15 @@ export function startApp(root: HTMLElement, replay: Replay, textures: TextureSto
 }
 
 /** Brings the page to where the address says it should start. */
-function start(options: Options, replay: Replay, playback: Playback, toggles: Toggles, viewer: Viewer): void {
+function start(options: Options, replay: Replay, playback: Playback, viewer: Viewer): void {
   if (options.frame !== null) playback.seekFrame(options.frame);
   playback.setSpeed(options.speed);
   const chosen = options.followBody === null ? -1 : replay.bodies.indexOf(options.followBody);
-  if (viewer.framing.travels && options.toggles.follow === undefined) toggles.set("follow", true);
-  viewer.resetView(options.view ?? undefined);
+  // Before the view: that of a motion that travels begins where the followed body is.
   if (chosen > 0) viewer.followBody(chosen);
+  else if (options.toggles.follow ?? viewer.framing.travels) viewer.followBody();
+  viewer.resetView(options.view ?? undefined);
+  if (chosen > 0 && !options.view?.target) viewer.centre();
   if (options.play) playback.play();
 }
 

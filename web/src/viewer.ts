@@ -169,7 +169,10 @@ export class Viewer {
   followAt(x: number, y: number): string | null {
     const body = this.stage.hitsAt(x, y).map(({ object }) => object.userData["body"] as unknown);
     const nearest = body.find((body) => typeof body === "number");
-    return nearest === undefined || nearest === 0 ? null : this.followBody(nearest);
+    if (nearest === undefined || nearest === 0) return null;
+    this.followBody(nearest);
+    this.centre();
+    return this.followedName;
   }
 
   /** What is under a point of the page: a contact's force, or the names of a body and its geom; null for nothing. */
@@ -204,12 +207,16 @@ export class Viewer {
     return blob;
   }
 
-  followBody(body: number): string {
+  /** Follows a body from where it is now; the camera stays where it is. */
+  followBody(body = this.followedBody): void {
     this.followedBody = body;
     this.toggles.set("follow", true);
     this.startFollowing();
+  }
+
+  /** Turns the camera to the followed body. */
+  centre(): void {
     this.stage.centre(this.followed);
-    return this.replay.bodies[body]!;
   }
 
   get followedName(): string {

@@ -76,6 +76,9 @@ describe.skipIf(executable === null)("in the browser", { timeout: 120_000 }, () 
   async function open(replay: unknown, hash = ""): Promise<void> {
     const path = join(folder, "replay.html");
     writeFileSync(path, splice(PAGE, replay));
+    // Another part after # alone would not load the page anew.
+    await page.goto("about:blank");
+    requests = [];
     await page.goto(pathToFileURL(path).href + hash);
     await page.waitForFunction(() => window.sapwoodReplay?.ready || document.querySelector(".message"), null, {
       timeout: 60_000,
@@ -199,6 +202,19 @@ describe.skipIf(executable === null)("in the browser", { timeout: 120_000 }, () 
     expect(await page.locator(".panel.info").isHidden()).toBe(true);
     await page.keyboard.press("Escape");
     expect(await page.locator(".panel.help").isHidden()).toBe(true);
+  });
+
+  test("an address with a frame shows the body that it follows", async () => {
+    await open(syntheticReplay(), "#play=0&frame=150&follow=pelvis");
+    const { y: covered } = (await page.locator(".dock").boundingBox())!;
+    await page.mouse.dblclick(480, covered / 2);
+    expect(await page.locator(".toast").innerText()).toMatch(/^Following /);
+    // Where no body is named the view of the first frame is carried along, whatever frame the page starts with.
+    await open(syntheticReplay(), "#play=0&follow=1");
+    await page.evaluate(() => window.sapwoodReplay.seek(140));
+    const carried = await picture();
+    await open(syntheticReplay(), "#play=0&frame=140&follow=1");
+    expect(difference(await picture(), carried)).toBeLessThan(200);
   });
 
   test("follows the body that is double-clicked", async () => {

@@ -52,7 +52,7 @@ pub use assets::{Assets, Meshes};
 pub use binary::{BytesError, from_bytes, to_bytes};
 pub use error::LoadError;
 pub use ground::add_ground;
-pub use mjcf::write::{MeshFiles, WriteError, Written, to_mjcf};
+pub use mjcf::write::{MeshFiles, WriteError, WriteOptions, Written, WrittenFile, to_mjcf};
 pub use robot::actuators::{Actuators, SERVO_FREQUENCY};
 pub use soft_bodies::StandingSoftBody;
 

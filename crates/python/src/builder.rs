@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use formats::assembly::{Assembly as Inner, AssemblyError, ElementKind};
-use formats::{MeshFiles, WriteError};
+use formats::{MeshFiles, WriteError, WriteOptions};
 use multibody::{BodySpec, BuildError, JointKind, JointSpec, Site, SiteShape};
 use pyo3::exceptions::{PyIndexError, PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -260,7 +260,8 @@ impl Model {
         }
         let stem = path.as_deref().and_then(|path| path.file_stem()).map(|stem| stem.to_string_lossy().into_owned());
         let (model, scene) = (self.inner(), self.scene());
-        let written = py.detach(|| formats::to_mjcf(model, scene, meshes, stem.as_deref().unwrap_or("model")));
+        let options = WriteOptions { meshes, stem: stem.as_deref() };
+        let written = py.detach(|| formats::to_mjcf(model, scene, &options));
         let written = written.map_err(|error| write_error(py, &error))?;
         if let Some(path) = path {
             let saved = py.detach(|| written.save(&path));

@@ -15,6 +15,7 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 import sapwood as sw
+from sapwood._errors import did_you_mean, listed
 from sapwood._sapwood import Episodes
 from sapwood.gym._stage import Stage
 from sapwood.gym._suite import SUITE, SuiteOptions
@@ -55,8 +56,8 @@ def task_options(task: str, given: Mapping[str, Any]) -> Options:
     known = {field.name for field in dataclasses.fields(kind)}
     unknown = sorted(set(given) - known)
     if unknown:
-        message = f"{task} has no option {', '.join(unknown)}: expected any of {', '.join(sorted(known))}"
-        raise TypeError(message)
+        hint = did_you_mean(unknown[0], sorted(known)) or f"expected some of {listed(sorted(known))}"
+        raise TypeError(f"{task} has no option {', '.join(unknown)}: {hint}")
     return kind.of(**given)
 
 

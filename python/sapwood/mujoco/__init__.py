@@ -38,7 +38,7 @@ from sapwood.mujoco._world import configure, world_of
 if TYPE_CHECKING:
     from sapwood._sapwood import Model
 
-__all__ = ["configure", "forward", "install", "physics", "step", "uninstall"]
+__all__ = ["configure", "forward", "install", "inverse", "physics", "step", "uninstall"]
 
 
 def model_of(mj_model: Any, near_rigid: bool) -> Model:
@@ -71,3 +71,24 @@ def step(m: Any, d: Any, nstep: int = 1) -> None:
 def forward(m: Any, d: Any) -> None:
     """Sapwood's accelerations and forces in the place of ``mujoco.mj_forward``'s: of the step that would follow."""
     world_of(m, d).forward(m, d)
+
+
+def inverse(m: Any, d: Any) -> None:
+    """The forces of ``d.qacc`` in the place of ``mujoco.mj_inverse``'s, contacts and other constraints being Sapwood's.
+
+    ``d.qfrc_inverse`` is what actuators and applied forces have to add up to for the step from ``qpos`` and ``qvel`` to
+    have this acceleration, (v − v₀)/dt: after ``step`` or ``forward`` it is ``qfrc_actuator`` + ``qfrc_applied`` + what
+    ``xfrc_applied`` does. ``qfrc_constraint``, contacts and ``sensordata`` are those of that step. Springs, dampers and
+    limits of actuators act as they do at its end.
+
+    Args:
+        m: The ``MjModel``.
+        d: The ``MjData``; its state stays.
+
+    Raises:
+        SimulationError: When no forces are found, and with options under which ``Simulation.inverse_dynamics`` finds
+            none.
+        ValueError: When ``d`` was made for another model, or an input is not finite.
+        ModelError: When Sapwood cannot simulate the model; it names the element.
+    """
+    world_of(m, d).inverse(m, d)

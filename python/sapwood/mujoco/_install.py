@@ -18,7 +18,7 @@ from sapwood.mujoco._world import configure, world_of
 
 __all__ = ["install", "physics", "uninstall"]
 
-ORIGINALS = {name: getattr(mujoco, name) for name in ("mj_step", "mj_step1", "mj_step2", "mj_forward")}
+ORIGINALS = {name: getattr(mujoco, name) for name in ("mj_step", "mj_step1", "mj_step2", "mj_forward", "mj_inverse")}
 
 _bound: list[tuple[dict[str, Any], str, Any]] = []
 """What has been replaced: in the names of which module, which name, by what it was."""
@@ -44,12 +44,17 @@ def mj_forward(m: Any, d: Any) -> None:
     world_of(m, d).forward(m, d)
 
 
-OURS = (mj_step, mj_step1, mj_step2, mj_forward)
+def mj_inverse(m: Any, d: Any) -> None:
+    """Sapwood's, in the place of MuJoCo's: ``sapwood.mujoco.inverse``."""
+    world_of(m, d).inverse(m, d)
+
+
+OURS = (mj_step, mj_step1, mj_step2, mj_forward, mj_inverse)
 for _ours in OURS:
     _ours.__doc__ = ORIGINALS[_ours.__name__].__doc__
 
 
-def install(*, forward: bool = False, **options: Any) -> None:
+def install(*, forward: bool = False, inverse: bool = False, **options: Any) -> None:
     """Makes Sapwood's step that of every program of MuJoCo in this process.
 
     ``mj_step``, ``mj_step1``, ``mj_step2``, rollouts and batches are replaced in ``mujoco`` and in every module that
@@ -57,6 +62,7 @@ def install(*, forward: bool = False, **options: Any) -> None:
 
     Args:
         forward: Whether ``mj_forward`` is replaced, too: accelerations and forces are then Sapwood's after it.
+        inverse: Whether ``mj_inverse`` is replaced, too.
         **options: Those of ``configure``: ``near_rigid``, and options of ``sapwood.Simulation``.
 
     Raises:
@@ -66,7 +72,8 @@ def install(*, forward: bool = False, **options: Any) -> None:
     configure(**options)
     if _bound:
         uninstall()
-    places = {ORIGINALS[ours.__name__]: ours for ours in OURS if forward or ours is not mj_forward}
+    left = {mj_forward: not forward, mj_inverse: not inverse}
+    places = {ORIGINALS[ours.__name__]: ours for ours in OURS if not left.get(ours)}
     _bound.extend(_replace({**places, ROLLOUT: Rollout, BATCH: Batch}))
 
 

@@ -23,6 +23,9 @@ MIN_FRICTION = 1e-5
 
 LIMIT_SENSORS = [int(mujoco.mjtSensor.mjSENS_JOINTLIMITFRC), int(mujoco.mjtSensor.mjSENS_TENDONLIMITFRC)]
 
+WRENCHES = [int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)]
+"""Equalities whose forces go into those between bodies."""
+
 FIELDS = (
     *("time", "ncon", "nefc", "narena", "parena", "contact", "efc_force"),
     *("flg_energypos", "flg_energyvel", "flg_subtreevel", "flg_rnepost"),
@@ -85,6 +88,8 @@ class _Parts(NamedTuple):
     """Rows of the constraints."""
     other_rows: Callable[..., None] | None
     """Writes the forces of the rows that are none of contacts, where something asks for them."""
+    add_wrenches: Callable[..., None]
+    """Adds the forces on bodies to ``qfrc_inverse``."""
     sensors: Callable[..., None] | None
     """Sensors of accelerations and forces."""
     get_control: Callable[[], Any]
@@ -140,6 +145,13 @@ def _write_other_rows(m: Any, d: Any) -> None:
     d.efc_force[:count] = np.linalg.lstsq(jacobian[:count].T, rest, rcond=1e-10)[0]
 
 
+def _add_wrenches(m: Any, d: Any) -> None:
+    """Adds what ``xfrc_applied`` does to the degrees of freedom to ``qfrc_inverse``."""
+    for body in np.flatnonzero(d.xfrc_applied.any(axis=1)).tolist():
+        force, torque = d.xfrc_applied[body, :3], d.xfrc_applied[body, 3:]
+        mujoco.mj_applyFT(m, d, force, torque, d.xipos[body], body, d.qfrc_inverse)
+
+
 class World:
     """One world: the simulation of an ``MjData``."""
 
@@ -168,7 +180,7 @@ class World:
         one = (m.actuator_ctrlnum == 1) & (m.actuator_outnum == 1)
         friction = np.maximum(m.geom_friction[:, [0, 0, 1, 2, 2]], MIN_FRICTION)
         kinds = np.column_stack([m.geom_condim, m.geom_priority]).astype(float)
-        has_readers = bool(m.neq) or bool(np.isin(m.sensor_type, LIMIT_SENSORS).any())
+        has_readers = np.isin(m.eq_type, WRENCHES).any() or np.isin(m.sensor_type, LIMIT_SENSORS).any()
         options = m.opt.gravity.ctypes.data - OPTION["gravity"]
         softness = {} if self.near_rigid else _sigma(m)
         parts = _Parts(
@@ -185,6 +197,7 @@ class World:
             collide=mujoco.mj_collision,
             make_rows=mujoco.mj_makeConstraint,
             other_rows=_write_other_rows if has_readers else None,
+            add_wrenches=_add_wrenches,
             sensors=mujoco.mj_sensorAcc if m.nsensor else None,
             get_control=mujoco.get_mjcb_control,
             get_passive=mujoco.get_mjcb_passive,
@@ -208,6 +221,10 @@ class World:
     def forward(self, m: Any, d: Any) -> None:
         """What a step would leave, but for the motion."""
         self.prepare(m, d).forward(m, d)
+
+    def inverse(self, m: Any, d: Any) -> None:
+        """The forces of the acceleration in ``d``."""
+        self.prepare(m, d).inverse(m, d)
 
 
 _EMPTY = load("<mujoco/>")

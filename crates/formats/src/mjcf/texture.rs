@@ -23,13 +23,17 @@ type Rgb = [f64; 3];
 /// Reads a `<texture>`. Errors say why it cannot be shown.
 pub(super) fn read(element: Element<'_>, files: Files<'_>, budget: &mut Budget) -> Result<TextureAsset, String> {
     element.skip_all();
-    // That of the sky needs none.
-    let name = asset_name(element).unwrap_or_default();
     let (kind, is_sky) = match element.attribute("type").unwrap_or("cube") {
         "2d" => (TextureKind::Flat, false),
         "cube" => (TextureKind::Cube, false),
         "skybox" => (TextureKind::Cube, true),
         other => return Err(format!("type=\"{other}\": expected 2d, cube or skybox")),
+    };
+    // Nothing refers to that of the sky.
+    let name = if is_sky {
+        element.attribute("name").unwrap_or_default().into()
+    } else {
+        asset_name(element).unwrap_or_default()
     };
     let given = |name: &str| element.attribute(name).filter(|value| !value.is_empty());
     let builtin = given("builtin").filter(|&builtin| builtin != "none");

@@ -25,7 +25,7 @@ fn moments_that_no_body_has_are_used_with_a_warning() {
         let warning = &loaded.model.warnings[0];
         assert!(warning.element == "inertial" && warning.message.contains("no rigid body has"), "{warning}");
         let (model, scene) = (&loaded.model, &loaded.scene);
-        let written = sapwood_formats::to_mjcf(model, scene, sapwood_formats::MeshFiles::Inline, "m").expect("text");
+        let written = sapwood_formats::to_mjcf(model, scene, &sapwood_formats::WriteOptions::default()).expect("text");
         assert!(written.notes[0].contains("body \"b\": no rigid body has its inertia"), "{:?}", written.notes);
         let again = crate::load(&written.text).model;
         let [a, b, c, ..] = entries(again.bodies[1].inertia.inertia);

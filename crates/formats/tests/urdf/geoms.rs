@@ -28,7 +28,7 @@ fn geoms_of_one_name_are_numbered_and_come_back_from_text() {
     let loaded = load(&robot("", &content));
     let names: Vec<&str> = loaded.scene.geoms.iter().map(|geom| geom.name.as_str()).collect();
     assert_eq!(names, ["a", "a_3", "a_2", "a_4", ""]);
-    let text = sapwood_formats::to_mjcf(&loaded.model, &loaded.scene, sapwood_formats::MeshFiles::Inline, "r");
+    let text = sapwood_formats::to_mjcf(&loaded.model, &loaded.scene, &sapwood_formats::WriteOptions::default());
     assert_eq!(load(&text.expect("MJCF").text).scene.geoms.len(), 5);
 }
 

@@ -2,9 +2,10 @@
 
 use std::sync::Mutex;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use sim::{Simulation as Sim, SimulationError, State};
+use sim::{ContactPoint, Simulation as Sim, SimulationError, State};
 
 use super::contact::{LAYOUT, MjContact, Surface};
 use super::memory::{Field, Numbers};
@@ -43,6 +44,8 @@ struct Calls {
     make_rows: Py<PyAny>,
     /// Their forces, where they are none of contacts and something asks for them.
     other_rows: Option<Py<PyAny>>,
+    /// Adds the forces on bodies to `qfrc_inverse`.
+    add_wrenches: Py<PyAny>,
     /// Sensors of accelerations and forces.
     sensors: Option<Py<PyAny>>,
     /// What gives the callbacks of programs.
@@ -69,6 +72,7 @@ struct Memory {
     constraint: Numbers<f64>,
     actuation: Numbers<f64>,
     actuator_force: Numbers<f64>,
+    inverse: Numbers<f64>,
     /// All passive forces, and those that Sapwood knows.
     passive: Numbers<f64>,
     own_passive: [Numbers<f64>; 5],
@@ -104,6 +108,7 @@ impl Memory {
             constraint: numbers("qfrc_constraint")?,
             actuation: numbers("qfrc_actuator")?,
             actuator_force: numbers("actuator_force")?,
+            inverse: numbers("qfrc_inverse")?,
             passive: numbers("qfrc_passive")?,
             own_passive: [
                 numbers("qfrc_spring")?,
@@ -205,6 +210,10 @@ impl MujocoWorld {
 
     fn forward(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
         self.run(m, d, |running| running.forward())
+    }
+
+    fn inverse(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.run(m, d, |running| running.inverse())
     }
 }
 
@@ -330,8 +339,53 @@ impl<'py> Running<'_, 'py> {
         outcome
     }
 
+    /// The forces of the acceleration in the `MjData`: of actuators and applied ones together, with contacts and sensors as they then are.
+    fn inverse(&mut self) -> PyResult<()> {
+        self.follow_timestep()?;
+        self.state_stages()?;
+        self.read_all()?;
+        let before = self.simulation.state().clone();
+        let outcome = self.find_forces();
+        self.simulation.state_mut().copy_from(&before);
+        outcome
+    }
+
+    fn find_forces(&mut self) -> PyResult<()> {
+        let memory = self.memory;
+        // SAFETY: as in `write`.
+        let (acceleration, applied, total) =
+            unsafe { (memory.qacc.get(), memory.applied_force.get(), memory.inverse.get_mut()) };
+        if !is_good(acceleration) {
+            return Err(PyValueError::new_err("qacc: expected finite numbers"));
+        }
+        let mut missing = Vec::new();
+        self.compute(|simulation| {
+            missing = simulation.inverse_dynamics(acceleration)?;
+            simulation
+                .state_mut()
+                .applied_force
+                .iter_mut()
+                .zip(&missing)
+                .for_each(|(applied, missing)| *applied += missing);
+            simulation.step()
+        })?;
+        let actuation = &self.simulation.step_forces().actuation;
+        for (v, total) in total.iter_mut().enumerate() {
+            *total = missing[v] + applied[v] + actuation[v];
+        }
+        self.call(&self.world.calls.add_wrenches)?;
+        self.write_constraint()
+    }
+
     /// Moves the simulation by a step, and writes the accelerations and forces of that step.
     fn evaluate(&mut self) -> PyResult<()> {
+        self.read_all()?;
+        self.advance(1)?;
+        self.write_forces()
+    }
+
+    /// Takes over the state and the inputs, the forces of a program's callback among them.
+    fn read_all(&mut self) -> PyResult<()> {
         self.read()?;
         if self.callback(&self.world.calls.get_passive)?.is_some() {
             let force = &mut self.simulation.state_mut().applied_force;
@@ -342,8 +396,7 @@ impl<'py> Running<'_, 'py> {
                 *force += all[v] - own.iter().map(|of| of[v]).sum::<f64>();
             }
         }
-        self.advance(1)?;
-        self.write_forces()
+        Ok(())
     }
 
     fn advance(&mut self, steps: i64) -> PyResult<()> {
@@ -473,12 +526,9 @@ impl<'py> Running<'_, 'py> {
         let timestep = self.simulation.timestep();
         // SAFETY: as in `write`.
         unsafe {
-            // Forces between bodies are those of the forces below.
-            memory.is_computed[3].set(false);
             memory.qacc.get_mut().copy_from_slice(self.simulation.acceleration());
             memory.warmstart.get_mut().copy_from_slice(self.simulation.acceleration());
             let forces = self.simulation.step_forces();
-            memory.constraint.get_mut().copy_from_slice(&forces.constraint);
             memory.actuation.get_mut().copy_from_slice(&forces.actuation);
             let (outputs, rates) = (memory.actuator_force.get_mut(), memory.act_dot.get_mut());
             world.outputs.iter().for_each(|&[output, ctrl]| outputs[output] = forces.actuators[ctrl]);
@@ -487,12 +537,29 @@ impl<'py> Running<'_, 'py> {
                 rates[at] = (own - act[at]) / timestep;
             }
         }
+        self.write_constraint()
+    }
+
+    /// The forces of contacts and other constraints in the last step; then the sensors of accelerations and forces.
+    fn write_constraint(&mut self) -> PyResult<()> {
+        let (memory, world) = (self.memory, self.world);
+        // SAFETY: as in `write`.
+        unsafe {
+            // Forces between bodies are those of the forces below.
+            memory.is_computed[3].set(false);
+            memory.constraint.get_mut().copy_from_slice(&self.simulation.step_forces().constraint);
+        }
         let count = self.write_contacts();
         if count > 0 || world.calls.other_rows.is_some() {
             self.call(&world.calls.make_rows)?;
             self.write_rows(count)?;
         }
         world.calls.sensors.as_ref().map_or(Ok(()), |sensors| self.call(sensors).map(drop))
+    }
+
+    /// The points that are in contact or push: near ones, which a step looks at as well, are no contacts in MuJoCo.
+    fn touching(&self) -> impl Iterator<Item = &ContactPoint> {
+        self.simulation.contacts().iter().filter(|point| point.gap <= 0.0 || point.impulse[2] > 0.0)
     }
 
     /// Writes the contacts of the last step, as many as there is room for; returns how many.
@@ -503,7 +570,7 @@ impl<'py> Running<'_, 'py> {
             let room = usize::try_from(memory.arena_size.get()).unwrap_or(0) / size_of::<MjContact>() / 2;
             memory.contacts.pointed(room)
         };
-        let points = self.simulation.contacts().iter().zip(contacts);
+        let points = self.touching().zip(contacts);
         let count = points.map(|(point, contact)| *contact = MjContact::new(point, &self.world.surfaces)).count();
         // SAFETY: as in `write`.
         unsafe {
@@ -522,7 +589,7 @@ impl<'py> Running<'_, 'py> {
             (&*memory.contacts.pointed(count), memory.row_forces.pointed(rows))
         };
         forces.fill(0.0);
-        for (point, contact) in self.simulation.contacts().iter().zip(contacts) {
+        for (point, contact) in self.touching().zip(contacts) {
             contact.write_rows(point, timestep, self.world.is_pyramidal, forces);
         }
         if let Some(other_rows) = self.world.calls.other_rows.as_ref().filter(|_| !forces.is_empty()) {

@@ -1,18 +1,20 @@
-//! Meshes and height fields.
+//! Meshes and height fields; looks are in `textures.rs`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use geometry::{HeightField, Mesh, Scene, Shape};
 
+use super::asset_names::{asset_name, file_name};
 use super::numbers::{list, number};
-use super::xml::Xml;
-use super::{MeshFiles, free_name};
+use super::textures::Looks;
+use super::xml::{Attributes, Xml};
+use super::{MeshFiles, WriteOptions, WrittenFile};
 
-/// Every mesh and height field once, with a name of its own.
+/// Every mesh, height field and texture once, with a name of its own.
 #[derive(Default)]
 pub(super) struct Assets {
+    pub looks: Looks,
     meshes: Vec<NamedMesh>,
     fields: Vec<(String, Arc<HeightField>)>,
     mesh_of: BTreeMap<*const Mesh, usize>,
@@ -28,7 +30,7 @@ struct NamedMesh {
 
 impl Assets {
     pub fn new(scene: &Scene) -> Self {
-        let mut assets = Self::default();
+        let mut assets = Self { looks: Looks::new(scene), ..Self::default() };
         let (mut names, mut short) = (Vec::new(), Vec::new());
         for geom in &scene.geoms {
             match &geom.shape {
@@ -64,31 +66,30 @@ impl Assets {
     }
 
     /// Writes the assets and returns the files that they refer to.
-    pub fn write(&self, xml: &mut Xml, meshes: MeshFiles, stem: &str) -> Vec<(PathBuf, String)> {
+    pub fn write(&mut self, xml: &mut Xml, options: &WriteOptions<'_>, notes: &mut Vec<String>) -> Vec<WrittenFile> {
         let mut files = Vec::new();
-        if self.meshes.is_empty() && self.fields.is_empty() {
+        if self.looks.is_empty() && self.meshes.is_empty() && self.fields.is_empty() {
             return files;
         }
         xml.open("asset", &[]);
+        self.looks.write(xml, options.stem, &mut files, notes);
         for NamedMesh { name, short, mesh } in &self.meshes {
             // As a shell a mesh needs no volume: its inertia is that of its body, not of what is drawn.
             let mut attributes = vec![("name", name.clone()), ("inertia", "shell".into())];
-            match meshes {
-                MeshFiles::Inline => {
-                    let vertices: Vec<f64> = mesh.vertices.iter().flat_map(|v| v.to_array()).collect();
-                    let faces: Vec<String> = mesh.triangles.iter().flatten().map(u32::to_string).collect();
-                    attributes.push(("vertex", list(&vertices)));
-                    if !faces.is_empty() {
-                        attributes.push(("face", faces.join(" ")));
-                    }
+            let corners = Corners::new(mesh);
+            let digits = match options.meshes {
+                MeshFiles::Obj => Some(Digits::Single),
+                // The text has one place in a texture for every vertex.
+                MeshFiles::Inline if corners.of_vertices(mesh).is_none() => Some(Digits::All),
+                MeshFiles::Inline => None,
+            };
+            match (digits, options.stem) {
+                (Some(digits), Some(stem)) => {
+                    let file = file_name(stem, short, "obj");
+                    attributes.push(("file", file.clone()));
+                    files.push(WrittenFile { name: file, content: obj(mesh, &corners, digits).into_bytes() });
                 }
-                MeshFiles::Obj => {
-                    let safe: String =
-                        short.chars().map(|c| if c.is_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect();
-                    let file = format!("{stem}_{safe}.obj");
-                    files.push((PathBuf::from(&file), obj(mesh)));
-                    attributes.push(("file", file));
-                }
+                _ => attributes.extend(inline(mesh, &corners)),
             }
             xml.empty("mesh", &attributes);
         }
@@ -98,6 +99,63 @@ impl Assets {
         xml.close("asset");
         files
     }
+}
+
+/// Vertices, faces, and where vertices are in a texture, with all digits.
+fn inline(mesh: &Mesh, corners: &Corners) -> Attributes {
+    let vertices: Vec<f64> = mesh.vertices.iter().flat_map(|v| v.to_array()).collect();
+    let faces: Vec<String> = mesh.triangles.iter().flatten().map(u32::to_string).collect();
+    let mut attributes = vec![("vertex", list(&vertices))];
+    if !faces.is_empty() {
+        attributes.push(("face", faces.join(" ")));
+    }
+    let places = corners.of_vertices(mesh).unwrap_or_default();
+    if !places.is_empty() {
+        let places: Vec<String> = places.iter().map(|[u, v]| format!("{u} {v}")).collect();
+        attributes.push(("texcoord", places.join(" ")));
+    }
+    attributes
+}
+
+/// The places in a texture, each once, and that of every corner.
+struct Corners {
+    places: Vec<[f32; 2]>,
+    of_corner: Vec<u32>,
+}
+
+impl Corners {
+    fn new(mesh: &Mesh) -> Self {
+        let (mut places, mut known) = (Vec::new(), BTreeMap::new());
+        let index = |place: &[f32; 2]| {
+            *known.entry(place.map(f32::to_bits)).or_insert_with(|| {
+                places.push(*place);
+                places.len() as u32 - 1
+            })
+        };
+        let of_corner = mesh.surface.texcoords.iter().map(index).collect();
+        Self { places, of_corner }
+    }
+
+    /// The place of every vertex, of a mesh without places none; None where corners at one vertex have several.
+    fn of_vertices(&self, mesh: &Mesh) -> Option<Vec<[f32; 2]>> {
+        if self.of_corner.is_empty() {
+            return Some(Vec::new());
+        }
+        let mut of_vertex = vec![None; mesh.vertices.len()];
+        for (vertex, place) in mesh.triangles.as_flattened().iter().zip(&self.of_corner) {
+            if *of_vertex[*vertex as usize].get_or_insert(*place) != *place {
+                return None;
+            }
+        }
+        Some(of_vertex.iter().map(|place| place.map_or([0.0; 2], |place| self.places[place as usize])).collect())
+    }
+}
+
+/// How numbers of an OBJ file are written.
+#[derive(Clone, Copy)]
+enum Digits {
+    Single,
+    All,
 }
 
 /// The least height, and how far the greatest is above it.
@@ -126,16 +184,26 @@ fn height_field(xml: &mut Xml, name: &str, field: &HeightField) {
     xml.empty("hfield", &attributes);
 }
 
-/// A mesh as an OBJ file, in single precision.
-fn obj(mesh: &Mesh) -> String {
+/// A mesh as an OBJ file.
+fn obj(mesh: &Mesh, corners: &Corners, digits: Digits) -> String {
     let mut text = String::new();
+    let written = |x: f64| match digits {
+        Digits::Single => (x as f32 + 0.0).to_string(),
+        Digits::All => number(x),
+    };
     for v in &mesh.vertices {
-        let [x, y, z] = v.to_array().map(|c| number(f64::from(c as f32) + 0.0));
-        let short = |s: String| s.parse::<f32>().map_or(s.clone(), |c| c.to_string());
-        text.push_str(&format!("v {} {} {}\n", short(x), short(y), short(z)));
+        let [x, y, z] = v.to_array().map(written);
+        text.push_str(&format!("v {x} {y} {z}\n"));
     }
-    for [a, b, c] in &mesh.triangles {
-        text.push_str(&format!("f {} {} {}\n", a + 1, b + 1, c + 1));
+    let Corners { places, of_corner } = corners;
+    // OBJ counts from the lower edge.
+    places.iter().for_each(|[u, v]| text.push_str(&format!("vt {u} {}\n", 1.0 - v)));
+    for (k, triangle) in mesh.triangles.iter().enumerate() {
+        let corner = |i: usize| match of_corner.get(3 * k + i) {
+            Some(place) => format!(" {}/{}", triangle[i] + 1, place + 1),
+            None => format!(" {}", triangle[i] + 1),
+        };
+        text.push_str(&format!("f{}{}{}\n", corner(0), corner(1), corner(2)));
     }
     text
 }
@@ -144,16 +212,4 @@ fn obj(mesh: &Mesh) -> String {
 fn file_stem(name: &str) -> &str {
     let last = name.rsplit('/').next().and_then(|file| file.split('.').next());
     if name.contains('/') { last.unwrap_or_default() } else { name }
-}
-
-/// A name that no other asset has.
-fn asset_name(names: &mut Vec<String>, name: &str, kind: &str) -> String {
-    let wanted = if name.is_empty() { kind } else { name };
-    let found = if names.iter().any(|n| n == wanted) {
-        (2..).map(|k| format!("{wanted}_{k}")).find(|n| !names.contains(n)).unwrap_or_default()
-    } else {
-        free_name(names, wanted)
-    };
-    names.push(found.clone());
-    found
 }

@@ -5,6 +5,7 @@
 //! the very bits. What MJCF cannot say is an error, or a note where something close stands in for it.
 
 mod actuators;
+mod asset_names;
 mod assets;
 mod constraints;
 mod inertia;
@@ -12,11 +13,12 @@ mod looks;
 mod numbers;
 mod sensors;
 mod soft;
+mod textures;
 mod tree;
 mod xml;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use geometry::Scene;
 use multibody::{CameraMode, Compliance, JointKind, Model};
@@ -44,13 +46,31 @@ pub enum MeshFiles {
     Obj,
 }
 
+/// Which files the text may refer to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteOptions<'a> {
+    /// Where meshes are written.
+    pub meshes: MeshFiles,
+    /// What names of files begin with. Without it there are none: meshes are in the text, and textures are left out, with a note.
+    pub stem: Option<&'a str>,
+}
+
+/// A file beside the text.
+#[derive(Clone, Debug)]
+pub struct WrittenFile {
+    /// Its name.
+    pub name: String,
+    /// What is in it.
+    pub content: Vec<u8>,
+}
+
 /// A model as MJCF.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
     /// The MJCF text.
     pub text: String,
-    /// Files that the text refers to: their names, and what is in them.
-    pub files: Vec<(PathBuf, String)>,
+    /// Files that the text refers to.
+    pub files: Vec<WrittenFile>,
     /// What stands in the text in place of what MJCF cannot say.
     pub notes: Vec<String>,
 }
@@ -62,21 +82,21 @@ impl Written {
     /// When a file cannot be written.
     pub fn save(&self, path: &Path) -> std::io::Result<()> {
         let folder = path.parent().unwrap_or(Path::new(""));
-        for (name, content) in &self.files {
+        for WrittenFile { name, content } in &self.files {
             std::fs::write(folder.join(name), content)?;
         }
         std::fs::write(path, &self.text)
     }
 }
 
-/// Writes a model and its scene as MJCF; files of meshes are called `{stem}_{mesh}.obj`.
+/// Writes a model and its scene as MJCF; files are called `{stem}_{mesh}.obj` and `{stem}_{texture}.png`.
 ///
 /// # Errors
 /// When MJCF has no words for something: a screw joint, a free joint below a body that is fixed in the world, two
 /// elements of a kind with one name, …
-pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> Result<Written, WriteError> {
+pub fn to_mjcf(model: &Model, scene: &Scene, options: &WriteOptions<'_>) -> Result<Written, WriteError> {
     let mut writer = Writer::new(model, scene)?;
-    let assets = assets::Assets::new(scene);
+    let mut assets = assets::Assets::new(scene);
     let mut xml = Xml::default();
     xml.open("mujoco", &[("model", model.name.clone())]);
     xml.empty(
@@ -109,7 +129,7 @@ pub fn to_mjcf(model: &Model, scene: &Scene, meshes: MeshFiles, stem: &str) -> R
     }
     xml.close("option");
     looks::view(&mut xml, &model.view);
-    let files = assets.write(&mut xml, meshes, stem);
+    let files = assets.write(&mut xml, options, &mut writer.notes);
     let soft = writer.soft_below()?;
     writer.bodies(&mut xml, &assets, &soft)?;
     writer.flexes(&mut xml, &soft);

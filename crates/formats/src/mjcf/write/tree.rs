@@ -279,6 +279,7 @@ impl Writer<'_> {
         if let Some(SurfaceMotion { linear, angular }) = geom.surface_motion {
             attributes.push(("surfacevel", list(&[linear.to_array(), angular.to_array()].concat())));
         }
+        attributes.extend(assets.looks.of_geom(geom));
         let [r, g, b, a] = geom.rgba;
         attributes.push(("rgba", format!("{r} {g} {b} {a}")));
         xml.empty("geom", &attributes);

@@ -1,0 +1,61 @@
+"""What ``to_mjcf`` writes is read as the same model, by Sapwood bit for bit, and by MuJoCo with the same numbers."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from agreement import Worst
+
+import sapwood as sw
+
+mujoco = pytest.importorskip("mujoco")
+mujoco.set_mju_user_warning(lambda message: None)
+
+ROOTS = [Path(pytest.importorskip(name).__file__).parent for name in ("dm_control", "gymnasium", "mujoco")]
+FILES = [path for root in ROOTS for path in sorted(root.rglob("*.xml"))]
+
+
+@pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}/{path.name}" for path in FILES])
+@pytest.mark.filterwarnings("ignore")
+def test_a_file_comes_back(path: Path, tmp_path: Path) -> None:
+    try:
+        first = sw.load(path)
+    except sw.ModelError as error:
+        pytest.skip(f"not a model by itself: {error}")
+    folders = [tmp_path / name for name in ("first", "second")]
+    for folder in folders:
+        folder.mkdir()
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        first.to_mjcf(folders[0] / "model.xml")
+    if notes:  # something else stands in the text, and is said
+        sw.load(folders[0] / "model.xml")
+        return
+    second = sw.load(folders[0] / "model.xml")
+    if not first.warnings and not second.warnings:  # these name files and lines
+        assert first.to_bytes() == second.to_bytes()
+    second.to_mjcf(folders[1] / "model.xml")
+    files = sorted(file.name for file in folders[0].iterdir())
+    assert files == sorted(file.name for file in folders[1].iterdir())
+    for file in files:
+        assert (folders[0] / file).read_bytes() == (folders[1] / file).read_bytes(), file
+    compare_with_mujoco(first, folders[0] / "model.xml")
+
+
+def compare_with_mujoco(ours: sw.Model, path: Path) -> None:
+    theirs = mujoco.MjModel.from_xml_path(str(path))
+    data, worst, rng = mujoco.MjData(theirs), Worst(), np.random.default_rng(5)
+    assert (ours.nq, ours.nv, ours.nu, ours.ngeom) == (theirs.nq, theirs.nv, theirs.nu, theirs.ngeom)
+    worst.compare("masses", ours.body_masses, np.array(theirs.body_mass))
+    mujoco.mj_integratePos(theirs, data.qpos, 0.3 * rng.normal(size=theirs.nv), 1)
+    data.qvel[:] = rng.normal(size=theirs.nv)
+    mujoco.mj_forward(theirs, data)
+    matrix = np.zeros((theirs.nv, theirs.nv))
+    mujoco.mj_fullM(theirs, data, matrix)
+    worst.compare("mass matrix", ours.mass_matrix(data.qpos), matrix)
+    worst.compare("bias", ours.bias_forces(data.qpos, data.qvel), np.array(data.qfrc_bias))
+    worst.compare("tendons", ours.tendon_lengths(data.qpos), np.array(data.ten_length))
+    worst.check()
