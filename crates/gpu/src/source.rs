@@ -7,13 +7,19 @@ use lanes::{Description, Numbers, Plan, Table};
 use crate::{GpuError, Precision};
 
 /// The kernels, in the order in which they are compiled.
-const FILES: [&str; 14] = [
+const FILES: [&str; 20] = [
     include_str!("../kernels/base.h"),
     // Between these two stands what depends on the model's shape.
     include_str!("../kernels/world.h"),
     include_str!("../kernels/kinematics.h"),
     include_str!("../kernels/dynamics.h"),
     include_str!("../kernels/forces.h"),
+    include_str!("../kernels/round.h"),
+    include_str!("../kernels/shapes.h"),
+    include_str!("../kernels/manifold.h"),
+    include_str!("../kernels/nearest.h"),
+    include_str!("../kernels/pairs.h"),
+    include_str!("../kernels/separate.h"),
     include_str!("../kernels/collide.h"),
     include_str!("../kernels/laws.h"),
     include_str!("../kernels/constrain.h"),
@@ -51,7 +57,9 @@ impl Layout {
         let [threes, ones] = description.always;
         let limits = (constraints - first).saturating_sub(threes + ones).div_ceil(2);
         let least = threes + ones.div_ceil(3);
-        let contacts = slots.min(8 + 2 * (size("TREES") - 1));
+        // Flat faces touch in four points, boxes in up to eight.
+        let (own, of_others) = if size("OTHERS") > 0 { (12, 4) } else { (8, 2) };
+        let contacts = slots.min(own + of_others * (size("TREES") - 1));
         let standard = least + contacts + limits.min(6).div_ceil(3);
         let blocks = rows.map_or(standard, |rows| rows.div_ceil(3)).clamp(1, MAX_ROWS / 3);
         // More points are near than push; of the sides of limits few are.
@@ -123,6 +131,7 @@ impl Source {
             ("BEHIND_EQUATIONS", usize::from(is_behind_equations(&description, &layout))),
             ("CONTACTS", layout.contacts),
             ("CANDIDATES", layout.candidates),
+            ("HIT_ROOM", hit_room(&description, &layout)),
             ("SCRATCH", scratch(&description, &layout)),
             ("OWN_SIZE", own.iter().map(|table| table.values.len()).sum()),
         ] {
@@ -156,6 +165,11 @@ fn is_behind_equations(description: &Description, layout: &Layout) -> bool {
     size_of(description, "DRIVES") > 0 || 12 * size_of(description, "NODES") < 15 * layout.blocks
 }
 
+/// Pairs that a step may look at closely.
+fn hit_room(description: &Description, layout: &Layout) -> usize {
+    size_of(description, "PAIRS").min(usize::max(128, 6 * layout.contacts))
+}
+
 /// Numbers of scratch that the phases of a step need.
 fn scratch(description: &Description, layout: &Layout) -> usize {
     let size = |name: &str| size_of(description, name);
@@ -163,7 +177,7 @@ fn scratch(description: &Description, layout: &Layout) -> usize {
     let carried = ((nv | 1) + nv.div_ceil(32)) * rows;
     let active = 3 * layout.active_blocks();
     let proximal = if is_behind_equations(description, layout) { 5 * rows } else { 0 };
-    [36 * nodes, 17 * nodes + 17, 20 * size("GEOMS") + size("SLOTS"), carried, (active | 1) * active + proximal]
+    [36 * nodes, 17 * nodes + 17, 23 * size("GEOMS") + hit_room(description, layout), carried, (active | 1) * active + proximal]
         .into_iter()
         .fold(0, usize::max)
 }

@@ -111,16 +111,21 @@ fn check(name: &str, mjcf: &str, options: GpuOptions, steps: usize, tolerance: f
     assert!(worst < tolerance, "{name}: {worst:.1e}");
 }
 
-/// Where bodies tumble on balls, or a heavy one presses on a light one, errors grow a thousandfold.
+/// Where bodies tumble on balls or on edges, or a heavy one presses on a light one, errors grow a thousandfold; where curved bodies hit each other
+/// far off the way of their centres, the direction is known to some seven digits, and then a step may differ.
 fn tolerance(name: &str) -> f64 {
-    if ["balls", "masses apart"].contains(&name) { 1e-8 } else { 1e-10 }
+    match name {
+        "cylinders" => 1e-7,
+        "balls" | "masses apart" | "hulls" => 1e-8,
+        _ => 1e-10,
+    }
 }
 
 /// Those of the models that are named; all for none.
 fn each(names: &[&str], change: impl Fn(&mut GpuOptions), steps: usize, within: impl Fn(&str) -> f64) {
     let only = std::env::var("ONLY").unwrap_or_default();
     let is_meant = |name: &str| name.contains(&only) && (names.is_empty() || names.contains(&name));
-    for (name, mjcf) in models::ALL.into_iter().filter(|(name, _)| is_meant(name)) {
+    for (name, mjcf) in models::all().filter(|(name, _)| is_meant(name)) {
         let mut options = options(Order::Forwards, Precision::F64);
         change(&mut options);
         check(name, mjcf, options, steps, within(name));
@@ -135,7 +140,7 @@ fn every_model_moves_as_in_lanes() {
 #[test]
 fn items_of_a_phase_may_come_in_any_order() {
     for order in [Order::Backwards, Order::Shuffled] {
-        each(&["actuators", "equalities", "walker"], |options| options.place = Place::Host(order), 100, tolerance);
+        each(&["actuators", "equalities", "walker", "hulls", "cylinders"], |options| options.place = Place::Host(order), 100, tolerance);
     }
 }
 

@@ -25,14 +25,10 @@ const BALL: &str =
 
 #[test]
 fn what_is_missing_is_named() {
-    let two_boxes = r#"<mujoco><worldbody><geom type="plane" size="0 0 1"/>
-        <body pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
-        <body pos="1 0 1"><freejoint/><geom type="cylinder" size=".1 .1"/></body></worldbody></mujoco>"#;
-    let message = refusal(two_boxes, |_| ());
-    assert!(
-        message.contains("contact of a plane with a mesh, cylinder") && message.contains("geoms 0 and 2"),
-        "{message}"
-    );
+    let hills = r#"<mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="1 1 .1 .1" elevation="0 1 1 0"/></asset><worldbody>
+        <geom type="hfield" hfield="hills"/><body pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"#;
+    let message = refusal(hills, |_| ());
+    assert!(message.contains("contact of a height field (geom 0)"), "{message}");
     assert!(message.contains("device=\"cpu\""), "{message}");
 
     let rolling = BALL.replace("<worldbody>", r#"<worldbody><geom type="plane" size="0 0 1" condim="6"/>"#);

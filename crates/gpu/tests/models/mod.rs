@@ -1,7 +1,13 @@
 //! Models with what the kernels simulate.
 
+pub mod shapes;
+
 /// Every model by name.
-pub const ALL: [(&str, &str); 9] = [
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FEATURES.into_iter().chain(shapes::ALL)
+}
+
+const FEATURES: [(&str, &str); 9] = [
     ("joints", JOINTS),
     ("balls", BALLS),
     ("bodies", BODIES),
