@@ -27,7 +27,7 @@ FN void load(World& W, const Here here, const Arguments& of, int w) {
     W.q_start = of.q + (size_t)w * NQ;
     W.remembered = of.status[w].remembered;
     W.is_placed = W.iterations = W.unsettled = W.overflow = W.coarse = W.failed = W.pushing = 0;
-    W.near = W.count = W.blocks = W.threes = 0;
+    W.near = W.count = W.blocks = W.threes = W.first_spin = 0;
   }
   SYNC;
 }

@@ -30,6 +30,9 @@ PHASE void remember(const Here here) {
       Met& to = W.met[count + place_of(here, yes)];
       to.id = c.id, to.impulse = c.impulse;
       for (int k = 0; k < 3; k++) to.free_velocity[k] = c.free_velocity[k];
+#if SPINS
+      put3(to.spin_velocity, get3(c.spin_velocity));
+#endif
       pushing += c.impulse > 0;
     }
     count += count_bits(yes);

@@ -14,9 +14,8 @@ use crate::{Arguments, GpuError, Place, Precision, Source};
 /// Tangential regularisation of worlds of 32 bits at least, as of batches on the processor.
 const SINGLE_SIGMA: f64 = 1e-3;
 
-/// Numbers of a world's status and of what a constraint met, as `world.h` has them.
+/// Numbers of a world's status, as `world.h` has them.
 const STATUS: usize = 8;
-const MET: usize = 5;
 
 /// What a user may choose.
 #[derive(Clone, Debug)]
@@ -186,7 +185,7 @@ impl GpuBatch {
             Array::Time => (vec![], false),
             Array::AppliedWrench => (vec![model.bodies.len(), 6], false),
             Array::Status => (vec![STATUS], true),
-            Array::Met => (vec![3 * self.source.layout.blocks * MET], false),
+            Array::Met => (vec![3 * self.source.layout.blocks * self.source.layout.met], false),
             Array::OwnOf => (vec![], true),
         };
         let bytes = if is_whole || self.options.precision == Precision::F32 { 4 } else { 8 };

@@ -44,6 +44,8 @@ pub struct Layout {
     pub contacts: usize,
     /// Both together.
     pub candidates: usize,
+    /// Numbers of what a constraint met.
+    pub met: usize,
 }
 
 /// Rows that a step may solve for at most, as in lanes.
@@ -60,13 +62,16 @@ impl Layout {
         // Flat faces touch in four points, boxes in up to eight.
         let (own, of_others) = if size("OTHERS") > 0 { (12, 4) } else { (8, 2) };
         let contacts = slots.min(own + of_others * (size("TREES") - 1));
-        let standard = least + contacts + limits.min(6).div_ceil(3);
+        // Rolling and torsional friction takes rows beside those of contacts.
+        let of_spins = if size("SPINS") == 0 { 0 } else { contacts.div_ceil(if size("ROLLS") > 0 { 1 } else { 3 }) };
+        let standard = least + contacts + of_spins + limits.min(6).div_ceil(3);
         let blocks = rows.map_or(standard, |rows| rows.div_ceil(3)).clamp(1, MAX_ROWS / 3);
         // More points are near than push; of the sides of limits few are.
         let contacts = slots.min(blocks + blocks.div_ceil(2) + 1);
         let candidates = (contacts + threes + ones + limits.min(blocks.max(8))).max(1);
         let lanes = if size("NODES") > 24 || blocks > 16 { 32 } else { 16 };
-        Self { lanes, worlds_a_block: 8, blocks, contacts, candidates }
+        let met = if size("SPINS") > 0 { 8 } else { 5 };
+        Self { lanes, worlds_a_block: 8, blocks, contacts, candidates, met }
     }
 }
 
@@ -177,9 +182,15 @@ fn scratch(description: &Description, layout: &Layout) -> usize {
     let carried = ((nv | 1) + nv.div_ceil(32)) * rows;
     let active = 3 * layout.active_blocks();
     let proximal = if is_behind_equations(description, layout) { 5 * rows } else { 0 };
-    [36 * nodes, 17 * nodes + 17, 23 * size("GEOMS") + hit_room(description, layout), carried, (active | 1) * active + proximal]
-        .into_iter()
-        .fold(0, usize::max)
+    [
+        36 * nodes,
+        17 * nodes + 17,
+        23 * size("GEOMS") + hit_room(description, layout),
+        carried,
+        (active | 1) * active + proximal,
+    ]
+    .into_iter()
+    .fold(0, usize::max)
 }
 
 /// A number as C has it.

@@ -140,7 +140,12 @@ fn every_model_moves_as_in_lanes() {
 #[test]
 fn items_of_a_phase_may_come_in_any_order() {
     for order in [Order::Backwards, Order::Shuffled] {
-        each(&["actuators", "equalities", "walker", "hulls", "cylinders"], |options| options.place = Place::Host(order), 100, tolerance);
+        each(
+            &["actuators", "equalities", "walker", "hulls", "cylinders", "rolling"],
+            |options| options.place = Place::Host(order),
+            100,
+            tolerance,
+        );
     }
 }
 

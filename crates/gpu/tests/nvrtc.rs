@@ -11,7 +11,7 @@ fn kernels_compile_for_every_architecture() {
         Err(error) => return eprintln!("SKIPPED: {error}"),
     };
     // Between them these have all kernels.
-    for name in ["walker", "equalities", "tendons", "actuators", "cylinders", "on hulls"] {
+    for name in ["walker", "equalities", "tendons", "actuators", "cylinders", "on hulls", "tops", "rolling"] {
         let Some((_, mjcf)) = models::all().find(|(own, _)| *own == name) else { panic!("no model {name}") };
         let loaded = formats::load_str(mjcf, None, &formats::LoadOptions::default()).unwrap();
         let plan = sim::plan(&loaded.model, &loaded.scene, &sim::Options::default(), None).unwrap();

@@ -31,9 +31,6 @@ fn what_is_missing_is_named() {
     assert!(message.contains("contact of a height field (geom 0)"), "{message}");
     assert!(message.contains("device=\"cpu\""), "{message}");
 
-    let rolling = BALL.replace("<worldbody>", r#"<worldbody><geom type="plane" size="0 0 1" condim="6"/>"#);
-    assert!(refusal(&rolling, |_| ()).contains("rolling and torsional friction"));
-
     let implicit = refusal(BALL, |options| options.simulation.scheme = sim::Scheme::Midpoint);
     assert!(implicit.contains("the scheme is implicit") && implicit.contains("device=\"cpu\""), "{implicit}");
 }

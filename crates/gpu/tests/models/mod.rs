@@ -7,7 +7,7 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     FEATURES.into_iter().chain(shapes::ALL)
 }
 
-const FEATURES: [(&str, &str); 9] = [
+const FEATURES: [(&str, &str); 11] = [
     ("joints", JOINTS),
     ("balls", BALLS),
     ("bodies", BODIES),
@@ -17,6 +17,8 @@ const FEATURES: [(&str, &str); 9] = [
     ("soft contacts", SOFT),
     ("masses apart", UNEVEN),
     ("walker", WALKER),
+    ("tops", TOPS),
+    ("rolling", ROLLING),
 ];
 
 /// A fixed tree of hinges and slides: springs, dampers, armature, dry friction, limits.
@@ -99,3 +101,17 @@ const WALKER: &str = r#"<mujoco><option timestep=".004"/><worldbody><geom type="
       <body pos="0 0 -.3"><joint name="rk" type="hinge" axis="0 1 0" limited="true" range="-.2 1.5" armature=".01"/><geom type="capsule" size=".04 .12" pos="0 0 -.15"/></body></body>
   </body></worldbody>
   <actuator><motor joint="lh" gear="30"/><motor joint="lk" gear="20"/><motor joint="rh" gear="30"/><motor joint="rk" gear="20"/></actuator></mujoco>"#;
+
+/// Bodies that spin on a plane and on each other, with torsional friction, beside one without.
+const TOPS: &str = r#"<mujoco><option timestep=".004"/><worldbody><geom type="plane" size="0 0 1" condim="4" friction=".6 .01"/>
+  <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1" condim="4" friction=".6 .02"/></body>
+  <body pos=".02 .01 .29"><freejoint/><geom type="capsule" size=".08 .1" euler="80 20 0" condim="4" friction=".6 .02"/></body>
+  <body pos=".6 0 .07"><freejoint/><geom type="box" size=".1 .08 .06" euler="3 5 0" contype="2" conaffinity="1"/></body>
+  <body pos="-.6 0 .5"><joint type="hinge" axis="0 1 0" limited="true" range="-1 1"/><geom type="capsule" size=".05 .2" pos="0 0 -.25"/></body>
+  </worldbody></mujoco>"#;
+
+/// Bodies that roll with resistance.
+const ROLLING: &str = r#"<mujoco><option timestep=".004"/><worldbody><geom type="plane" size="0 0 1" condim="6" friction=".6 .01 .01"/>
+  <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1"/></body>
+  <body pos=".02 .01 .28"><freejoint/><geom type="sphere" size=".08" condim="4" friction=".6 .02"/></body>
+  <body pos=".6 0 .1"><freejoint/><geom type="cylinder" size=".1 .05" euler="87 5 0" friction=".6 .01 .002"/></body></worldbody></mujoco>"#;

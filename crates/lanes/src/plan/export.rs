@@ -505,6 +505,7 @@ impl Numbers<f64> {
             Table::new("limit_range", self.ranges.iter().copied()),
             Table::new("ball_range", self.ball_ranges.iter().map(|x| [*x])),
             Table::new("slot_friction", self.friction.iter().map(|x| [*x])),
+            Table::new("spin_friction", self.spins.iter().copied()),
             Table::new("constraint_weight", self.inverse_weights.iter().map(|x| [*x])),
             Table::new("pair_weight", self.pair_weights.iter().map(|x| [*x])),
             Table::new("body_com", self.coms.iter().map(|com| com.to_array())),

@@ -4,6 +4,7 @@ use geometry::{HullTables, SolidKind, SolidView};
 use spatial::Vec3;
 
 use super::{Description, Levels, NONE, Table, columns};
+use crate::plan::contacts::Ends;
 use crate::plan::{PairKind, Plan, PlanPair};
 
 /// The geoms that take part: those that move, in the order of the plan, then those that are fixed in the world, each with its node.
@@ -98,7 +99,9 @@ impl Plan {
                 PairKind::Fixed { .. } => 2,
             };
             let shapes = [solids.kind(a), solids.kind(b)];
-            for (geom, shape) in pair.pair.geoms.iter().zip(if pair.is_flipped { [shapes[1], shapes[0]] } else { shapes }) {
+            for (geom, shape) in
+                pair.pair.geoms.iter().zip(if pair.is_flipped { [shapes[1], shapes[0]] } else { shapes })
+            {
                 if kind != 0 && shape == SolidKind::Plane {
                     to.missing.push(format!("contact of a plane that moves (geom {geom})"));
                 } else if shape == SolidKind::HeightField {
@@ -118,10 +121,13 @@ impl Plan {
         }
         to.missing.sort();
         to.missing.dedup();
-        if self.constraints.spin_of.iter().any(Option::is_some) {
-            to.missing.push("rolling and torsional friction".into());
-        }
-        to.sizes.extend([("OTHERS", others), ("CURVED", curved)]);
+        let (slots, first_limit) = (self.contacts.slots, self.constraints.first_limit);
+        to.sizes.extend([
+            ("OTHERS", others),
+            ("CURVED", curved),
+            ("SPINS", first_limit - slots),
+            ("ROLLS", usize::from(self.constraints.rolls)),
+        ]);
         to.whole.push(Table::new("pair_kind", kinds));
         to.whole.push(Table::new("pair_slots", pairs().map(|pair| [pair.first as i32, pair.count as i32])));
         let plane = |pair: &PlanPair| match pair.kind {
@@ -136,14 +142,13 @@ impl Plan {
             [a, b, c, d, e, f, g, pair.surface.spring_depth]
         };
         to.real.push(Table::new("pair_law", pairs().map(spring)));
-        let slots = || self.contacts.ends.iter();
         let ordinal = |k: usize| k - self.contacts.pairs[self.contacts.ends[k].pair].first;
-        to.whole.push(Table::new(
-            "slot_of",
-            slots().enumerate().map(|(k, ends)| {
-                [ends.pair as i32, ordinal(k) as i32, levels.of(ends.nodes[0]), levels.of(ends.nodes[1])]
-            }),
-        ));
+        // Its pair, its place among the points of it, both nodes, and its rolling and torsional friction.
+        let slot = |(k, ends): (usize, &Ends)| {
+            let spin = self.constraints.spin_of[k].map_or(NONE, |spin| (spin - slots) as i32);
+            [ends.pair as i32, ordinal(k) as i32, levels.of(ends.nodes[0]), levels.of(ends.nodes[1]), spin]
+        };
+        to.whole.push(Table::new("slot_of", self.contacts.ends.iter().enumerate().map(slot)));
     }
 }
 
