@@ -10,6 +10,7 @@ use crate::narrow::{Convex, Points, Sink, max_points};
 use crate::near::{Item, PlacedItem};
 use crate::pairs::{Filter, GeomPair};
 use crate::scene::Scene;
+use crate::shape::HeightField;
 use crate::solid::Solid;
 
 /// What a geom is to contacts.
@@ -122,6 +123,14 @@ impl PairCollider {
             radius: item.solid.bounding_radius(),
             rest_depth: item.rest_depth,
         })
+    }
+
+    /// The height field of a geom that is one, and its highest sample, or its bottom where that is higher.
+    pub fn height_field(&self, geom: usize) -> Option<(&HeightField, f64)> {
+        match &self.items[geom].as_ref()?.solid {
+            Solid::HeightField(ground) => Some((&**ground, ground.top)),
+            _ => None,
+        }
     }
 
     /// The hull of a geom that is one, and a number that geoms of the same hull have in common.

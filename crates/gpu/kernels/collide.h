@@ -160,7 +160,7 @@ CALLED void find_points(const Here here, int pair, Points& found) {
     // Shapes in the order of their kinds.
     const Body &a = side == 2 ? second : first, &b = side == 2 ? first : second;
     collide_bodies(here, a, a.at, b, b.at, limit, found);
-    if (found.count > 0) separate(here, a, b, limit, margin, found);
+    if (found.count > 0 && a.shape != FIELD) separate(here, a, b, limit, margin, found);
     if (side == 2)
       ONCE for (int k = 0; k < found.count; k++) found.of[k].normal = -found.of[k].normal;
   }

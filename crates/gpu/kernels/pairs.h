@@ -359,9 +359,17 @@ FN Round round_of(const Body& body, const Frame& at) {
   return Round{at.pos, column(at, 2), body.size.x, body.shape == CAPSULE ? body.size.y : R(0)};
 }
 
+#if FIELDS
+CALLED void collide_field(const Here here, const Body& field, const Frame& at, const Body& body, const Frame& bt, real limit, Points& to);
+#endif
+
 // Contact points of two bodies where they are placed so.
 CALLED void collide_bodies(const Here here, const Body& a, const Frame& at, const Body& b, const Frame& bt, real limit, Points& to) {
   to.count = 0;
+#if FIELDS
+  if (b.shape == FIELD) return;
+  if (a.shape == FIELD) return collide_field(here, a, at, b, bt, limit, to);
+#endif
   if (b.shape <= CAPSULE) {
     Point point;
     ONCE for (int k = 0; k < 3; k++)

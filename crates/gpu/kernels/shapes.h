@@ -119,6 +119,14 @@ CALLED V3 support(const Here here, const Placed& p, V3 d) {
     V3 half = p.size.y * column(p.at, 2);
     return dot(half, d) > 0 ? p.at.pos + half : p.at.pos - half;
   }
+#if FIELDS
+  if (p.shape == TRIANGLE) {
+    // Its corners stand in place of axes.
+    V3 a = column(p.at, 0), b = column(p.at, 1), c = column(p.at, 2);
+    real x = dot(a, d), y = dot(b, d), z = dot(c, d);
+    return x >= y && x >= z ? a : y >= z ? b : c;
+  }
+#endif
   V3 l = turn_back(p.at.rot, d), found = p.size;
   if (p.shape == ELLIPSOID) {
     V3 s = scaled(l, p.size);
@@ -147,6 +155,10 @@ CALLED int feature(const Here here, const Placed& p, V3 d, V3* to) {
   if (p.shape == CAPSULE) {
     to[0] = pos + p.size.y * z, to[1] = pos - p.size.y * z;
     return 2;
+  }
+  if (FIELDS && p.shape == TRIANGLE) {
+    to[0] = x, to[1] = y, to[2] = z;
+    return 3;
   }
   if (p.shape == CYLINDER) {
     real slope = dot(z, d);

@@ -107,6 +107,9 @@ PHASE void end_step(const Here here) {
   const bool is_fine = are_fine(W, here);
   if (is_fine) remember(alone(here));
   SYNC;
+#if SENSORS
+  if (W.senses) sense_actuators(here);
+#endif
 #if IS_BALANCED
   note_due(here);
 #endif

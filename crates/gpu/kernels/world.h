@@ -6,7 +6,7 @@ enum Kind {
   CONTACT, LIMIT, BALL_LIMIT, JOINT_FRICTION, COUPLING, TIE_POINT, TIE_TURN, TIE_DISTANCE, TENDON_LIMIT, TENDON_SPRING,
   TENDON_ARMATURE, TENDON_FRICTION, TENDON_ACTUATOR, DRIVE
 };
-enum Shape { SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, HULL };
+enum Shape { SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, HULL, TRIANGLE, FIELD };
 enum Law { COULOMB, LAGGED, SAP };
 
 #define ROWS (3 * BLOCKS)
@@ -57,6 +57,10 @@ struct World {
   // What the host gives; forces and targets may be null.
   const real *ctrl, *pd_target, *applied_force, *applied_wrench;
   Met* met;
+#if SENSORS
+  real* sensors;  // where they are shown; whether this is the last step of a launch, and whether one was made
+  int senses, has_stepped;
+#endif
   real* q_start;  // where the positions at the beginning of a step are kept
   real q[ROOM(NQ)], act[ROOM(ACTIVATIONS)], act_start[ROOM(ACTIVATIONS)], input[ACTIVATIONS ? CONTROLS : 1];
   // Velocities: of the state, v₀, v*, those that move positions.

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use lanes::{Description, Numbers, Plan, Table};
+use lanes::{Description, Numbers, Plan, SensorTables, Table};
 
 use crate::{GpuError, Precision};
 
 /// The kernels, in the order in which they are compiled.
-const FILES: [&str; 20] = [
+const FILES: [&str; 22] = [
     include_str!("../kernels/base.h"),
     // Between these two stands what depends on the model's shape.
     include_str!("../kernels/world.h"),
@@ -19,6 +19,7 @@ const FILES: [&str; 20] = [
     include_str!("../kernels/manifold.h"),
     include_str!("../kernels/nearest.h"),
     include_str!("../kernels/pairs.h"),
+    include_str!("../kernels/field.h"),
     include_str!("../kernels/separate.h"),
     include_str!("../kernels/collide.h"),
     include_str!("../kernels/laws.h"),
@@ -28,6 +29,7 @@ const FILES: [&str; 20] = [
     include_str!("../kernels/newton.h"),
     include_str!("../kernels/resolve.h"),
     include_str!("../kernels/balance.h"),
+    include_str!("../kernels/sensors.h"),
     concat!(include_str!("../kernels/step.h"), include_str!("../kernels/kernel.h")),
 ];
 
@@ -104,16 +106,29 @@ fn size_of(description: &Description, name: &str) -> usize {
 }
 
 impl Source {
-    /// The kernels for a plan.
+    /// The kernels for a plan and the sensors of its model.
     ///
     /// # Errors
     /// When the model has something that the kernels do not simulate: every such thing is named.
-    pub fn new(plan: &Plan, precision: Precision, rows: Option<usize>) -> Result<Self, GpuError> {
-        let description = plan.describe();
+    pub fn new(
+        plan: &Plan,
+        sensors: &SensorTables,
+        precision: Precision,
+        rows: Option<usize>,
+    ) -> Result<Self, GpuError> {
+        let mut description = plan.describe();
         if !description.missing.is_empty() {
             return Err(GpuError::Missing(description.missing));
         }
         let layout = Layout::new(&description, rows);
+        // All sensors are read, or none.
+        let is_sensed = sensors.missing.is_empty();
+        let sensed = sensors.whole.first().filter(|_| is_sensed).map_or(0, |of| of.items);
+        description.sizes.extend([("SENSORS", sensed), ("SENSOR_NUMBERS", sensors.numbers)]);
+        if sensed > 0 {
+            description.whole.extend(sensors.whole.iter().cloned());
+            description.real.extend(sensors.real.iter().cloned());
+        }
         let own = plan.numbers.tables(plan);
         let mut text = String::new();
         // Writing to a string does not fail.

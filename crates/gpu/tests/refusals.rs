@@ -25,10 +25,10 @@ const BALL: &str =
 
 #[test]
 fn what_is_missing_is_named() {
-    let hills = r#"<mujoco><asset><hfield name="hills" nrow="2" ncol="2" size="1 1 .1 .1" elevation="0 1 1 0"/></asset><worldbody>
-        <geom type="hfield" hfield="hills"/><body pos="0 0 1"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"#;
-    let message = refusal(hills, |_| ());
-    assert!(message.contains("contact of a height field (geom 0)"), "{message}");
+    let shield = r#"<mujoco><worldbody><body><joint type="hinge"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="plane" size="0 0 1"/></body>
+        <body pos="0 0 1"><freejoint/><geom type="sphere" size=".1"/></body></worldbody></mujoco>"#;
+    let message = refusal(shield, |_| ());
+    assert!(message.contains("contact of a plane that moves (geom 0)"), "{message}");
     assert!(message.contains("device=\"cpu\""), "{message}");
 
     let implicit = refusal(BALL, |options| options.simulation.scheme = sim::Scheme::Midpoint);
@@ -70,7 +70,7 @@ fn worlds_that_diverge_stay() {
     assert_eq!([status[0].steps, status[1].steps], [3, 0]);
     assert_eq!(batch.read(Array::V).unwrap()[6..], v[6..]);
     let q = batch.read(Array::Q).unwrap();
-    batch.reset(&[false, true], &q, &[0.0; 12]).unwrap();
+    batch.reset_to(&[false, true], &q, &[0.0; 12]).unwrap();
     batch.step(1, 0).unwrap();
     assert_eq!(batch.status().unwrap()[1].failed, 0);
 }

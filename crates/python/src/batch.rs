@@ -24,6 +24,7 @@ use crate::options::{OPTIONS, OptionArguments, SchemeArgument, threads as checke
 use crate::results::read_only;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
+use crate::world_parameters::WorldParameters;
 use crate::{contacts, results};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
@@ -47,7 +48,7 @@ pub struct Batch {
     /// From when somebody first asks for them on.
     applied_force: OnceLock<LiveArray>,
     applied_wrench: OnceLock<LiveArray>,
-    parameters: parameters::WorldParameters,
+    parameters: WorldParameters,
     /// Where quaternions begin in q.
     quaternions: Vec<usize>,
     watch: Watch,
@@ -165,7 +166,7 @@ impl Batch {
             pd_target: OnceLock::new(),
             applied_force: OnceLock::new(),
             applied_wrench: OnceLock::new(),
-            parameters: parameters::WorldParameters::default(),
+            parameters: WorldParameters::default(),
             quaternions: rotations.collect(),
             batch: Mutex::new(batch),
             watch,

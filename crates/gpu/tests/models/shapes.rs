@@ -1,7 +1,7 @@
 //! Models of every pair of shapes that has no closed form.
 
 /// Every model by name.
-pub const ALL: [(&str, &str); 9] = [
+pub const ALL: [(&str, &str); 11] = [
     ("shapes on a plane", PLANES),
     ("on a box", ON_BOX),
     ("boxes", BOXES),
@@ -11,6 +11,8 @@ pub const ALL: [(&str, &str); 9] = [
     ("hulls", HULLS),
     ("on hulls", ON_HULLS),
     ("fixed shapes", FIXED),
+    ("hills", HILLS),
+    ("wheels on hills", WHEELS),
 ];
 
 /// Cylinder, ellipsoid, hulls of few and of many vertices.
@@ -112,3 +114,34 @@ const FIXED: &str = r#"<mujoco><option timestep=".003"/><worldbody>
   <body pos="-0.4 0.0 0.35"><freejoint/><geom type="capsule" size=".05 .1" euler="90 10 0"/></body>
   <body pos="-0.38 0.5 0.33"><freejoint/><geom type="capsule" size=".05 .1" euler="90 10 0"/></body>
 </worldbody></mujoco>"#;
+
+/// Shapes of every kind on hills.
+const HILLS: &str = r#"<mujoco><option timestep=".003"/><asset><mesh name="wedge" vertex="-.1 -.08 -.05  .1 -.08 -.05  .1 .08 -.05  -.1 .08 -.05  -.06 -.05 .06
+    .07 -.04 .05  .05 .06 .07  -.07 .05 .055"/>
+  <hfield name="hills" nrow="7" ncol="9" size="1.2 .9 .3 .1" elevation="
+    0.500 0.621 0.419 0.079 0.052 0.404 0.714 0.667 0.482
+    0.923 0.957 0.615 0.324 0.380 0.552 0.451 0.138 0.053
+    0.639 0.570 0.411 0.539 0.873 0.965 0.647 0.286 0.269
+    0.476 0.122 0.022 0.332 0.678 0.685 0.494 0.518 0.804
+    0.684 0.357 0.363 0.545 0.493 0.182 0.032 0.302 0.700
+    0.414 0.492 0.825 0.984 0.720 0.334 0.257 0.451 0.502
+    0.006 0.263 0.633 0.697 0.510 0.487 0.758 0.956 0.745"/></asset>
+  <worldbody><geom type="hfield" hfield="hills" friction=".7"/>
+  <body pos="-.8 -.5 .45"><freejoint/><geom type="sphere" size=".07" contype="2"/></body>
+  <body pos="-.3 -.4 .45"><freejoint/><geom type="capsule" size=".05 .1" euler="70 20 0" contype="2"/></body>
+  <body pos=".3 -.4 .45"><freejoint/><geom type="box" size=".1 .08 .06" euler="10 20 30" contype="2"/></body>
+  <body pos=".8 -.4 .45"><freejoint/><geom type="mesh" mesh="wedge" euler="10 20 0" contype="2"/></body></worldbody></mujoco>"#;
+
+/// Round shapes with edges on hills.
+const WHEELS: &str = r#"<mujoco><option timestep=".003"/><asset>
+  <hfield name="hills" nrow="7" ncol="9" size="1.2 .9 .3 .1" elevation="
+    0.500 0.621 0.419 0.079 0.052 0.404 0.714 0.667 0.482
+    0.923 0.957 0.615 0.324 0.380 0.552 0.451 0.138 0.053
+    0.639 0.570 0.411 0.539 0.873 0.965 0.647 0.286 0.269
+    0.476 0.122 0.022 0.332 0.678 0.685 0.494 0.518 0.804
+    0.684 0.357 0.363 0.545 0.493 0.182 0.032 0.302 0.700
+    0.414 0.492 0.825 0.984 0.720 0.334 0.257 0.451 0.502
+    0.006 0.263 0.633 0.697 0.510 0.487 0.758 0.956 0.745"/></asset>
+  <worldbody><geom type="hfield" hfield="hills" friction=".7"/>
+  <body pos="-.3 .4 .45"><freejoint/><geom type="cylinder" size=".1 .05" euler="80 20 0" contype="2"/></body>
+  <body pos=".4 .3 .45"><freejoint/><geom type="ellipsoid" size=".1 .07 .05" euler="10 20 30" contype="2"/></body></worldbody></mujoco>"#;

@@ -3,7 +3,10 @@
 //! Nodes are numbered anew here, level by level, so that the nodes of a level and the children of a node are ranges; coordinates, degrees of
 //! freedom and constraints keep their numbers.
 
+mod sensors;
 mod shapes;
+
+pub use sensors::SensorTables;
 
 use multibody::{Compliance, Freedom, JointType};
 use sap::FrictionLaw;
@@ -280,6 +283,16 @@ impl Plan {
         to.real.push(Table::new("spring_reference", springs().map(|spring| spring.reference)));
     }
 
+    /// Actuators in the order of the tables: those of servos, of drives, motors of tendons, those in constraints, in the order of these.
+    fn exported_actuators(&self) -> impl Iterator<Item = &PlanActuator> {
+        let drives = self.servos.iter().chain(&self.drives).flat_map(|drive| &drive.actuators);
+        let motors = self.constraints.tendon_motors.iter().map(|motor| &motor.actuator);
+        drives.chain(motors).chain(self.constraints.all.iter().filter_map(|constraint| match &constraint.source {
+            Source::TendonActuator(actuator) => Some(&**actuator),
+            _ => None,
+        }))
+    }
+
     fn describe_actuators(&self, to: &mut Description) {
         let ends = |of: (f64, f64)| [of.0, of.1];
         let activations = || self.activations.iter();
@@ -288,8 +301,6 @@ impl Plan {
             "activation_law",
             activations().map(|a| [a.ctrl_range.0, a.ctrl_range.1, a.gain, a.leak, a.range.0, a.range.1]),
         ));
-        // Actuators one after the other: those of servos, drives, motors of tendons; those in constraints come by their constraints.
-        let mut all: Vec<&PlanActuator> = Vec::new();
         let groups = |drives: &'_ [PlanDrive], first: usize| -> Vec<[i32; 4]> {
             let mut start = first;
             let of = |drive: &PlanDrive| {
@@ -299,23 +310,14 @@ impl Plan {
             };
             drives.iter().map(of).collect()
         };
-        let servos = groups(&self.servos, 0);
-        all.extend(self.servos.iter().flat_map(|drive| &drive.actuators));
-        let drives = groups(&self.drives, all.len());
-        all.extend(self.drives.iter().flat_map(|drive| &drive.actuators));
-        let first_motor = all.len();
-        all.extend(self.constraints.tendon_motors.iter().map(|motor| &motor.actuator));
-        let first_in_constraints = all.len();
-        let in_constraint = |constraint: &super::constraints::PlanConstraint| match &constraint.source {
-            Source::TendonActuator(actuator) => Some((**actuator).clone()),
-            _ => None,
-        };
-        let in_constraints: Vec<PlanActuator> = self.constraints.all.iter().filter_map(in_constraint).collect();
-        all.extend(&in_constraints);
+        let count = |drives: &[PlanDrive]| drives.iter().map(|drive| drive.actuators.len()).sum::<usize>();
+        let (servos, drives) = (groups(&self.servos, 0), groups(&self.drives, count(&self.servos)));
+        let first_motor = count(&self.servos) + count(&self.drives);
+        let all: Vec<&PlanActuator> = self.exported_actuators().collect();
         to.sizes.extend([
             ("ACTUATORS", all.len()),
             ("FIRST_MOTOR", first_motor),
-            ("FIRST_IN_CONSTRAINTS", first_in_constraints),
+            ("FIRST_IN_CONSTRAINTS", first_motor + self.constraints.tendon_motors.len()),
         ]);
         to.whole.push(Table::new("servo_of", servos));
         to.whole.push(Table::new("drive_of", drives));

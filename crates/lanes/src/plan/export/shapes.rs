@@ -1,18 +1,25 @@
 //! Geoms, the pairs of them that may touch, and their surfaces.
 
-use geometry::{HullTables, SolidKind, SolidView};
-use spatial::Vec3;
-
 use super::{Description, Levels, NONE, Table, columns};
 use crate::plan::contacts::Ends;
 use crate::plan::{PairKind, Plan, PlanPair};
+use geometry::{HullTables, SolidKind, SolidView};
+
+/// A height field: how many samples there are, heights row by row; half extents, base and top.
+struct Field {
+    size: [usize; 2],
+    heights: Vec<f64>,
+    extents: [f64; 4],
+}
 
 /// The geoms that take part: those that move, in the order of the plan, then those that are fixed in the world, each with its node.
 struct Solids {
     all: Vec<(i32, SolidView)>,
     /// Which hull each has.
     hulls_of: Vec<i32>,
-    hulls: Vec<(Vec3<f64>, HullTables, f64)>,
+    hulls: Vec<(HullTables, f64)>,
+    /// Height fields: of each geom that is one.
+    fields: Vec<Field>,
     /// Of each pair its first geom and its second.
     of_pairs: Vec<[usize; 2]>,
 }
@@ -49,21 +56,32 @@ impl Solids {
         let of_pairs = contacts.pairs.iter().map(&mut of_pair).collect();
         scene.extend(fixed);
         let (mut all, mut hulls_of, mut hulls, mut names) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut fields: Vec<Field> = Vec::new();
         for (place, &geom) in scene.iter().enumerate() {
             let Some(view) = contacts.narrow.solid(geom) else { continue };
             let node = contacts.geoms.get(place).map_or(NONE, |own| levels.new[own.node]);
             all.push((node, view));
+            if let Some((field, top)) = contacts.narrow.height_field(geom) {
+                let [x, y] = field.half_extents;
+                hulls_of.push(fields.len() as i32);
+                fields.push(Field {
+                    size: field.size,
+                    heights: field.heights.clone(),
+                    extents: [x, y, field.base, top],
+                });
+                continue;
+            }
             let hull = contacts.narrow.hull(geom).map_or(NONE, |(name, tables)| {
                 let known = names.iter().position(|own| *own == name).unwrap_or_else(|| {
                     names.push(name);
-                    hulls.push((view.centre, tables, view.radius));
+                    hulls.push((tables, view.radius));
                     names.len() - 1
                 });
                 known as i32
             });
             hulls_of.push(hull);
         }
-        Self { all, hulls_of, hulls, of_pairs }
+        Self { all, hulls_of, hulls, fields, of_pairs }
     }
 
     fn kind(&self, geom: usize) -> SolidKind {
@@ -74,7 +92,8 @@ impl Solids {
 /// What tables have for a shape.
 fn number(kind: SolidKind) -> i32 {
     match kind {
-        SolidKind::Plane | SolidKind::HeightField => NONE,
+        SolidKind::Plane => NONE,
+        SolidKind::HeightField => 7,
         SolidKind::Sphere => 0,
         SolidKind::Capsule => 1,
         SolidKind::Ellipsoid => 2,
@@ -89,6 +108,7 @@ impl Plan {
         let solids = Solids::new(self, levels);
         describe_solids(self, &solids, to);
         describe_hulls(&solids.hulls, to);
+        describe_fields(&solids.fields, to);
         let pairs = || self.contacts.pairs.iter();
         let (mut others, mut curved) = (0, 0);
         let mut kinds = Vec::new();
@@ -104,8 +124,6 @@ impl Plan {
             {
                 if kind != 0 && shape == SolidKind::Plane {
                     to.missing.push(format!("contact of a plane that moves (geom {geom})"));
-                } else if shape == SolidKind::HeightField {
-                    to.missing.push(format!("contact of a height field (geom {geom})"));
                 }
             }
             // Pairs without a closed form: 1, or 2 where the second geom's shape comes first.
@@ -175,14 +193,15 @@ fn describe_solids(plan: &Plan, solids: &Solids, to: &mut Description) {
 }
 
 /// Hulls, one after the other; indices are those of the tables of all.
-fn describe_hulls(hulls: &[(Vec3<f64>, HullTables, f64)], to: &mut Description) {
+fn describe_hulls(hulls: &[(HullTables, f64)], to: &mut Description) {
     let (mut of, mut vertices, mut ranges, mut neighbours) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut around, mut normals, mut face_ranges, mut corners) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut starts, mut largest) = (Vec::new(), 0);
-    for (_, hull, _) in hulls {
+    for (hull, _) in hulls {
         let (vertex, face) = (vertices.len() as i32, normals.len() as i32);
         let (neighbour, first_around, corner) = (neighbours.len() as i32, around.len() as i32, corners.len() as i32);
-        of.push([vertex, hull.vertices.len() as i32, starts.len() as i32]);
+        let faces = [face, face + hull.normals.len() as i32];
+        of.push([vertex, hull.vertices.len() as i32, starts.len() as i32, faces[0], faces[1]]);
         vertices.extend(hull.vertices.iter().map(|v| v.to_array()));
         ranges.extend(hull.vertex_ranges.iter().map(|&[a, b, c, d]| {
             [neighbour + a as i32, neighbour + b as i32, first_around + c as i32, first_around + d as i32]
@@ -206,8 +225,22 @@ fn describe_hulls(hulls: &[(Vec3<f64>, HullTables, f64)], to: &mut Description) 
         Table::new("hull_start", starts),
     ]);
     to.real.extend([
-        Table::new("hull_radius", hulls.iter().map(|(.., radius)| [*radius])),
+        Table::new("hull_radius", hulls.iter().map(|(_, radius)| [*radius])),
         Table::new("hull_vertex", vertices),
         Table::new("face_normal", normals),
     ]);
+}
+
+/// Height fields, their samples one field after the other.
+fn describe_fields(fields: &[Field], to: &mut Description) {
+    let mut first = 0;
+    let of = fields.iter().map(|field| {
+        let [rows, columns] = field.size;
+        first += rows * columns;
+        [(first - rows * columns) as i32, rows as i32, columns as i32]
+    });
+    to.whole.push(Table::new("field_of", of));
+    to.sizes.push(("FIELDS", fields.len()));
+    to.real.push(Table::new("field_size", fields.iter().map(|field| field.extents)));
+    to.real.push(Table::new("field_height", fields.iter().flat_map(|field| &field.heights).map(|height| [*height])));
 }
