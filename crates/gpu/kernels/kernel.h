@@ -43,7 +43,8 @@ FN void save(const World& W, const Here here, const Arguments& of, int w, int st
   EACH(k, ACTIVATIONS) of.act[(size_t)w * ACTIVATIONS + k] = W.act[k];
   LEAD {
     Status& to = of.status[w];
-    to.remembered = W.remembered, to.pushing = W.pushing, to.failed = W.failed;
+    // A launch of no steps tells nothing of the last one.
+    if (of.steps > 0) to.remembered = W.remembered, to.pushing = W.pushing, to.failed = W.failed;
     to.iterations += W.iterations, to.unsettled += W.unsettled, to.overflow += W.overflow, to.coarse += W.coarse, to.steps += steps;
     of.time[w] += R(DT) * steps;
   }
