@@ -31,6 +31,10 @@ fn what_is_missing_is_named() {
     assert!(message.contains("contact of a plane that moves (geom 0)"), "{message}");
     assert!(message.contains("device=\"cpu\""), "{message}");
 
+    let led = BALL.replace("<worldbody>", r#"<worldbody><body mocap="true"/><geom size=".1" surfacevel="1"/>"#);
+    let message = refusal(&led, |_| ());
+    assert!(message.contains("moved from outside") && message.contains("surfaces of geoms that move"), "{message}");
+
     let implicit = refusal(BALL, |options| options.simulation.scheme = sim::Scheme::Midpoint);
     assert!(implicit.contains("the scheme is implicit") && implicit.contains("device=\"cpu\""), "{implicit}");
 }
