@@ -10,7 +10,7 @@ use spatial::masks::positive;
 
 /// A body that is moved from outside, in a step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Carrier<T> {
+pub(super) struct Carrier<T: Real> {
     pub rot: Mat3<T>,
     pub pos: Vec3<T>,
     /// Of its origin, world axes.

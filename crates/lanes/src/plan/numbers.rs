@@ -304,7 +304,7 @@ impl<T: Real> Numbers<T> {
 }
 
 impl<T: Real> PlanFrame<T> {
-    pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> PlanFrame<U> {
+    pub fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> PlanFrame<U> {
         PlanFrame { pos: self.pos.map(&mut *f), rot: self.rot.map(f) }
     }
 }

@@ -2,7 +2,7 @@
 
 use geometry::{Attachment, Scene};
 use multibody::Model;
-use spatial::{Mat3, Pose, Vec3};
+use spatial::{Mat3, Pose, Real, Vec3};
 
 /// A body that goes along with one that is moved from outside: the place of that among these, and the pose in it.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Home {
 
 /// A frame there, or in the world.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PlanFrame<T> {
+pub(crate) struct PlanFrame<T: Real> {
     pub pos: Vec3<T>,
     pub rot: Mat3<T>,
 }
