@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sapwood._results import Parameters
-    from sapwood._sapwood import Batch
+    from sapwood._sapwood import Batch, DeviceBatch
 
 
 class _LiveParameters(ABC):
@@ -349,7 +349,7 @@ class BatchParameters(_LiveParameters):
 
     __slots__ = ("_batch",)
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Batch | DeviceBatch) -> None:
         self._batch = batch
 
     def __call__(self, world: int) -> Parameters:

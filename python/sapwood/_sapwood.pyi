@@ -2862,6 +2862,18 @@ class DeviceBatch:
     @applied_wrench.setter
     def applied_wrench(self, value: ArrayLike) -> None: ...
     @property
+    def sensordata(self) -> DeviceArray:
+        """What all sensors of every world show, (n, nsensordata), in MuJoCo's layout.
+
+        Written at the end of each launch of steps from when it is first asked for, ``step(0)`` included: sensors of
+        positions and velocities look at the present state, those of accelerations and forces at the last step of the
+        launch.
+
+        Raises:
+            NotImplementedError: When the model has sensors that the GPU does not read: they are named.
+        """
+
+    @property
     def status(self) -> DeviceArray:
         """Counts of every world since it was made or reset, (n, 8) of 32 bits.
 
@@ -2885,16 +2897,51 @@ class DeviceBatch:
     def reset(
         self,
         mask: ArrayLike | None = None,
-        keyframe: str | None = None,
+        keyframe: str | int | None = None,
         states: tuple[ArrayLike, ArrayLike] | None = None,
     ) -> None:
-        """Take worlds to the default configuration at rest, or to states of their own; their counts begin anew.
+        """Take worlds to a keyframe, to the default configuration at rest, or to states of their own.
+
+        As ``Batch.reset``: controls, activations, time and applied forces become those of the keyframe, or zero; their
+        counts begin anew.
 
         Args:
             mask: Which worlds, booleans (n,) or indices; all when None.
-            keyframe: Not on a GPU.
+            keyframe: Name or index of a keyframe.
             states: Positions and velocities of these worlds, in rows.
+
+        Raises:
+            ValueError: When there is no such keyframe.
         """
+
+    def set_parameters(self, worlds: ArrayLike | None = None, **parameters: Unpack[ParameterArrays]) -> None:
+        """Give worlds parameters of their own, as ``Batch.set_parameters``; those left out stay as they are.
+
+        Args:
+            worlds: Indices (k,), or a boolean mask (n,); None: all.
+            parameters: Arrays by name, (k, …) or without the k: those of ``sapwood.Parameters``.
+
+        Raises:
+            ValueError: When an argument has a wrong shape or value; no world has changed then.
+            NotImplementedError: When the kernels of the model do not take a value; no world has changed then.
+        """
+
+    def reset_parameters(self, worlds: ArrayLike | None = None) -> None:
+        """Give worlds the parameters of the model again.
+
+        Args:
+            worlds: Indices (k,), or a boolean mask (n,); None: all.
+        """
+
+    @property
+    def parameters(self) -> BatchParameters:
+        """Masses, frictions, gains, … of every world as live NumPy arrays, as of ``Batch.parameters``."""
+
+    def _parameter_array(self, name: str) -> NDArray[np.float64]:
+        """The live array of a parameter."""
+
+    def _parameters_of(self, world: int) -> Parameters:
+        """All parameters of a world, copies."""
 
     def pd(
         self,

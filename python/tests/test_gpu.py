@@ -74,6 +74,49 @@ def test_worlds_are_reset_by_mask(model: sw.Model) -> None:
     assert batch.status.numpy()[:, 6].tolist() == [10, 0, 0]
 
 
+def test_worlds_are_reset_to_keyframes(model: sw.Model) -> None:
+    ours, other = make(model, 3, precision="f64"), sw.Batch(model, 3)
+    for batch in (ours, other):
+        batch.step(10)
+        batch.reset(mask=[False, True, True], keyframe="high")
+    for name in ("q", "v", "ctrl", "time"):
+        np.testing.assert_allclose(getattr(ours, name).numpy(), getattr(other, name), atol=1e-9, err_msg=name)
+
+
+def test_worlds_have_parameters_of_their_own(model: sw.Model) -> None:
+    ours, other = make(model, 3, precision="f64"), sw.Batch(model, 3)
+    for batch in (ours, other):
+        batch.parameters.masses[1] *= 1.5
+        batch.set_parameters(worlds=[2], gravity=[0, 0, -3], frictions=np.full(model.ngeom, 0.2))
+        batch.v = np.full((3, model.nv), 0.3)
+        batch.step(60)
+    np.testing.assert_allclose(ours.q.numpy(), other.q, atol=1e-9)
+    assert np.abs(ours.q.numpy()[1:] - ours.q.numpy()[0]).max() > 1e-3
+    assert ours.parameters(2).gravity.tolist() == [0, 0, -3]
+    ours.parameters.reset()
+    np.testing.assert_array_equal(ours.parameters.masses[1], ours.parameters.masses[0])
+    with pytest.raises(IndexError):
+        ours.parameters(3)
+
+
+def test_sensors_show_what_they_show_on_the_processor(model: sw.Model) -> None:
+    sensed = sw.load(
+        WALKER.replace('size="0.1"/>', 'size="0.1"/><site name="imu" pos="0 0 0.2"/>', 1)
+        .replace(
+            "<keyframe>",
+            '<sensor><gyro site="imu"/><accelerometer site="imu"/><framequat objtype="site" objname="imu"/>'
+            '<jointpos joint="hip1"/><actuatorfrc actuator="1"/></sensor><keyframe>',
+        )
+        .replace('<motor joint="knee1"', '<motor name="1" joint="knee1"')
+    )
+    ours, other = make(sensed, 2, precision="f64"), sw.Batch(sensed, 2)
+    assert ours.sensordata.shape == (2, sensed.nsensordata)
+    for batch in (ours, other):
+        batch.ctrl = np.full((2, 4), 0.3)
+        batch.step(30)
+    np.testing.assert_allclose(ours.sensordata.numpy(), other.sensordata, atol=1e-6)
+
+
 def test_pd_control_holds(model: sw.Model) -> None:
     ours, other = make(model, 2, precision="f64"), sw.Batch(model, 2)
     target = np.array(other.q)
@@ -98,7 +141,8 @@ def test_what_is_not_there_says_so(model: sw.Model) -> None:
         (lambda: setattr(batch, "q", np.zeros((2, 2))), ValueError, "expected"),
         (lambda: attrgetter("contacts")(batch), AttributeError, 'device="cpu"'),
         (lambda: batch.step(-1), ValueError, "expected 0 or more"),
-        (lambda: batch.reset(keyframe="home"), NotImplementedError, "states"),
+        (lambda: batch.reset(keyframe="home"), ValueError, "home"),
+        (lambda: batch.set_parameters(geom_sizes=np.ones((model.ngeom, 3))), NotImplementedError, "geom_sizes"),
     ]
     for call, error, words in cases:
         with pytest.raises(error, match=words):

@@ -40,7 +40,47 @@ pub(crate) struct Hull {
     pub largest_face: usize,
 }
 
+/// The tables of a hull that queries walk over, for those who make such queries elsewhere. Ranges are pairs of first and end.
+#[derive(Clone, Debug, Default)]
+pub struct HullTables {
+    /// In the shape's frame, m.
+    pub vertices: Vec<Vec3<f64>>,
+    /// Of each vertex its neighbours, and the faces around it.
+    pub vertex_ranges: Vec<[u32; 4]>,
+    /// Vertices that share an edge, vertex after vertex.
+    pub neighbours: Vec<u32>,
+    /// The faces around vertices, vertex after vertex.
+    pub faces: Vec<u32>,
+    /// Outward unit normals of faces.
+    pub normals: Vec<Vec3<f64>>,
+    /// Of each face its corners.
+    pub face_ranges: Vec<[u32; 2]>,
+    /// The corners of faces, counter-clockwise from outside, face after face.
+    pub corners: Vec<u32>,
+    /// The vertex farthest along the middle of each square of directions; none of a hull of few vertices.
+    pub starts: Vec<u32>,
+}
+
 impl Hull {
+    /// Its tables.
+    pub fn tables(&self) -> HullTables {
+        let range = |of: &[u32], i: usize| [of[i], of[i + 1]];
+        let of_vertex = |i| {
+            let ([a, b], [c, d]) = (range(&self.vertex_start, i), range(&self.faces_start, i));
+            [a, b, c, d]
+        };
+        HullTables {
+            vertex_ranges: (0..self.vertices.len()).map(of_vertex).collect(),
+            face_ranges: (0..self.normals.len()).map(|face| range(&self.face_start, face)).collect(),
+            vertices: self.vertices.clone(),
+            neighbours: self.neighbours.clone(),
+            faces: self.faces.clone(),
+            normals: self.normals.clone(),
+            corners: self.corners.clone(),
+            starts: self.starts.clone(),
+        }
+    }
+
     /// The hull with these vertices and triangles, of which there are some.
     pub fn new(vertices: &[Vec3<f64>], triangles: &[[u32; 3]]) -> Self {
         let vertices = vertices.to_vec();

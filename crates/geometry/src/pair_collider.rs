@@ -1,15 +1,52 @@
 //! The contact points of one pair of geoms after another.
 
-use spatial::Vec3;
+use spatial::{Mat3, Vec3};
 
 use crate::collider::collide_items;
 use crate::contact::Contact;
+use crate::hull::HullTables;
 use crate::movement::{Attachment, Movement};
 use crate::narrow::{Convex, Points, Sink, max_points};
 use crate::near::{Item, PlacedItem};
 use crate::pairs::{Filter, GeomPair};
 use crate::scene::Scene;
+use crate::shape::HeightField;
 use crate::solid::Solid;
+
+/// What a geom is to contacts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum SolidKind {
+    Plane,
+    HeightField,
+    Sphere,
+    Capsule,
+    Ellipsoid,
+    Cylinder,
+    Box,
+    Hull,
+}
+
+/// A geom as contacts see it, for those who find them elsewhere. Kinds are in the order in which narrow phases take shapes.
+#[derive(Clone, Copy, Debug)]
+pub struct SolidView {
+    /// What it is.
+    pub kind: SolidKind,
+    /// Radius, then half the length along z; or the radii of an ellipsoid, half the edges of a box.
+    pub size: Vec3<f64>,
+    /// Where it is in its frame.
+    pub rot: Mat3<f64>,
+    /// m
+    pub pos: Vec3<f64>,
+    /// Centre and half extents of a box along the geom's axes, in its own frame.
+    pub centre: Vec3<f64>,
+    /// m
+    pub half_extents: Vec3<f64>,
+    /// Of a ball about the centre.
+    pub radius: f64,
+    /// How deep it is pressed in where it rests, m.
+    pub rest_depth: f64,
+}
 
 /// Finds the contact points of single pairs of geoms, the same as a [`Collider`](crate::Collider) finds of the whole scene: for callers
 /// that look for near pairs themselves, in many worlds at once for instance.
@@ -61,6 +98,47 @@ impl PairCollider {
     pub fn bounding_box(&self, geom: usize) -> Option<(Vec3<f64>, Vec3<f64>)> {
         let solid = &self.items[geom].as_ref()?.solid;
         Some((solid.centre(), solid.half_extents()?))
+    }
+
+    /// A geom as it is here; none of those that cannot touch.
+    pub fn solid(&self, geom: usize) -> Option<SolidView> {
+        let item = self.items[geom].as_ref()?;
+        let (kind, size) = match item.solid {
+            Solid::Plane => (SolidKind::Plane, Vec3::ZERO),
+            Solid::HeightField(_) => (SolidKind::HeightField, Vec3::ZERO),
+            Solid::Sphere { radius } => (SolidKind::Sphere, Vec3::new(radius, 0.0, 0.0)),
+            Solid::Capsule { radius, half_length } => (SolidKind::Capsule, Vec3::new(radius, half_length, 0.0)),
+            Solid::Ellipsoid { radii } => (SolidKind::Ellipsoid, radii),
+            Solid::Cylinder { radius, half_length } => (SolidKind::Cylinder, Vec3::new(radius, half_length, 0.0)),
+            Solid::Box { half } => (SolidKind::Box, half),
+            Solid::Hull(_) => (SolidKind::Hull, Vec3::ZERO),
+        };
+        Some(SolidView {
+            kind,
+            size,
+            rot: item.local.rot,
+            pos: item.local.pos,
+            centre: item.solid.centre(),
+            half_extents: item.solid.half_extents().unwrap_or(Vec3::ZERO),
+            radius: item.solid.bounding_radius(),
+            rest_depth: item.rest_depth,
+        })
+    }
+
+    /// The height field of a geom that is one, and its highest sample, or its bottom where that is higher.
+    pub fn height_field(&self, geom: usize) -> Option<(&HeightField, f64)> {
+        match &self.items[geom].as_ref()?.solid {
+            Solid::HeightField(ground) => Some((&**ground, ground.top)),
+            _ => None,
+        }
+    }
+
+    /// The hull of a geom that is one, and a number that geoms of the same hull have in common.
+    pub fn hull(&self, geom: usize) -> Option<(usize, HullTables)> {
+        match &self.items[geom].as_ref()?.solid {
+            Solid::Hull(hull) => Some((std::sync::Arc::as_ptr(hull).addr(), hull.tables())),
+            _ => None,
+        }
     }
 
     /// Replaces `out` by the contact points of a pair whose gap the two geoms' sweeps can close. `frames` are those that carry the geoms,

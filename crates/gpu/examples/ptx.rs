@@ -10,7 +10,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [path, architecture] = &arguments[..] else { return Err("MODEL.xml ARCHITECTURE".into()) };
     let loaded = formats::load(Path::new(path), &formats::LoadOptions::default())?;
     let plan = sim::plan(&loaded.model, &loaded.scene, &sim::Options::default(), None).map_err(|reason| reason.0)?;
-    let source = Source::new(&plan, Precision::F32, None)?;
+    let sensors = plan.sensors(&loaded.model, &loaded.scene);
+    let source = Source::new(&plan, &sensors, Precision::F32, None)?;
     let ptx = Nvrtc::get()?.compile(&source.text, architecture.parse()?)?;
     let end = ptx.iter().position(|byte| *byte == 0).unwrap_or(ptx.len());
     std::io::stdout().write_all(&ptx[..end])?;

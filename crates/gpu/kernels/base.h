@@ -7,6 +7,8 @@
 // A phase is a function of its own, once in the code: what several worlds run at different times must fit into the cache of instructions. It
 // finds its world in shared memory by itself, since a reference would be an address of any memory.
 #define PHASE __device__ __noinline__
+// So is what is called from many places.
+#define CALLED PHASE
 #define WORLD World& W = *(World*)(shared_memory + here.at)
 extern __shared__ char shared_memory[];
 #define CONSTANT __constant__
@@ -21,6 +23,7 @@ extern __shared__ char shared_memory[];
 #define LANES 1
 #define FN static inline
 #define PHASE static
+#define CALLED static
 #define WORLD World& W = *here.world
 struct World;
 #define CONSTANT static const
@@ -77,6 +80,8 @@ FN real recip(real x) { return 1.0 / x; }
 FN void sin_cos(real x, real& s, real& c) { s = sin(x); c = cos(x); }
 FN real atan2_(real y, real x) { return atan2(y, x); }
 FN real power_(real x, real p) { return pow(x, p); }
+FN real with_sign(real x, real of) { return copysign(x, of); }
+FN real rounded(real x) { return rint(x); }
 FN bool is_number(real x) { return x - x == 0; }
 #else
 FN real sqrt_(real x) { return sqrtf(x); }
@@ -87,6 +92,8 @@ FN real recip(real x) { return 1.0f / x; }
 #endif
 FN real atan2_(real y, real x) { return atan2f(y, x); }
 FN real power_(real x, real p) { return powf(x, p); }
+FN real with_sign(real x, real of) { return copysignf(x, of); }
+FN real rounded(real x) { return rintf(x); }
 FN bool is_number(real x) { return x - x == 0; }
 // Without the slow path for arguments that no joint has: quarter turns off in two parts, then polynomials.
 FN void sin_cos(real x, real& s, real& c) {
@@ -157,6 +164,15 @@ FN V3 operator*(real s, V3 a) { return V3{s * a.x, s * a.y, s * a.z}; }
 FN real dot(V3 a, V3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 FN V3 cross(V3 a, V3 b) { return V3{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
 FN real norm(V3 a) { return sqrt_(dot(a, a)); }
+FN V3 absolute(V3 a) { return V3{abs_(a.x), abs_(a.y), abs_(a.z)}; }
+FN real largest(V3 a) { return max_(a.x, max_(a.y, a.z)); }
+// Whether there is a direction; `v` has length 1 then.
+FN bool normalise(V3& v) {
+  real length = norm(v);
+  if (!(length > 0) || !is_number(length)) return false;
+  v = recip(length) * v;
+  return true;
+}
 
 // A twist or wrench: angular part first, about the origin of the tree, in world axes.
 struct Spatial { V3 ang, lin; };
@@ -210,10 +226,17 @@ FN void to_matrix(Quat q, real* m) {
   put3(m + 3, v3(xy - wz, 1 - xx - zz, yz + wx));
   put3(m + 6, v3(xz + wy, yz - wx, 1 - xx - yy));
 }
-// (t1, t2, n) by columns, of a unit normal (Duff et al., Building an Orthonormal Basis, Revisited).
-FN void frame_of(V3 n, real* m) {
+// Two unit vectors that complete a unit normal to a right-handed frame (Duff et al., Building an Orthonormal Basis, Revisited).
+FN void tangents(V3 n, V3& t1, V3& t2) {
   real sign = n.z < 0 ? R(-1) : R(1), a = -recip(sign + n.z), b = n.x * n.y * a;
-  put3(m, v3(1 + sign * n.x * n.x * a, sign * b, -sign * n.x));
-  put3(m + 3, v3(b, sign + n.y * n.y * a, -n.y));
+  t1 = v3(1 + sign * n.x * n.x * a, sign * b, -sign * n.x);
+  t2 = v3(b, sign + n.y * n.y * a, -n.y);
+}
+// (t1, t2, n) by columns.
+FN void frame_of(V3 n, real* m) {
+  V3 t1, t2;
+  tangents(n, t1, t2);
+  put3(m, t1);
+  put3(m + 3, t2);
   put3(m + 6, n);
 }

@@ -23,6 +23,22 @@ FN V3 relative(const World& W, const Here here, const Candidate& c, bool is_foun
   }
   return velocity;
 }
+#if SPINS
+// The angular velocity of the second body of a contact relative to the first, and the axes of rows of rolling and torsional friction.
+FN V3 relative_turn(const World& W, const Here here, const Candidate& c, bool is_found) {
+  V3 turn = v3(0, 0, 0);
+  ONCE for (int end = 0; end < 2; end++) {
+    const int node = end_of(here, c, end);
+    if (node >= 0) turn = turn + (end ? R(1) : R(-1)) * motion_of(W, node, is_found).ang;
+  }
+  return turn;
+}
+#endif
+FN V3 spin_axis(const Candidate& c, int row) {
+  real frame[9];
+  frame_of(get3(c.normal), frame);
+  return !ROLLS || row == 2 ? get3(frame + 6) : row == 0 ? get3(frame) : get3(frame + 3);
+}
 // The rate of a row of joints.
 FN real row_velocity(const World& W, const Here here, const Candidate& c, bool is_found) {
   real sum = 0;

@@ -1,23 +1,14 @@
 // Contact points that the step can reach. Positions are where bodies are pushed: midway between two that move; normals point from the first
 // geom to the second. Pairs that are near are found first; then each of their slots looks for its own point.
 
-// Axes with a smaller sine squared between them may touch along a line.
-#define NEARLY_PARALLEL R(0.0025)
-// A point between two ends counts when it is nearer than both by this share of the radii; an overlap shorter than this share is one point.
-#define NEARER R(1e-9)
-#define SHORT R(0.1)
-// Round bodies that approach by more than this share of the smaller one's radius in a step may pass each other: such steps are counted.
-#define FAR R(0.5)
-
 // A pair has no more slots than this.
 #define SLOTS_A_PAIR 4
 
-// Scratch of the phase: geoms in the world (place, axes, reach, how the centre moves in free motion, what forces change of that, how far points
-// may be from where that leads), and pairs that are near.
-#define GEOM(g) (W.scratch + 20 * (g))
-#define HITS ((int*)(W.scratch + 20 * GEOMS))
-
-struct Point { V3 position, normal; real distance; };
+// Scratch of the phase: geoms that move, in the world (place, axes, reach, how the centre moves in free motion, what forces change of that, how far
+// points may be from where that leads, centre), and pairs that are near: those in closed form from the front, others from the back.
+#define GEOM(g) (W.scratch + 23 * (g))
+#define CENTRE(g) get3(GEOM(g) + 20)
+#define HITS ((int*)(W.scratch + 23 * GEOMS))
 
 FN void place_geoms(World& W, const Here here) {
   EACH(g, GEOMS) {
@@ -26,8 +17,9 @@ FN void place_geoms(World& W, const Here here) {
     put3(to, get3(W.origin[node_tree(node)]) + get3(W.pos[node]) + turn(W.rot[node], AT3(geom_pos, g)));
     for (int k = 0; k < 3; k++)
       put3(to + 3 + 3 * k, turn(W.rot[node], v3(geom_rot(3 * k, g), geom_rot(3 * k + 1, g), geom_rot(3 * k + 2, g))));
+    put3(to + 20, get3(to) + (HULLS ? turn(to + 3, AT3(geom_centre, g)) : v3(0, 0, 0)));
     Spatial now = get6(W.twist[node]), change = get6(W.change[node]);
-    V3 arm = get3(to) - get3(W.origin[node_tree(node)]);
+    V3 arm = get3(to + 20) - get3(W.origin[node_tree(node)]);
     put3(to + 16, R(DT) * velocity_at(change, arm));
     put3(to + 13, R(DT) * velocity_at(now, arm) + get3(to + 16));
     to[19] = norm(get3(to + 16)) + (norm(now.ang) + norm(change.ang)) * R(DT) * geom_radius(g);
@@ -40,14 +32,14 @@ FN void place_geoms(World& W, const Here here) {
 // each may be stopped. Points that meet lie within the smaller of the balls.
 FN real limit_of(const World& W, const Here here, int pair) {
   const int a = pair_kind(1, pair), b = pair_kind(2, pair);
-  if (pair_kind(0, pair) == 0) return GEOM(b)[12] - geom_radius(b) + pair_margin(pair);
+  if (pair_kind(0, pair) != 1) return GEOM(b)[12] - geom_radius(b) + pair_margin(pair);
   const real stray = GEOM(a)[19] + GEOM(b)[19], apart = norm(get3(GEOM(a) + 13) - get3(GEOM(b) + 13)) + stray;
   const int tree = node_tree(geom_kind(0, a));
   if (tree != node_tree(geom_kind(0, b))) return apart + pair_margin(pair);
   const bool is_first = geom_radius(a) <= geom_radius(b);
   const int small = is_first ? a : b, own = geom_kind(0, small), other = geom_kind(0, is_first ? b : a);
   Spatial now = get6(W.twist[other]), change = get6(W.change[other]);
-  V3 arm = get3(GEOM(small)) - get3(W.origin[tree]), other_change = R(DT) * velocity_at(change, arm);
+  V3 arm = CENTRE(small) - get3(W.origin[tree]), other_change = R(DT) * velocity_at(change, arm);
   V3 shift = get3(GEOM(small) + 13) - (R(DT) * velocity_at(now, arm) + other_change);
   real spin = norm(get6(W.twist[own]).ang - now.ang) + norm(get6(W.change[own]).ang) + norm(change.ang);
   real relative = norm(shift) + norm(get3(GEOM(small) + 16)) + norm(other_change) + spin * (R(DT) * geom_radius(small));
@@ -58,8 +50,18 @@ FN real limit_of(const World& W, const Here here, int pair) {
 FN bool is_near(const World& W, const Here here, int pair) {
   const int a = pair_kind(1, pair), b = pair_kind(2, pair);
   const real most = GEOM(b)[12] + pair_margin(pair);
-  if (pair_kind(0, pair) == 0) return dot(AT3(pair_plane, pair), get3(GEOM(b))) - pair_plane(3, pair) < most;
-  V3 apart = get3(GEOM(b)) - get3(GEOM(a));
+  if (pair_kind(0, pair) == 0) return dot(AT3(pair_plane, pair), CENTRE(b)) - pair_plane(3, pair) < most;
+#if OTHERS
+  if (pair_kind(0, pair) == 2) {
+    // The box around what is fixed.
+    real rot[9];
+    for (int k = 0; k < 9; k++) rot[k] = geom_rot(k, a);
+    V3 beyond = absolute(turn_back(rot, CENTRE(b) - AT3(geom_pos, a)) - AT3(geom_centre, a)) - AT3(geom_half, a);
+    beyond = v3(max_(beyond.x, 0), max_(beyond.y, 0), max_(beyond.z, 0));
+    return dot(beyond, beyond) <= most * most;
+  }
+#endif
+  V3 apart = CENTRE(b) - CENTRE(a);
   return dot(apart, apart) <= (most + GEOM(a)[12]) * (most + GEOM(a)[12]);
 }
 
@@ -104,60 +106,88 @@ FN Point on_plane(const World& W, const Here here, int pair, int ordinal) {
   return Point{point - (R(0.5) * pair_margin(pair)) * n, n, dot(n, point) - pair_plane(3, pair)};
 }
 
-// Two balls.
-FN Point of_balls(V3 p, real r, V3 q, real s, V3 way) {
-  V3 d = q - p;
-  real length = norm(d), distance = length - r - s;
-  V3 normal = length > R(1e-12) ? recip(length) * d : way;
-  return Point{p + (r + R(0.5) * distance) * normal, normal, distance};
+FN Round round_geom(const World& W, const Here here, int g) {
+  return Round{get3(GEOM(g)), get3(GEOM(g) + 9), geom_size(0, g), geom_size(1, g)};
 }
 
-// The contact of this ordinal of two spheres or capsules; those of nearly parallel capsules are the ends of their overlap. False if there is
-// none.
-FN bool between(const World& W, const Here here, int pair, int ordinal, real limit, Point& found) {
-  const int a = pair_kind(1, pair), b = pair_kind(2, pair);
-  const real *at = GEOM(a), *bt = GEOM(b);
-  real r = geom_size(0, a), h = geom_size(1, a), s = geom_size(0, b), k = geom_size(1, b);
-  V3 p = get3(at), q = get3(bt), u = get3(at + 9), v = get3(bt + 9), d = q - p;
-  real du = dot(d, u), dv = dot(d, v), uv = dot(u, v);
-  if (h == 0) du = uv = 0;
-  if (k == 0) dv = uv = 0;
-  V3 across = cross(u, v);
-  real sine2 = h > 0 && k > 0 ? dot(across, across) : R(1);
-  if (ordinal > 0 && !(sine2 < NEARLY_PARALLEL)) return false;
-  real along_a = clamp_(sine2 > R(1e-12) ? (du - uv * dv) * recip(sine2) : du, -h, h);
-  real along_b = clamp_(uv * along_a - dv, -k, k);
-  along_a = clamp_(uv * along_b + du, -h, h);
-  V3 on_a = p + along_a * u, on_b = q + along_b * v, gap = on_b - on_a;
-  real gap2 = dot(gap, gap), most = r + s + limit;
-  if (gap2 > most * most) return false;
-  V3 way = sine2 > R(1e-12) && h > 0 && k > 0 ? recip(sqrt_(sine2)) * across : v3(0, 0, 1);
-  int left = ordinal;
-  real nearest_end = INFINITE;
-  if (sine2 < NEARLY_PARALLEL) {
-    real reach = abs_(k * uv), low = uv > 0 ? -k : k;
-    if (min_(du + reach, h) - max_(du - reach, -h) > SHORT * min_(r, s))
-#pragma unroll 1
-      for (int end = 0; end < 2; end++) {
-        // Each end of the overlap is an end of one axis and its foot on the other.
-        real own = end ? h : -h, other = end ? -low : low, foot = du + uv * other;
-        bool is_within = abs_(foot) < h;
-        V3 x = p + (is_within ? foot : own) * u, y = q + (is_within ? other : clamp_(uv * own - dv, -k, k)) * v;
-        nearest_end = min_(nearest_end, norm(y - x));
-        Point point = of_balls(x, r, y, s, way);
-        if (point.distance <= limit) {
-          if (left == 0) {
-            found = point;
-            return true;
-          }
-          left--;
-        }
-      }
+// Adds the points that lanes have found to the candidates; where the one of this lane is.
+FN int add_candidate(World& W, const Here here, bool is_there, int pair, int slot, const Point& point, int& near, int& lost) {
+  unsigned yes = votes(here, is_there);
+  const int place = near + place_of(here, yes);
+  near += count_bits(yes);
+  if (is_there && place >= CONTACTS) lost++;
+  if (is_there && place < CONTACTS) {
+    Candidate& to = W.candidates[place];
+    to.id = slot;
+    put3(to.position, point.position);
+    put3(to.normal, point.normal);
+    to.extra[0] = point.distance - pair_margin(pair);
   }
-  if (left > 0 || !(sqrt_(gap2) < nearest_end - NEARER * (r + s))) return false;
-  found = of_balls(on_a, r, on_b, s, way);
-  return found.distance <= limit;
+  return place;
 }
+
+#if OTHERS
+FN Body body_of(const World& W, const Here here, int g) {
+  Body body{geom_kind(1, g), geom_kind(2, g), AT3(geom_size, g), AT3(geom_half, g), AT3(geom_centre, g)};
+  const int node = geom_kind(0, g);
+  body.ball = geom_radius(g), body.rest_depth = geom_rest_depth(g);
+  if (node < 0) {
+    for (int k = 0; k < 9; k++) body.at.rot[k] = geom_rot(k, g);
+    body.at.pos = AT3(geom_pos, g);
+    body.centre = place_in(body.at, body.centre_within);
+    body.translation = body.rotation = body.change = v3(0, 0, 0);
+    return body;
+  }
+  const real* of = GEOM(g);
+  for (int k = 0; k < 9; k++) body.at.rot[k] = of[3 + k];
+  body.at.pos = get3(of), body.centre = get3(of + 20), body.change = get3(of + 16);
+  body.translation = get3(of + 13) - body.change, body.rotation = R(DT) * get6(W.twist[node]).ang;
+  return body;
+}
+
+// The contact points of a pair, midway between the surfaces where both move, else where the body is pushed; normals from the first geom to the
+// second.
+CALLED void find_points(const Here here, int pair, Points& found) {
+  WORLD;
+  const int kind = pair_kind(0, pair), side = pair_kind(3, pair);
+  const real limit = limit_of(W, here, pair), margin = pair_margin(pair);
+  const Body second = body_of(W, here, pair_kind(2, pair));
+  found.count = 0;
+  if (kind == 0) {
+    collide_plane(here, AT3(pair_plane, pair), pair_plane(3, pair), second, limit, found);
+  } else {
+    const Body first = body_of(W, here, pair_kind(1, pair));
+    // Shapes in the order of their kinds.
+    const Body &a = side == 2 ? second : first, &b = side == 2 ? first : second;
+    collide_bodies(here, a, a.at, b, b.at, limit, found);
+    if (found.count > 0 && a.shape != FIELD) separate(here, a, b, limit, margin, found);
+    if (side == 2)
+      ONCE for (int k = 0; k < found.count; k++) found.of[k].normal = -found.of[k].normal;
+  }
+  if (kind != 1)
+    ONCE for (int k = 0; k < found.count; k++) {
+      Point& p = found.of[k];
+      p.position = p.position + (R(0.5) * (p.distance - margin)) * p.normal;
+    }
+}
+
+// Adds the contact points of pairs that are not in closed form: a lane finds those of a pair.
+PHASE void collide_others(const Here here, int pairs, int& near, int& lost) {
+  WORLD;
+  ONCE for (int base = 0; any_in_group(here, base < pairs); base += LANES) {
+    const int e = base + here.lane, pair = e < pairs ? HITS[HIT_ROOM - 1 - e] : 0;
+    Points found;
+    found.count = 0;
+    if (e < pairs) find_points(here, pair, found);
+    ONCE for (int k = 0; any_in_group(here, k < found.count); k++) {
+      const bool is_there = k < found.count && k < pair_slots(1, pair);
+      add_candidate(W, here, is_there, pair, pair_slots(0, pair) + k, is_there ? found.of[k] : Point{}, near, lost);
+    }
+    // The processor leaves a step with more points than slots to another.
+    if (found.count > pair_slots(1, pair)) lost++;
+  }
+}
+#endif
 
 // Adds the contact points that the step can reach to the candidates, in the order of the slots.
 PHASE void collide(const Here here) {
@@ -165,16 +195,22 @@ PHASE void collide(const Here here) {
   W.near = 0;
 #if SLOTS
   place_geoms(W, here);
-  int hits = 0, near = 0;
+  int hits = 0, others = 0, near = 0, lost = 0;
   ONCE for (int base = 0; base < PAIRS; base += LANES) {
     const int k = base + here.lane;
     bool hit = k < PAIRS && is_near(W, here, k);
-    unsigned yes = votes(here, hit);
-    if (hit) HITS[hits + place_of(here, yes)] = k;
-    hits += count_bits(yes);
+    const bool is_other = OTHERS && hit && pair_kind(3, k);
+    unsigned yes = votes(here, hit && !is_other), of_others = votes(here, is_other);
+    const int more = count_bits(yes), other_more = count_bits(of_others);
+    if (hits + others + more + other_more > HIT_ROOM) {
+      lost += hit;
+      continue;
+    }
+    if (is_other) HITS[HIT_ROOM - 1 - others - place_of(here, of_others)] = k;
+    else if (hit) HITS[hits + place_of(here, yes)] = k;
+    hits += more, others += other_more;
   }
   SYNC;
-  int lost = 0;
   bool is_far = false;
   ONCE for (int base = 0; any_in_group(here, base < SLOTS_A_PAIR * hits); base += LANES) {
     const int e = base + here.lane, ordinal = e % SLOTS_A_PAIR;
@@ -186,18 +222,10 @@ PHASE void collide(const Here here) {
       point = on_plane(W, here, pair, ordinal);
       is_there = point.distance <= limit;
     } else if (is_there) {
-      is_there = between(W, here, pair, ordinal, limit, point);
+      is_there = between(round_geom(W, here, pair_kind(1, pair)), round_geom(W, here, pair_kind(2, pair)), ordinal, limit, point);
     }
-    unsigned yes = votes(here, is_there);
-    const int place = near + place_of(here, yes);
-    near += count_bits(yes);
-    if (is_there && place >= CONTACTS) lost++;
+    const int place = add_candidate(W, here, is_there, pair, k, point, near, lost);
     if (is_there && place < CONTACTS) {
-      Candidate& to = W.candidates[place];
-      to.id = k;
-      put3(to.position, point.position);
-      put3(to.normal, point.normal);
-      to.extra[0] = point.distance - pair_margin(pair);
       if (pair_kind(0, pair)) {
         const int i = slot_of(2, k), j = slot_of(3, k), a = pair_kind(1, pair), b = pair_kind(2, pair);
         V3 own = velocity_at(get6(W.twist[i]), point.position - get3(W.origin[node_tree(i)]));
@@ -206,6 +234,9 @@ PHASE void collide(const Here here) {
       }
     }
   }
+#if OTHERS
+  collide_others(here, others, near, lost);
+#endif
   lost = (int)sum_of(here, lost);
   is_far = any_of(here, is_far);
   LEAD {

@@ -10,6 +10,7 @@ struct Arguments {
   const real* own;      // numbers of worlds, OWN_SIZE to a set; the model's are the first
   const int* own_of;    // which set a world has; null: all have the model's
   real* time;
+  real* sensors;        // what sensors show; null: nobody has asked
   int worlds, steps;
 };
 
@@ -24,10 +25,14 @@ FN void load(World& W, const Here here, const Arguments& of, int w) {
     W.applied_force = of.force ? of.force + (size_t)w * NV : 0;
     W.applied_wrench = of.wrench ? of.wrench + (size_t)w * BODIES * 6 : 0;
     W.met = of.met + (size_t)w * ROWS;
+#if SENSORS
+    W.sensors = of.sensors + (size_t)w * SENSOR_NUMBERS;
+    W.senses = 0;
+#endif
     W.q_start = of.q + (size_t)w * NQ;
     W.remembered = of.status[w].remembered;
     W.is_placed = W.iterations = W.unsettled = W.overflow = W.coarse = W.failed = W.pushing = 0;
-    W.near = W.count = W.blocks = W.threes = 0;
+    W.near = W.count = W.blocks = W.threes = W.first_spin = 0;
   }
   SYNC;
 }
@@ -38,11 +43,32 @@ FN void save(const World& W, const Here here, const Arguments& of, int w, int st
   EACH(k, ACTIVATIONS) of.act[(size_t)w * ACTIVATIONS + k] = W.act[k];
   LEAD {
     Status& to = of.status[w];
-    to.remembered = W.remembered, to.pushing = W.pushing, to.failed = W.failed;
+    // A launch of no steps tells nothing of the last one.
+    if (of.steps > 0) to.remembered = W.remembered, to.pushing = W.pushing, to.failed = W.failed;
     to.iterations += W.iterations, to.unsettled += W.unsettled, to.overflow += W.overflow, to.coarse += W.coarse, to.steps += steps;
     of.time[w] += R(DT) * steps;
   }
 }
+
+#if SENSORS
+FN void begin_sensing(World& W, const Here here, const Arguments& of, int step) {
+  LEAD W.senses = of.sensors && step == of.steps - 1;
+  SYNC;
+}
+// What sensors show after so many steps. Where the last one failed, or there was none, there are neither accelerations nor forces.
+FN void sense_end(World& W, const Here here, const Arguments& of, int w, int made) {
+  if (!of.sensors) return;
+  const bool has_stepped = made > 0 && !W.failed;
+  LEAD {
+    W.has_stepped = has_stepped;
+    if (!has_stepped) W.near = 0;
+  }
+  if (!has_stepped) EACH(k, NV) W.v_start[k] = W.v[k];
+  SYNC;
+  if (!W.is_placed) place(here);
+  sense(here, of.time[w] + R(DT) * made);
+}
+#endif
 
 FN const real* own_of(const Arguments& of, int w) { return of.own_of ? of.own + (size_t)of.own_of[w] * OWN_SIZE : of.own; }
 
@@ -59,6 +85,9 @@ extern "C" __global__ void __launch_bounds__(WORLDS_A_BLOCK* LANES, LEAST_BLOCKS
     const bool goes = is_there && !W.failed;
     __syncthreads();
     here.mask = __ballot_sync(~0u, goes);
+#if SENSORS
+    if (goes) begin_sensing(W, here, of, k);
+#endif
     if (goes) begin_step(here);
     __syncthreads();
     if (goes) find_velocities(here);
@@ -66,6 +95,9 @@ extern "C" __global__ void __launch_bounds__(WORLDS_A_BLOCK* LANES, LEAST_BLOCKS
     if (goes) end_step(here), made += !W.failed;
   }
   __syncthreads();
+#if SENSORS
+  if (is_there) sense_end(W, alone(here), of, w, made);
+#endif
   if (is_there) save(W, alone(here), of, w, made);
 }
 extern "C" __global__ void world_size(int* to) { *to = sizeof(World); }
@@ -78,11 +110,17 @@ extern "C" void steps(const Arguments* of) {
     load(W, here, *of, w);
     int made = 0;
     ONCE for (int k = 0; k < of->steps && !W.failed; k++) {
+#if SENSORS
+      begin_sensing(W, here, *of, k);
+#endif
       begin_step(here);
       find_velocities(here);
       end_step(here);
       made += !W.failed;
     }
+#if SENSORS
+    sense_end(W, here, *of, w, made);
+#endif
     save(W, here, *of, w, made);
   }
 }

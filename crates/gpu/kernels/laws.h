@@ -111,9 +111,15 @@ FN void regularise_contact(World& W, const Here here, Candidate& c) {
   V3 p = get3(c.position), n = get3(c.normal);
   real gap = c.extra[0], w = 0, slack = 0, leverage = 0, closing = 0;
   int tree = 0;
+#if SPINS
+  c.spin_w = 0;
+#endif
   ONCE for (int end = 0; end < 2; end++) {
     const int node = slot_of(2 + end, slot);
     if (node < 0) continue;
+#if SPINS
+    c.spin_w += mobility_lin(2, node);
+#endif
     tree = node_tree(node);
     V3 at = p - get3(W.origin[tree]), arm = at - get3(W.pos[node]);
     // A body is moved at its own surface.
@@ -139,6 +145,10 @@ FN void regularise_contact(World& W, const Here here, Candidate& c) {
   set_law(c, law, w);
   c.extra[1] = stiff * R(SIGMA);
   c.extra[3] = 0;
+#if SPINS
+  // What cannot turn resists no spin.
+  if (slot_of(4, slot) >= 0 && c.spin_w > 0) c.flags |= HAS_SPIN;
+#endif
 }
 
 // Lets every tree have the greatest of the numbers of all trees in its island, of mobilities the least; trees are joined by what the step can reach.
@@ -184,10 +194,16 @@ FN void recall(World& W, Candidate& c) {
   const Met* met = W.met;
   c.flags &= ~REMEMBERED;
   c.impulse = c.free_velocity[0] = c.free_velocity[1] = c.free_velocity[2] = 0;
+#if SPINS
+  put3(c.spin_velocity, v3(0, 0, 0));
+#endif
   ONCE for (int m = 0; m < W.remembered; m++)
     if (met[m].id == c.id) {
       c.flags |= REMEMBERED;
       for (int k = 0; k < 3; k++) c.free_velocity[k] = met[m].free_velocity[k];
       c.impulse = met[m].impulse;
+#if SPINS
+      put3(c.spin_velocity, get3(met[m].spin_velocity));
+#endif
     }
 }

@@ -4,9 +4,11 @@
 // the root of F(z) = J v* + (W − w) γ̄(z) − z; with T = −∂γ̄/∂z a step solves (1 + T (W − w)) dλ = −T F.
 
 // What is asked of solutions, as of lanes: of 64 bits the tolerance, of 32 bits what their digits allow.
-#define EXCESS BY_PRECISION(max_(R(1e-2 * TOLERANCE), R(ROUND_OFF)), max_(R(1e-5), R(1e-2 * TOLERANCE)))
+// Rolling and torsional friction is little beside other momentum.
+#define EXCESS BY_PRECISION(max_(R(1e-2 * TOLERANCE), R(ROUND_OFF)), max_(R(SPINS ? 1e-6 : 1e-5), R(1e-2 * TOLERANCE)))
 #define ROUND_OFF 1.7763568394002505e-15
-#define AT_START BY_PRECISION(TOLERANCE, TOLERANCE > 1e-3 ? TOLERANCE : 1e-3)
+#define LEAST_TOLERANCE (SPINS ? 1e-4 : 1e-3)
+#define AT_START BY_PRECISION(TOLERANCE, TOLERANCE > LEAST_TOLERANCE ? TOLERANCE : LEAST_TOLERANCE)
 #define LATE AT_START
 #define IS_CHECKED (!IS_SINGLE)
 #define LEAST BY_PRECISION(1e-200, 1e-30)
@@ -47,22 +49,48 @@ FN Projection on_cone(const World& W, int b, const real* v, real k_t, real k_n) 
   return p;
 }
 
+#if SPINS
+// What rolling and torsional friction is at most in a row: where its contact's own normal impulse bounds it, `high` is a length.
+FN real spin_bound(const World& W, int row, real normal) { return W.high[row] * normal + W.low[row]; }
+
+// The impulses of rolling and torsional friction at velocities v, with 1/stiffness in place of R, and if asked for T and how they follow normal
+// impulses.
+FN void localise_spin(World& W, const Here here, int b, const real* v, real scaling, const real* normals, real* impulse, real* t) {
+  ONCE for (int k = 0; k < 3; k++) {
+    const int row = 3 * b + k;
+    if (W.rows_of[b] == OF_ROLLING && k < 2) continue;
+    const real stiffness = STIFFNESS(row, scaling), whole = -v[k] * stiffness;
+    const real most = W.of_row[row] < 0 ? R(0) : spin_bound(W, row, normals[k]);
+    impulse[k] = clamp_(whole, -most, most);
+    bool is_free = -most < whole && whole < most;
+    if (t) t[4 * k] = is_free ? stiffness : R(0), W.slope[row] = is_free || W.of_row[row] < 0 ? R(0) : with_sign(W.high[row], whole);
+  }
+  if (W.rows_of[b] != OF_ROLLING) return;
+  const Held h = held(v[0], v[1], spin_bound(W, 3 * b, normals[0]), STIFFNESS(3 * b, scaling));
+  impulse[0] = -h.per_speed * v[0], impulse[1] = -h.per_speed * v[1];
+  if (!t) return;
+  const real x = h.per_speed * h.x, y = h.per_speed * h.y;
+  t[0] = h.per_speed - x * h.x, t[1] = t[3] = -x * h.y, t[4] = h.per_speed - y * h.y;
+  W.slope[3 * b] = -W.high[3 * b] * h.x, W.slope[3 * b + 1] = -W.high[3 * b + 1] * h.y;
+}
+#endif
+
 // λ = γ̄(z) and T.
 PHASE void localise(const Here here, real scaling) {
   WORLD;
-  EACH(b, W.blocks) {
+  EACH(b, W.first_spin) {
     const int first = 3 * b;
     real *t = W.t[b], *impulse = W.impulses + first;
     const real *z = W.z + first, *v_hat = W.v_hat + first;
     for (int k = 0; k < 9; k++) t[k] = 0;
-    if (!W.is_contact[b]) {
+    if (W.rows_of[b] == OF_BOUNDS) {
       for (int k = 0; k < 3; k++) {
         real stiffness = STIFFNESS(first + k, scaling), whole = (v_hat[k] - z[k]) * stiffness;
         real low = W.low[first + k], high = W.high[first + k];
         impulse[k] = clamp_(whole, low, high);
         if (low < whole && whole < high) t[4 * k] = stiffness;
       }
-    } else if (FRICTION == SAP && W.is_contact[b] == 1) {
+    } else if (FRICTION == SAP) {
       Projection p = on_cone(W, b, z, STIFFNESS(first, scaling), STIFFNESS(first + 2, scaling));
       real mu = W.high[first], across = mu * p.along, stretch = mu * across - p.per_speed;
       real x = stretch * p.x, y = stretch * p.y;
@@ -82,15 +110,36 @@ PHASE void localise(const Here here, real scaling) {
     }
   }
   SYNC;
+#if SPINS
+  EACH(i, W.blocks - W.first_spin) {
+    const int b = W.first_spin + i;
+    real normals[3];
+    for (int k = 0; k < 9; k++) W.t[b][k] = 0;
+    for (int k = 0; k < 3; k++) normals[k] = W.of_row[3 * b + k] < 0 ? R(0) : W.impulses[W.normal_of[3 * b + k]];
+    localise_spin(W, here, b, W.z + 3 * b, scaling, normals, W.impulses + 3 * b, W.t[b]);
+  }
+  SYNC;
+#endif
 }
 
 // γ(v_c), the impulses of the laws at the velocities themselves, of a block.
-FN void impulse_at_velocity(const World& W, int b, real* gamma) {
+FN void impulse_at_velocity(World& W, const Here here, int b, real* gamma) {
   const int first = 3 * b;
   const real *v = W.v_c + first, *v_hat = W.v_hat + first, *r = W.r + first;
-  if (!W.is_contact[b]) {
+#if SPINS
+  if (b >= W.first_spin) {
+    real normals[3] = {0, 0, 0};
+    for (int k = 0; k < 3; k++)
+      if (W.of_row[first + k] >= 0 && W.high[first + k] > 0) {
+        const int n = W.normal_of[first + k];
+        normals[k] = max_((W.v_hat[n] - W.v_c[n]) / W.r[n], 0);
+      }
+    return localise_spin(W, here, b, v, 0, normals, gamma, 0);
+  }
+#endif
+  if (W.rows_of[b] == OF_BOUNDS) {
     for (int k = 0; k < 3; k++) gamma[k] = clamp_((v_hat[k] - v[k]) / r[k], W.low[first + k], W.high[first + k]);
-  } else if (FRICTION == SAP && W.is_contact[b] == 1) {
+  } else if (FRICTION == SAP) {
     Projection p = on_cone(W, b, v, recip(r[0]), recip(r[2]));
     for (int k = 0; k < 3; k++) gamma[k] = p.impulse[k];
   } else {
@@ -109,6 +158,11 @@ FN int find_active(World& W, const Here here) {
     if (b < W.blocks) {
       const real* t = W.t[b];
       is_active = abs_(t[0]) + abs_(t[4]) + abs_(t[8]) + abs_(t[2]) + abs_(t[5]) > 0;
+#if SPINS
+      if (b >= W.first_spin)
+        for (int row = 3 * b; row < 3 * b + 3; row++)
+          if (W.of_row[row] >= 0) is_active |= abs_(W.slope[row]) * W.t[W.normal_of[row] / 3][8] > 0;
+#endif
     }
     unsigned yes = votes(here, is_active);
     const int place = active + place_of(here, yes);
@@ -150,8 +204,22 @@ PHASE void assemble(const Here here, int active, real scaling) {
     }
     real* own = to + 3 * (e / 3);
     own[0] -= t0 * W.w[3 * b] * scaling, own[1] -= t1 * W.w[3 * b + 1] * scaling, own[2] -= t2 * W.w[3 * b + 2] * scaling;
+#if SPINS
+    // Rolling and torsional friction follows the normal impulse of its contact.
+    const int row = 3 * b + k, n = W.normal_of[row];
+    const real slope = b >= W.first_spin && W.of_row[row] >= 0 ? W.slope[row] * W.t[n / 3][8] : R(0);
+    if (slope != 0)
+      ONCE for (int j = 0; j < active; j++)
+        for (int i = 0; i < 3; i++) {
+          const int column = 3 * W.active[j] + i;
+          to[3 * j + i] += slope * (delassus(W, n, column) - (column == n ? W.w[n] * scaling : R(0)));
+        }
+    const real of_normal = slope != 0 ? slope * EXCESS_OF(n, scaling) : R(0);
+#else
+    const real of_normal = 0;
+#endif
     own[k] += 1;
-    W.step[e] = -(t0 * EXCESS_OF(3 * b, scaling) + t1 * EXCESS_OF(3 * b + 1, scaling) + t2 * EXCESS_OF(3 * b + 2, scaling));
+    W.step[e] = -of_normal - (t0 * EXCESS_OF(3 * b, scaling) + t1 * EXCESS_OF(3 * b + 1, scaling) + t2 * EXCESS_OF(3 * b + 2, scaling));
   }
   SYNC;
 }
@@ -198,7 +266,7 @@ PHASE Imbalance imbalance(const Here here, real energy) {
   WORLD;
   EACH(b, W.blocks) {
     real gamma[3];
-    impulse_at_velocity(W, b, gamma);
+    impulse_at_velocity(W, here, b, gamma);
     for (int k = 0; k < 3; k++) W.step[3 * b + k] = W.impulses[3 * b + k] - gamma[k];
   }
   SYNC;

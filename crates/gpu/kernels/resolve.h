@@ -15,6 +15,15 @@ PHASE void set_rows(const Here here, bool is_recovery) {
         const Candidate& c = W.candidates[e];
         r = c.r_n, w = c.w;
         v_hat = is_recovery ? c.v_hat_recovery : c.v_hat;
+#if SPINS
+        if (b >= W.first_spin) {
+          const real most = spin_friction(ROLLS && k < 2 ? 0 : 1, slot_of(4, c.id));
+          if (FRICTION != COULOMB || is_recovery) low = most * (is_recovery ? c.extra[2] * c.extra[3] : c.extra[2]);
+          else high = most;
+          w = c.spin_w, r = w * R(SIGMA), v_hat = 0;
+          if (c.flags & REMEMBERED) z = ROLLS ? dot(spin_axis(c, k), get3(c.spin_velocity)) : c.spin_velocity[0];
+        } else
+#endif
         if (c.flags & IS_CONTACT) {
           if (k < 2) r = c.extra[1], v_hat = 0;
           // What bounds friction: a known normal impulse, or the coefficient of friction and the normal impulse of the solution.
@@ -27,7 +36,7 @@ PHASE void set_rows(const Here here, bool is_recovery) {
         } else {
           low = c.extra[0], high = c.extra[1];
         }
-        if (c.flags & REMEMBERED) {
+        if (c.flags & REMEMBERED && b < W.first_spin) {
           if (c.flags & IS_THREE) {
             real frame[9];
             frame_of(get3(c.normal), frame);
@@ -57,6 +66,18 @@ PHASE void note_solution(const Here here) {
       c.impulse = impulse.z;
       if (c.flags & IS_CONTACT) c.extra[3] = impulse.z > 0;
       c.flags |= REMEMBERED;
+#if SPINS
+    } else if (b >= W.first_spin) {
+      V3 met = v3(0, 0, 0);
+      ONCE for (int row = 3 * b; row < 3 * b + 3; row++) {
+        if (W.of_row[row] < 0) continue;
+        Candidate& c = W.candidates[W.of_row[row]];
+        real free = W.v_c[row] - W.w[row] * W.impulses[row];
+        met = met + free * spin_axis(c, row % 3);
+        if (!ROLLS) c.spin_velocity[0] = free;
+        else if (row == 3 * b + 2) put3(c.spin_velocity, met);
+      }
+#endif
     } else {
       ONCE for (int row = 3 * b; row < 3 * b + 3; row++)
         if (W.of_row[row] >= 0) {

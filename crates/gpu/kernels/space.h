@@ -29,7 +29,7 @@ PHASE void number_rows(const Here here) {
     if (is_one && b >= BLOCKS) lost++, W.candidates[e].flags &= ~CHOSEN;
     if (is_one && b < BLOCKS) {
       for (int k = 0; k < 3; k++) W.of_row[3 * b + k] = e;
-      W.is_contact[b] = (W.candidates[e].flags & IS_CONTACT) != 0;
+      W.rows_of[b] = W.candidates[e].flags & IS_CONTACT ? OF_CONTACT : OF_BOUNDS;
     }
   }
   blocks = blocks < BLOCKS ? blocks : BLOCKS;
@@ -43,13 +43,33 @@ PHASE void number_rows(const Here here) {
     if (is_one && at >= ROWS) lost++, W.candidates[e].flags &= ~CHOSEN;
     if (is_one && at < ROWS) {
       W.of_row[at] = e;
-      W.is_contact[at / 3] = 0;
+      W.rows_of[at / 3] = OF_BOUNDS;
     }
   }
   row = row < ROWS ? row : ROWS;
+  const int first_spin = (row + 2) / 3;
+#if SPINS
+  // Rolling and torsional friction of the contacts that are chosen: a block for each, or three to a block where nothing rolls.
+  SYNC;
+  row = 3 * first_spin;
+  ONCE for (int base = 0; base < blocks; base += LANES) {
+    const int b = base + here.lane, e = b < blocks ? W.of_row[3 * b] : 0;
+    bool is_one = b < blocks && W.candidates[e].flags & HAS_SPIN;
+    unsigned yes = votes(here, is_one);
+    const int at = row + (ROLLS ? 3 : 1) * place_of(here, yes);
+    row += (ROLLS ? 3 : 1) * count_bits(yes);
+    if (is_one && at >= ROWS) lost++;
+    if (is_one && at < ROWS) {
+      for (int k = 0; k < (ROLLS ? 3 : 1); k++) W.of_row[at + k] = e, W.normal_of[at + k] = 3 * b + 2;
+      W.rows_of[at / 3] = ROLLS ? OF_ROLLING : OF_TORSION;
+    }
+  }
+  row = row < ROWS ? row : ROWS;
+#endif
   lost = (int)sum_of(here, lost);
   LEAD {
     W.threes = blocks;
+    W.first_spin = first_spin;
     W.blocks = (row + 2) / 3;
     W.overflow += lost;
   }
@@ -86,6 +106,14 @@ PHASE void set_free_velocities(const Here here) {
       real frame[9];
       frame_of(get3(c.normal), frame);
       put3(W.v_free + 3 * b, turn_back(frame, relative(W, here, c, true)));
+#if SPINS
+    } else if (b >= W.first_spin) {
+      ONCE for (int k = 0; k < 3; k++) {
+        const int e = W.of_row[3 * b + k];
+        if (e >= 0) W.v_free[3 * b + k] = dot(spin_axis(W.candidates[e], k), relative_turn(W, here, W.candidates[e], true));
+        else W.v_free[3 * b + k] = 0;
+      }
+#endif
     } else {
       ONCE for (int row = 3 * b; row < 3 * b + 3; row++)
         W.v_free[row] = W.of_row[row] < 0 ? R(0) : row_velocity(W, here, W.candidates[W.of_row[row]], true);
@@ -117,6 +145,7 @@ PHASE void carry(const Here here) {
     const int e = W.of_row[row];
     if (e >= 0) {
       const Candidate& c = W.candidates[e];
+      const bool is_spin = SPINS && row >= 3 * W.first_spin;
       const int start = c.flags & IS_THREE ? 0 : OF(1, c.id), end = c.flags & IS_THREE ? 2 : OF(2, c.id);
       ONCE for (int k = start; k < end; k++) {
         const int node = c.flags & IS_THREE ? end_of(here, c, k) : term_of(2, k);
@@ -130,6 +159,7 @@ PHASE void carry(const Here here) {
         frame_of(get3(c.normal), frame);
         const int column = row % 3;
         axis = column == 0 ? get3(frame) : column == 1 ? get3(frame + 3) : get3(frame + 6);
+        if (is_spin) axis = spin_axis(c, column);
       }
       ONCE for (int k = start; k < end; k++) {
         if (c.flags & IS_THREE) {
@@ -137,7 +167,7 @@ PHASE void carry(const Here here) {
           if (node < 0) continue;
           V3 arm = get3(c.position) - get3(W.origin[node_tree(node)]);
           V3 along = k ? axis : -axis;
-          Spatial load = c.flags & IS_TURN ? Spatial{along, v3(0, 0, 0)} : Spatial{cross(arm, along), along};
+          Spatial load = c.flags & IS_TURN || is_spin ? Spatial{along, v3(0, 0, 0)} : Spatial{cross(arm, along), along};
           carry_up(W, here, node, -1, load, 0, to);
         } else {
           carry_up(W, here, term_of(2, k), term_of(1, k), Spatial{v3(0, 0, 0), v3(0, 0, 0)}, COEFFICIENT(k), to);
@@ -193,10 +223,18 @@ PHASE void set_response(const Here here) {
           load = load + (c.flags & IS_TURN ? Spatial{push, v3(0, 0, 0)} : Spatial{cross(arm, push), push});
         }
     }
+#if SPINS
+    ONCE for (int row = 3 * W.first_spin; row < 3 * W.blocks; row++) {
+      if (W.of_row[row] < 0) continue;
+      const Candidate& c = W.candidates[W.of_row[row]];
+      ONCE for (int end = 0; end < 2; end++)
+        if (end_of(here, c, end) == i) load.ang = load.ang + (end ? -W.impulses[row] : W.impulses[row]) * spin_axis(c, row % 3);
+    }
+#endif
     put6(LOAD(i), load);
   }
   LEAD {
-    ONCE for (int row = 3 * W.threes; row < 3 * W.blocks; row++) {
+    ONCE for (int row = 3 * W.threes; row < 3 * W.first_spin; row++) {
       if (W.of_row[row] < 0) continue;
       const Candidate& c = W.candidates[W.of_row[row]];
       ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += COEFFICIENT(t) * W.impulses[row];

@@ -30,6 +30,9 @@ PHASE void remember(const Here here) {
       Met& to = W.met[count + place_of(here, yes)];
       to.id = c.id, to.impulse = c.impulse;
       for (int k = 0; k < 3; k++) to.free_velocity[k] = c.free_velocity[k];
+#if SPINS
+      put3(to.spin_velocity, get3(c.spin_velocity));
+#endif
       pushing += c.impulse > 0;
     }
     count += count_bits(yes);
@@ -104,6 +107,9 @@ PHASE void end_step(const Here here) {
   const bool is_fine = are_fine(W, here);
   if (is_fine) remember(alone(here));
   SYNC;
+#if SENSORS
+  if (W.senses) sense_actuators(here);
+#endif
 #if IS_BALANCED
   note_due(here);
 #endif

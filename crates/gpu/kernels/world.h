@@ -6,7 +6,7 @@ enum Kind {
   CONTACT, LIMIT, BALL_LIMIT, JOINT_FRICTION, COUPLING, TIE_POINT, TIE_TURN, TIE_DISTANCE, TENDON_LIMIT, TENDON_SPRING,
   TENDON_ARMATURE, TENDON_FRICTION, TENDON_ACTUATOR, DRIVE
 };
-enum Shape { SPHERE, CAPSULE, BOX };
+enum Shape { SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, HULL, TRIANGLE, FIELD };
 enum Law { COULOMB, LAGGED, SAP };
 
 #define ROWS (3 * BLOCKS)
@@ -23,11 +23,23 @@ struct Candidate {
   real v_hat, v_hat_recovery, r_n, w;
   // What it met in the step before: its velocity without impulse (world axes; of one row the first entry), its normal impulse.
   real free_velocity[3], impulse;
+#if SPINS
+  // Rolling and torsional friction of a contact: how easily its bodies turn, and what it met.
+  real spin_w, spin_velocity[3];
+#endif
 };
-enum Flag { CHOSEN = 1, BOUNDED = 2, REMEMBERED = 4, IS_THREE = 8, IS_LIMIT = 16, IS_CONTACT = 32, IS_TURN = 64 };
+enum Flag { CHOSEN = 1, BOUNDED = 2, REMEMBERED = 4, IS_THREE = 8, IS_LIMIT = 16, IS_CONTACT = 32, IS_TURN = 64, HAS_SPIN = 128 };
+// What a block of rows is: rows between bounds, a contact, torsional friction of three contacts, rolling and torsional friction of one.
+enum Rows { OF_BOUNDS, OF_CONTACT, OF_TORSION, OF_ROLLING };
 
 // What a constraint met in a step, kept to the next one.
-struct Met { int id; real free_velocity[3], impulse; };
+struct Met {
+  int id;
+  real free_velocity[3], impulse;
+#if SPINS
+  real spin_velocity[3];
+#endif
+};
 
 // Worlds between steps. Counts are since the batch was made.
 struct Status {
@@ -45,6 +57,10 @@ struct World {
   // What the host gives; forces and targets may be null.
   const real *ctrl, *pd_target, *applied_force, *applied_wrench;
   Met* met;
+#if SENSORS
+  real* sensors;  // where they are shown; whether this is the last step of a launch, and whether one was made
+  int senses, has_stepped;
+#endif
   real* q_start;  // where the positions at the beginning of a step are kept
   real q[ROOM(NQ)], act[ROOM(ACTIVATIONS)], act_start[ROOM(ACTIVATIONS)], input[ACTIVATIONS ? CONTROLS : 1];
   // Velocities: of the state, v₀, v*, those that move positions.
@@ -69,8 +85,14 @@ struct World {
 #endif
   Candidate candidates[CANDIDATES];
   int near, count;  // contacts come first
-  // Rows of the contact problem, three to a block; the candidate of each row.
-  int blocks, threes, of_row[ROWS], is_contact[BLOCKS], active[BLOCKS];
+  // Rows of the contact problem, three to a block: constraints of three rows, those of one, rolling and torsional friction. The candidate of each
+  // row, what each block is.
+  int blocks, threes, first_spin, of_row[ROWS], rows_of[BLOCKS], active[BLOCKS];
+#if SPINS
+  // Of rows of rolling and torsional friction the normal row of their contact, and how they follow its impulse.
+  int normal_of[ROWS];
+  real slope[ROWS];
+#endif
   real r[ROWS], v_hat[ROWS], w[ROWS], low[ROWS], high[ROWS], v_free[ROWS], z[ROWS], v_c[ROWS], impulses[ROWS], step[ROWS];
   real t[BLOCKS][9];
   // The Delassus operator, lower triangle by rows.

@@ -1,12 +1,14 @@
 //! Worlds on a device.
 
+mod parameters;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use geometry::Scene;
-use lanes::{NotInLanes, Plan};
-use multibody::Model;
-use sim::{Options, Pd};
+use lanes::{NotInLanes, Plan, SensorTables};
+use multibody::{KeyframeKey, Model};
+use sim::{Options, Parameters, Pd};
 
 use crate::device::{Kernels, Memory};
 use crate::{Arguments, GpuError, Place, Precision, Source};
@@ -14,9 +16,8 @@ use crate::{Arguments, GpuError, Place, Precision, Source};
 /// Tangential regularisation of worlds of 32 bits at least, as of batches on the processor.
 const SINGLE_SIGMA: f64 = 1e-3;
 
-/// Numbers of a world's status and of what a constraint met, as `world.h` has them.
+/// Numbers of a world's status, as `world.h` has them.
 const STATUS: usize = 8;
-const MET: usize = 5;
 
 /// What a user may choose.
 #[derive(Clone, Debug)]
@@ -56,6 +57,8 @@ pub enum Array {
     Met,
     /// Which numbers a world has: 0 are the model's.
     OwnOf,
+    /// What sensors show, (worlds, numbers of all sensors): at the end of each launch, from when it is first asked for.
+    Sensors,
 }
 
 /// Counts of a world since the batch was made or the world was reset, in the order of [`Array::Status`].
@@ -102,8 +105,12 @@ pub struct GpuBatch {
     kernels: Kernels,
     worlds: usize,
     arrays: BTreeMap<Array, Memory>,
+    /// Of the plan, indices and numbers; the numbers of the model, then those of worlds that have some of their own.
     tables: [Memory; 3],
     pd: Option<Pd>,
+    sensors: SensorTables,
+    /// What worlds were given beside the model.
+    own: BTreeMap<usize, Parameters>,
 }
 
 impl GpuBatch {
@@ -125,11 +132,24 @@ impl GpuBatch {
             options.simulation.sigma = options.simulation.sigma.max(SINGLE_SIGMA);
         }
         let plan = plan(&model, &scene, &options, None)?;
-        let source = Source::new(&plan, options.precision, options.rows)?;
+        let sensors = plan.sensors(&model, &scene);
+        let source = Source::new(&plan, &sensors, options.precision, options.rows)?;
         let kernels = Kernels::new(options.place, &source)?;
         let tables = upload(&kernels, &source, options.precision)?;
-        let mut batch =
-            Self { model, scene, options, plan, source, kernels, worlds, arrays: BTreeMap::new(), tables, pd: None };
+        let mut batch = Self {
+            model,
+            scene,
+            options,
+            plan,
+            source,
+            kernels,
+            worlds,
+            arrays: BTreeMap::new(),
+            tables,
+            pd: None,
+            sensors,
+            own: BTreeMap::new(),
+        };
         let all = [Array::Q, Array::V, Array::Ctrl, Array::Act, Array::Time, Array::Status, Array::Met];
         all.into_iter().try_for_each(|array| batch.allocate(array))?;
         let q0 = batch.model.q0.repeat(worlds);
@@ -186,8 +206,9 @@ impl GpuBatch {
             Array::Time => (vec![], false),
             Array::AppliedWrench => (vec![model.bodies.len(), 6], false),
             Array::Status => (vec![STATUS], true),
-            Array::Met => (vec![3 * self.source.layout.blocks * MET], false),
+            Array::Met => (vec![3 * self.source.layout.blocks * self.source.layout.met], false),
             Array::OwnOf => (vec![], true),
+            Array::Sensors => (vec![self.sensors.numbers], false),
         };
         let bytes = if is_whole || self.options.precision == Precision::F32 { 4 } else { 8 };
         // An index stands where numbers of 64 bits leave room for two.
@@ -203,7 +224,14 @@ impl GpuBatch {
             if array == Array::PdTarget {
                 return Err(GpuError::Option("there is no PD control: call pd first".into()));
             }
+            if array == Array::Sensors && !self.sensors.missing.is_empty() {
+                return Err(GpuError::Missing(self.sensors.missing.clone()));
+            }
             self.allocate(array)?;
+            if array == Array::Sensors {
+                // What they show now.
+                self.step(0, 0)?;
+            }
         }
         Ok(View { address: self.address(array), ..self.shape(array) })
     }
@@ -292,6 +320,7 @@ impl GpuBatch {
             own: self.tables[2].address(),
             own_of: self.address(Array::OwnOf),
             time: self.address(Array::Time),
+            sensors: self.address(Array::Sensors),
             worlds: i32::try_from(self.worlds).map_err(|_| GpuError::Option("too many worlds".into()))?,
             steps: i32::try_from(steps).map_err(|_| GpuError::Option("too many steps".into()))?,
         };
@@ -307,25 +336,59 @@ impl GpuBatch {
         self.kernels.synchronize()
     }
 
-    /// Takes the worlds that `mask` says to states, at rest by default, and forgets what their constraints met.
+    /// Takes the worlds that `mask` says to a keyframe, or to the default configuration at rest for `None`: positions, velocities, controls,
+    /// activations, time and applied forces, which become zero. What their constraints met is forgotten, counts begin anew; PD control stays.
+    ///
+    /// # Errors
+    /// When the model has no such keyframe, or the device fails.
+    pub fn reset<'a>(&mut self, mask: &[bool], keyframe: impl Into<KeyframeKey<'a>>) -> Result<(), GpuError> {
+        let keyframe = sim::SimulationError::keyframe(&self.model, keyframe.into());
+        let keyframe = keyframe.map_err(|error| GpuError::Option(error.to_string()))?;
+        let worlds: Vec<usize> = (0..self.worlds).filter(|world| mask[*world]).collect();
+        self.reset_rows(&worlds, |_| (&keyframe.q, &keyframe.v))?;
+        let rows = [(Array::Ctrl, &keyframe.ctrl[..]), (Array::Act, &keyframe.act), (Array::Time, &[keyframe.time])];
+        rows.into_iter().try_for_each(|(array, row)| self.write_rows(array, &worlds, |_| row))
+    }
+
+    /// Takes the worlds that `mask` says to states of their own, one row of `q` and `v` for each world of the batch; all else becomes zero as
+    /// in [`reset`](Self::reset).
     ///
     /// # Errors
     /// When the device fails.
-    pub fn reset(&mut self, mask: &[bool], q: &[f64], v: &[f64]) -> Result<(), GpuError> {
-        let (nq, nv, na) = (self.model.nq(), self.model.nv(), self.model.na());
-        let mut arrays = [self.read(Array::Q)?, self.read(Array::V)?, self.read(Array::Act)?, self.read(Array::Time)?];
-        let mut status = self.read(Array::Status)?;
-        for world in (0..self.worlds).filter(|world| mask[*world]) {
-            arrays[0][world * nq..(world + 1) * nq].copy_from_slice(&q[world * nq..(world + 1) * nq]);
-            arrays[1][world * nv..(world + 1) * nv].copy_from_slice(&v[world * nv..(world + 1) * nv]);
-            arrays[2][world * na..(world + 1) * na].fill(0.0);
-            arrays[3][world] = 0.0;
-            status[world * STATUS..(world + 1) * STATUS].fill(0.0);
+    pub fn reset_to(&mut self, mask: &[bool], q: &[f64], v: &[f64]) -> Result<(), GpuError> {
+        let (nq, nv) = (self.model.nq(), self.model.nv());
+        let worlds: Vec<usize> = (0..self.worlds).filter(|world| mask[*world]).collect();
+        let row = |world: usize| (&q[world * nq..(world + 1) * nq], &v[world * nv..(world + 1) * nv]);
+        self.reset_rows(&worlds, row)
+    }
+
+    /// Takes worlds to states, all else to zero.
+    fn reset_rows<'a, R: AsRef<[f64]> + ?Sized + 'a>(
+        &mut self,
+        worlds: &[usize],
+        of: impl Fn(usize) -> (&'a R, &'a R),
+    ) -> Result<(), GpuError> {
+        self.write_rows(Array::Q, worlds, |world| of(world).0.as_ref())?;
+        self.write_rows(Array::V, worlds, |world| of(world).1.as_ref())?;
+        let others = [Array::Ctrl, Array::Act, Array::Time, Array::AppliedForce, Array::AppliedWrench, Array::Status];
+        for array in others.into_iter().filter(|array| self.arrays.contains_key(array)).collect::<Vec<_>>() {
+            let zeros = vec![0.0; self.shape(array).shape[1..].iter().product()];
+            self.write_rows(array, worlds, |_| &zeros)?;
         }
-        for (array, values) in [Array::Q, Array::V, Array::Act, Array::Time].into_iter().zip(&arrays) {
-            self.write(array, values)?;
-        }
-        self.write(Array::Status, &status)
+        Ok(())
+    }
+
+    /// Writes rows of an array.
+    fn write_rows<'a>(
+        &mut self,
+        array: Array,
+        worlds: &[usize],
+        row: impl Fn(usize) -> &'a [f64],
+    ) -> Result<(), GpuError> {
+        let mut all = self.read(array)?;
+        let width = all.len() / self.worlds;
+        worlds.iter().for_each(|world| all[world * width..(world + 1) * width].copy_from_slice(row(*world)));
+        self.write(array, &all)
     }
 
     /// Controls all worlds by stable PD of the same gains; `None` ends it.
@@ -336,14 +399,16 @@ impl GpuBatch {
         let pd = pd.filter(Pd::is_active);
         let plan = plan(&self.model, &self.scene, &self.options, pd.as_ref())?;
         // Constraints keep their numbers unless the drives of PD control are others: what they met is forgotten then.
-        let source = Source::new(&plan, self.options.precision, self.options.rows)?;
+        let sensors = plan.sensors(&self.model, &self.scene);
+        let source = Source::new(&plan, &sensors, self.options.precision, self.options.rows)?;
         self.kernels.synchronize()?;
         if source.text != self.source.text {
             self.kernels = Kernels::new(self.options.place, &source)?;
         }
         let has_moved = source.layout != self.source.layout || plan.constraint_count() != self.plan.constraint_count();
         self.tables = upload(&self.kernels, &source, self.options.precision)?;
-        (self.plan, self.source) = (plan, source);
+        (self.plan, self.source, self.sensors) = (plan, source, sensors);
+        self.give_again()?;
         if has_moved {
             self.allocate(Array::Met)?;
             let mut status = self.read(Array::Status)?;

@@ -141,10 +141,10 @@ impl CudaKernels {
         Ok(CudaMemory { context: self.context, address })
     }
 
-    pub fn write(&self, memory: &mut CudaMemory, bytes: &[u8]) -> Result<(), GpuError> {
+    pub fn write(&self, memory: &mut CudaMemory, offset: usize, bytes: &[u8]) -> Result<(), GpuError> {
         self.enter()?;
         // SAFETY: callers allocate what they write.
-        unsafe { result::memcpy_htod_sync(memory.address, bytes) }.map_err(fails)
+        unsafe { result::memcpy_htod_sync(memory.address + offset as u64, bytes) }.map_err(fails)
     }
 
     pub fn read(&self, memory: &CudaMemory, bytes: &mut [u8]) -> Result<(), GpuError> {
@@ -157,7 +157,7 @@ impl CudaKernels {
     /// The arguments must lead to arrays of the sizes that the kernels expect.
     pub unsafe fn steps(&self, arguments: &Arguments, stream: u64) -> Result<(), GpuError> {
         self.enter()?;
-        debug_assert_eq!(size_of_val(arguments), 120);
+        debug_assert_eq!(size_of_val(arguments), 128);
         let mut arguments = *arguments;
         let mut parameters = [ptr::from_mut(&mut arguments).cast::<c_void>()];
         let blocks = (arguments.worlds as usize).div_ceil(self.worlds_a_block) as u32;

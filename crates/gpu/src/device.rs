@@ -60,15 +60,24 @@ impl Kernels {
 
     /// Copies bytes to the device.
     pub fn write(&self, memory: &mut Memory, bytes: &[u8]) -> Result<(), GpuError> {
+        self.write_from(memory, 0, bytes)
+    }
+
+    /// Copies bytes to the device, to behind the first `offset` bytes.
+    pub fn write_from(&self, memory: &mut Memory, offset: usize, bytes: &[u8]) -> Result<(), GpuError> {
         match (self, memory) {
             (_, Memory::Host(all)) => {
-                assert!(bytes.len() <= 8 * all.len(), "{} bytes for {}", bytes.len(), 8 * all.len());
+                let (end, room) = (offset + bytes.len(), 8 * all.len());
+                assert!(end <= room, "{end} bytes for {room}");
                 // SAFETY: there are so many bytes, and any are numbers.
-                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), all.as_mut_ptr().cast(), bytes.len()) };
+                unsafe {
+                    let to = all.as_mut_ptr().cast::<u8>().add(offset);
+                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len());
+                }
                 Ok(())
             }
             #[cfg(feature = "cuda")]
-            (Self::Cuda(kernels), Memory::Cuda(memory)) => kernels.write(memory, bytes),
+            (Self::Cuda(kernels), Memory::Cuda(memory)) => kernels.write(memory, offset, bytes),
             #[cfg(feature = "cuda")]
             (Self::Host(_), Memory::Cuda(_)) => unreachable!("memory of another device"),
         }

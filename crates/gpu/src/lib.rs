@@ -65,6 +65,7 @@ pub struct Arguments {
     pub own: u64,
     pub own_of: u64,
     pub time: u64,
+    pub sensors: u64,
     pub worlds: i32,
     pub steps: i32,
 }

@@ -2,18 +2,25 @@
 
 use std::fmt::Write;
 
-use lanes::{Description, Numbers, Plan, Table};
+use lanes::{Description, Numbers, Plan, SensorTables, Table};
 
 use crate::{GpuError, Precision};
 
 /// The kernels, in the order in which they are compiled.
-const FILES: [&str; 14] = [
+const FILES: [&str; 22] = [
     include_str!("../kernels/base.h"),
     // Between these two stands what depends on the model's shape.
     include_str!("../kernels/world.h"),
     include_str!("../kernels/kinematics.h"),
     include_str!("../kernels/dynamics.h"),
     include_str!("../kernels/forces.h"),
+    include_str!("../kernels/round.h"),
+    include_str!("../kernels/shapes.h"),
+    include_str!("../kernels/manifold.h"),
+    include_str!("../kernels/nearest.h"),
+    include_str!("../kernels/pairs.h"),
+    include_str!("../kernels/field.h"),
+    include_str!("../kernels/separate.h"),
     include_str!("../kernels/collide.h"),
     include_str!("../kernels/laws.h"),
     include_str!("../kernels/constrain.h"),
@@ -22,6 +29,7 @@ const FILES: [&str; 14] = [
     include_str!("../kernels/newton.h"),
     include_str!("../kernels/resolve.h"),
     include_str!("../kernels/balance.h"),
+    include_str!("../kernels/sensors.h"),
     concat!(include_str!("../kernels/step.h"), include_str!("../kernels/kernel.h")),
 ];
 
@@ -38,6 +46,8 @@ pub struct Layout {
     pub contacts: usize,
     /// Both together.
     pub candidates: usize,
+    /// Numbers of what a constraint met.
+    pub met: usize,
 }
 
 /// Rows that a step may solve for at most, as in lanes.
@@ -51,14 +61,19 @@ impl Layout {
         let [threes, ones] = description.always;
         let limits = (constraints - first).saturating_sub(threes + ones).div_ceil(2);
         let least = threes + ones.div_ceil(3);
-        let contacts = slots.min(8 + 2 * (size("TREES") - 1));
-        let standard = least + contacts + limits.min(6).div_ceil(3);
+        // Flat faces touch in four points, boxes in up to eight.
+        let (own, of_others) = if size("OTHERS") > 0 { (12, 4) } else { (8, 2) };
+        let contacts = slots.min(own + of_others * (size("TREES") - 1));
+        // Rolling and torsional friction takes rows beside those of contacts.
+        let of_spins = if size("SPINS") == 0 { 0 } else { contacts.div_ceil(if size("ROLLS") > 0 { 1 } else { 3 }) };
+        let standard = least + contacts + of_spins + limits.min(6).div_ceil(3);
         let blocks = rows.map_or(standard, |rows| rows.div_ceil(3)).clamp(1, MAX_ROWS / 3);
         // More points are near than push; of the sides of limits few are.
         let contacts = slots.min(blocks + blocks.div_ceil(2) + 1);
         let candidates = (contacts + threes + ones + limits.min(blocks.max(8))).max(1);
         let lanes = if size("NODES") > 24 || blocks > 16 { 32 } else { 16 };
-        Self { lanes, worlds_a_block: 8, blocks, contacts, candidates }
+        let met = if size("SPINS") > 0 { 8 } else { 5 };
+        Self { lanes, worlds_a_block: 8, blocks, contacts, candidates, met }
     }
 }
 
@@ -91,16 +106,29 @@ fn size_of(description: &Description, name: &str) -> usize {
 }
 
 impl Source {
-    /// The kernels for a plan.
+    /// The kernels for a plan and the sensors of its model.
     ///
     /// # Errors
     /// When the model has something that the kernels do not simulate: every such thing is named.
-    pub fn new(plan: &Plan, precision: Precision, rows: Option<usize>) -> Result<Self, GpuError> {
-        let description = plan.describe();
+    pub fn new(
+        plan: &Plan,
+        sensors: &SensorTables,
+        precision: Precision,
+        rows: Option<usize>,
+    ) -> Result<Self, GpuError> {
+        let mut description = plan.describe();
         if !description.missing.is_empty() {
             return Err(GpuError::Missing(description.missing));
         }
         let layout = Layout::new(&description, rows);
+        // All sensors are read, or none.
+        let is_sensed = sensors.missing.is_empty();
+        let sensed = sensors.whole.first().filter(|_| is_sensed).map_or(0, |of| of.items);
+        description.sizes.extend([("SENSORS", sensed), ("SENSOR_NUMBERS", sensors.numbers)]);
+        if sensed > 0 {
+            description.whole.extend(sensors.whole.iter().cloned());
+            description.real.extend(sensors.real.iter().cloned());
+        }
         let own = plan.numbers.tables(plan);
         let mut text = String::new();
         // Writing to a string does not fail.
@@ -123,6 +151,7 @@ impl Source {
             ("BEHIND_EQUATIONS", usize::from(is_behind_equations(&description, &layout))),
             ("CONTACTS", layout.contacts),
             ("CANDIDATES", layout.candidates),
+            ("HIT_ROOM", hit_room(&description, &layout)),
             ("SCRATCH", scratch(&description, &layout)),
             ("OWN_SIZE", own.iter().map(|table| table.values.len()).sum()),
         ] {
@@ -156,6 +185,11 @@ fn is_behind_equations(description: &Description, layout: &Layout) -> bool {
     size_of(description, "DRIVES") > 0 || 12 * size_of(description, "NODES") < 15 * layout.blocks
 }
 
+/// Pairs that a step may look at closely.
+fn hit_room(description: &Description, layout: &Layout) -> usize {
+    size_of(description, "PAIRS").min(usize::max(128, 6 * layout.contacts))
+}
+
 /// Numbers of scratch that the phases of a step need.
 fn scratch(description: &Description, layout: &Layout) -> usize {
     let size = |name: &str| size_of(description, name);
@@ -163,9 +197,15 @@ fn scratch(description: &Description, layout: &Layout) -> usize {
     let carried = ((nv | 1) + nv.div_ceil(32)) * rows;
     let active = 3 * layout.active_blocks();
     let proximal = if is_behind_equations(description, layout) { 5 * rows } else { 0 };
-    [36 * nodes, 17 * nodes + 17, 20 * size("GEOMS") + size("SLOTS"), carried, (active | 1) * active + proximal]
-        .into_iter()
-        .fold(0, usize::max)
+    [
+        36 * nodes,
+        17 * nodes + 17,
+        23 * size("GEOMS") + hit_room(description, layout),
+        carried,
+        (active | 1) * active + proximal,
+    ]
+    .into_iter()
+    .fold(0, usize::max)
 }
 
 /// A number as C has it.

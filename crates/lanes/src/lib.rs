@@ -65,7 +65,8 @@ pub use lone::Summary;
 pub use name::{ConstraintName, WarmStartEntry};
 use one_by_one::Solver;
 pub use plan::{
-    ChangingGains, Description, NotInLanes, Numbers, PdGains, Plan, Setup, Table, Variation, pair_surface, spring_depth,
+    ChangingGains, Description, NotInLanes, Numbers, PdGains, Plan, SensorTables, Setup, Table, Variation,
+    pair_surface, spring_depth,
 };
 pub use reports::LaneLoad;
 pub use rule::{OneSided, RowLaw, RowWeight, Rule, stiff_mobility};

@@ -26,7 +26,7 @@ pub(crate) use constraints::{Constraints, Coupling, PlanJacobian, Source, Term, 
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub use contacts::{pair_surface, spring_depth};
 pub(crate) use drives::{PlanActivation, PlanActuator, PlanAdhesion, PlanDrive};
-pub use export::{Description, Table};
+pub use export::{Description, SensorTables, Table};
 pub use gains::ChangingGains;
 pub use numbers::Numbers;
 use numbers::Setting;

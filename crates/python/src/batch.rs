@@ -24,6 +24,7 @@ use crate::options::{OPTIONS, OptionArguments, SchemeArgument, threads as checke
 use crate::results::read_only;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
+use crate::world_parameters::WorldParameters;
 use crate::{contacts, results};
 
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
@@ -48,7 +49,7 @@ pub struct Batch {
     applied_force: OnceLock<LiveArray>,
     applied_wrench: OnceLock<LiveArray>,
     surface_velocity: OnceLock<LiveArray>,
-    parameters: parameters::WorldParameters,
+    parameters: WorldParameters,
     /// Where quaternions begin in q.
     quaternions: Vec<usize>,
     watch: Watch,
@@ -167,7 +168,7 @@ impl Batch {
             applied_force: OnceLock::new(),
             applied_wrench: OnceLock::new(),
             surface_velocity: OnceLock::new(),
-            parameters: parameters::WorldParameters::default(),
+            parameters: WorldParameters::default(),
             quaternions: rotations.collect(),
             batch: Mutex::new(batch),
             watch,

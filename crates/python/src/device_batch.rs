@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use gpu::{Array, GpuBatch, GpuError, GpuOptions, Order, Place, Precision, View};
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyBufferError, PyNotImplementedError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyIndexError, PyNotImplementedError, PyRuntimeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -13,6 +13,9 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::arguments::{array, per_dof, rows, selection, vector, whole};
 use crate::lock::try_lock;
 use crate::model::Model;
+use crate::names::keyframe_key;
+use crate::parameters;
+use crate::world_parameters::{WorldParameters, live};
 
 /// The error of a batch on a device.
 pub fn gpu_error(error: &GpuError) -> PyErr {
@@ -21,6 +24,15 @@ pub fn gpu_error(error: &GpuError) -> PyErr {
         GpuError::Missing(_) => PyNotImplementedError::new_err(message),
         GpuError::Option(_) => PyValueError::new_err(message),
         _ => PyRuntimeError::new_err(message),
+    }
+}
+
+/// The error of a world of a batch on a device.
+fn of_world((world, error): &(usize, GpuError)) -> PyErr {
+    let message = format!("world {world}: {error}");
+    match error {
+        GpuError::Missing(_) => PyNotImplementedError::new_err(message),
+        _ => PyValueError::new_err(message),
     }
 }
 
@@ -47,6 +59,7 @@ pub struct DeviceBatch {
     place: Place,
     precision: Precision,
     batch: Mutex<Box<GpuBatch>>,
+    parameters: WorldParameters,
 }
 
 impl DeviceBatch {
@@ -62,7 +75,8 @@ impl DeviceBatch {
         let (of_model, scene) = (model.get().inner().clone(), model.get().scene().clone());
         let batch = model.py().detach(|| GpuBatch::new(of_model, scene, worlds, options));
         let batch = Mutex::new(Box::new(batch.map_err(|error| gpu_error(&error))?));
-        Ok(Self { model: model.clone().unbind(), worlds, place, precision, batch })
+        let parameters = WorldParameters::default();
+        Ok(Self { model: model.clone().unbind(), worlds, place, precision, batch, parameters })
     }
 
     fn lock(&self) -> PyResult<MutexGuard<'_, Box<GpuBatch>>> {
@@ -71,6 +85,21 @@ impl DeviceBatch {
             "a call of this batch is in progress in another thread",
             "a call of this batch was aborted: make a new Batch",
         )
+    }
+
+    /// Gives worlds what the live arrays of parameters show.
+    fn bring_parameters(&self, py: Python<'_>, batch: &mut GpuBatch) -> PyResult<()> {
+        let changed = self.parameters.changed(py, self.worlds)?;
+        if changed.is_empty() {
+            return Ok(());
+        }
+        batch.set_parameters_of(changed.into_iter().collect()).map_err(|failed| of_world(&failed))?;
+        self.parameters.note(py)
+    }
+
+    /// The worlds that an argument selects, all by default.
+    fn selected(&self, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
+        worlds.map_or_else(|| Ok((0..self.worlds).collect()), |worlds| selection("worlds", worlds, self.worlds))
     }
 
     fn array(slf: &Bound<'_, Self>, of: Array) -> PyResult<DeviceArray> {
@@ -223,6 +252,12 @@ impl DeviceBatch {
         self.write(value.py(), Array::AppliedWrench, "applied_wrench", value)
     }
 
+    /// What all sensors of every world show, (n, nsensordata).
+    #[getter]
+    fn sensordata(slf: &Bound<'_, Self>) -> PyResult<DeviceArray> {
+        Self::array(slf, Array::Sensors)
+    }
+
     /// Counts of every world, (n, 8).
     #[getter]
     fn status(slf: &Bound<'_, Self>) -> PyResult<DeviceArray> {
@@ -241,7 +276,63 @@ impl DeviceBatch {
         let stream = stream.map_or(Ok(0), |stream| handle(&stream))?;
         let mut guard = self.lock()?;
         let batch: &mut GpuBatch = &mut guard;
+        self.bring_parameters(py, batch)?;
         py.detach(|| batch.step(steps, stream)).map_err(|error| gpu_error(&error))
+    }
+
+    /// Parameters of all worlds as live arrays.
+    #[getter]
+    fn parameters<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        live(slf.as_any())
+    }
+
+    /// The live array of a parameter.
+    fn _parameter_array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let batch = self.lock()?;
+        self.parameters.view(py, name, self.model.get(), &**batch)
+    }
+
+    /// All parameters of a world, copies.
+    fn _parameters_of<'py>(
+        &self,
+        py: Python<'py>,
+        #[pyo3(from_py_with = whole)] world: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let place = usize::try_from(world).ok().filter(|world| *world < self.worlds);
+        let world = place.ok_or_else(|| PyIndexError::new_err(format!("there is no world {world}")))?;
+        let model = self.model.get();
+        let mut guard = self.lock()?;
+        self.bring_parameters(py, &mut guard)?;
+        parameters::tuple(py, &guard.parameters(world), model.inner(), model.scene())
+    }
+
+    /// Give worlds parameters of their own.
+    #[pyo3(signature = (worlds=None, **parameters))]
+    fn set_parameters(
+        &self,
+        py: Python<'_>,
+        worlds: Option<&Bound<'_, PyAny>>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        let worlds = self.selected(worlds)?;
+        let model = self.model.get();
+        let given = parameters::of_worlds(parameters, model.inner(), model.scene(), worlds.len())?;
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
+        self.bring_parameters(py, batch)?;
+        let given = worlds.iter().copied().zip(given).collect();
+        py.detach(|| batch.set_parameters_of(given)).map_err(|failed| of_world(&failed))?;
+        self.parameters.write(py, batch, &worlds)
+    }
+
+    /// Take parameters of their own back.
+    #[pyo3(signature = (worlds=None))]
+    fn reset_parameters(&self, py: Python<'_>, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let worlds = self.selected(worlds)?;
+        let mut guard = self.lock()?;
+        let batch: &mut GpuBatch = &mut guard;
+        py.detach(|| batch.clear_parameters(worlds.iter().copied())).map_err(|error| gpu_error(&error))?;
+        self.parameters.write(py, batch, &worlds)
     }
 
     /// Wait for all steps that were launched.
@@ -257,7 +348,7 @@ impl DeviceBatch {
         &self,
         py: Python<'_>,
         mask: Option<&Bound<'_, PyAny>>,
-        keyframe: Option<&str>,
+        keyframe: Option<&Bound<'_, PyAny>>,
         states: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
     ) -> PyResult<()> {
         let model = self.model.get().inner();
@@ -265,12 +356,12 @@ impl DeviceBatch {
         let worlds = mask.map_or_else(|| Ok((0..n).collect()), |mask| selection("mask", mask, n))?;
         let mut which = vec![false; n];
         worlds.iter().for_each(|world| which[*world] = true);
-        let (mut q, mut v) = (model.q0.repeat(n), vec![0.0; nv * n]);
-        if keyframe.is_some() {
-            return Err(PyNotImplementedError::new_err(
-                "keyframe: the GPU does not know keyframes, pass states=(q, v); device=\"cpu\" does",
-            ));
+        let (mut q, mut v) = (vec![0.0; nq * n], vec![0.0; nv * n]);
+        let is_own = states.is_some();
+        if is_own && keyframe.is_some() {
+            return Err(PyValueError::new_err("keyframe and states are both given: expected one of them"));
         }
+        let key = keyframe_key("keyframe", keyframe)?;
         if let Some((of_q, of_v)) = states {
             let (of_q, of_v) =
                 (rows("states[0]", &of_q, worlds.len(), nq)?, rows("states[1]", &of_v, worlds.len(), nv)?);
@@ -281,7 +372,8 @@ impl DeviceBatch {
         }
         let mut guard = self.lock()?;
         let batch: &mut GpuBatch = &mut guard;
-        py.detach(|| batch.reset(&which, &q, &v)).map_err(|error| gpu_error(&error))
+        py.detach(|| if is_own { batch.reset_to(&which, &q, &v) } else { batch.reset(&which, key) })
+            .map_err(|error| gpu_error(&error))
     }
 
     /// Stable PD control of all worlds by the same gains.
@@ -334,9 +426,7 @@ impl DeviceBatch {
             "errors",
             "failed",
             "lanes",
-            "parameters",
             "rollout",
-            "sensors",
             "set_state",
             "simulation",
             "state",

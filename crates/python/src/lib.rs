@@ -46,6 +46,7 @@ mod spd;
 mod tracking;
 mod viewer;
 mod views;
+mod world_parameters;
 
 /// Python gives objects memory that is aligned to 16 bytes: what is aligned to more, as registers of lanes are, has to be boxed.
 macro_rules! assert_alignment {

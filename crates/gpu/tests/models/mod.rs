@@ -1,7 +1,13 @@
 //! Models with what the kernels simulate.
 
+pub mod shapes;
+
 /// Every model by name.
-pub const ALL: [(&str, &str); 9] = [
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FEATURES.into_iter().chain(shapes::ALL)
+}
+
+const FEATURES: [(&str, &str); 12] = [
     ("joints", JOINTS),
     ("balls", BALLS),
     ("bodies", BODIES),
@@ -11,6 +17,9 @@ pub const ALL: [(&str, &str); 9] = [
     ("soft contacts", SOFT),
     ("masses apart", UNEVEN),
     ("walker", WALKER),
+    ("tops", TOPS),
+    ("rolling", ROLLING),
+    ("sensors", SENSORS),
 ];
 
 /// A fixed tree of hinges and slides: springs, dampers, armature, dry friction, limits.
@@ -93,3 +102,40 @@ const WALKER: &str = r#"<mujoco><option timestep=".004"/><worldbody><geom type="
       <body pos="0 0 -.3"><joint name="rk" type="hinge" axis="0 1 0" limited="true" range="-.2 1.5" armature=".01"/><geom type="capsule" size=".04 .12" pos="0 0 -.15"/></body></body>
   </body></worldbody>
   <actuator><motor joint="lh" gear="30"/><motor joint="lk" gear="20"/><motor joint="rh" gear="30"/><motor joint="rk" gear="20"/></actuator></mujoco>"#;
+
+/// Bodies that spin on a plane and on each other, with torsional friction, beside one without.
+const TOPS: &str = r#"<mujoco><option timestep=".004"/><worldbody><geom type="plane" size="0 0 1" condim="4" friction=".6 .01"/>
+  <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1" condim="4" friction=".6 .02"/></body>
+  <body pos=".02 .01 .29"><freejoint/><geom type="capsule" size=".08 .1" euler="80 20 0" condim="4" friction=".6 .02"/></body>
+  <body pos=".6 0 .07"><freejoint/><geom type="box" size=".1 .08 .06" euler="3 5 0" contype="2" conaffinity="1"/></body>
+  <body pos="-.6 0 .5"><joint type="hinge" axis="0 1 0" limited="true" range="-1 1"/><geom type="capsule" size=".05 .2" pos="0 0 -.25"/></body>
+  </worldbody></mujoco>"#;
+
+/// Bodies that roll with resistance.
+const ROLLING: &str = r#"<mujoco><option timestep=".004"/><worldbody><geom type="plane" size="0 0 1" condim="6" friction=".6 .01 .01"/>
+  <body pos="0 0 .1"><freejoint/><geom type="sphere" size=".1"/></body>
+  <body pos=".02 .01 .28"><freejoint/><geom type="sphere" size=".08" condim="4" friction=".6 .02"/></body>
+  <body pos=".6 0 .1"><freejoint/><geom type="cylinder" size=".1 .05" euler="87 5 0" friction=".6 .01 .002"/></body></worldbody></mujoco>"#;
+
+/// A body on a leg with an arm on a ball joint, and everything that sensors may read of it.
+const SENSORS: &str = r#"<mujoco><option timestep=".004" magnetic="0 -.5 .1"/><worldbody>
+  <geom type="plane" size="0 0 1"/><site name="post" pos=".5 0 .3" euler="10 20 30"/>
+  <body name="trunk" pos="0 0 .62"><freejoint/><geom name="trunk" type="box" size=".15 .1 .08"/><site name="imu" pos=".05 .02 .03" euler="0 30 10"/>
+    <body name="thigh" pos="0 .05 -.08"><joint name="hip" type="hinge" axis="0 1 .2" limited="true" range="-1 1" armature=".01"/><geom type="capsule" size=".04 .1" pos="0 0 -.12"/>
+      <body name="shin" pos="0 0 -.24" euler="0 5 0"><joint name="knee" type="hinge" axis="0 1 0" actuatorfrcrange="-4 4"/><geom type="capsule" size=".03 .1" pos="0 0 -.12"/>
+        <geom name="foot" type="sphere" size=".05" pos="0 0 -.24"/><site name="sole" type="box" size=".08 .08 .04" pos="0 0 -.27"/><site name="toe" type="capsule" size=".03 .05" pos=".02 0 -.28" euler="90 0 0"/></body></body>
+    <body name="arm" pos="0 -.12 .05"><joint name="shoulder" type="ball" damping=".1"/><geom type="ellipsoid" size=".04 .03 .1" pos="0 0 -.1"/><site name="palm" type="ellipsoid" size=".05 .05 .05" pos="0 0 -.2"/></body>
+  </body>
+  <body pos=".2 .1 .06"><freejoint/><geom type="box" size=".06 .06 .06"/><site name="lid" type="cylinder" size=".06 .03" pos="0 0 .06"/></body></worldbody>
+  <tendon><fixed name="leg"><joint joint="hip" coef="1"/><joint joint="knee" coef="-.5"/></fixed></tendon>
+  <actuator><position name="hip" joint="hip" kp="60" kv="3" forcerange="-5 5"/><motor name="hip2" joint="hip" gear="2"/><position name="knee" joint="knee" kp="40" kv="1"/>
+    <motor name="knee2" joint="knee" gear="-3"/><motor name="leg" tendon="leg" gear="2"/><position name="stay" tendon="leg" kp="10" kv=".5" forcerange="-1 1"/></actuator>
+  <sensor><clock/><jointpos joint="hip"/><jointvel joint="knee"/><jointactuatorfrc joint="hip"/><jointactuatorfrc joint="knee"/><ballquat joint="shoulder"/><ballangvel joint="shoulder"/>
+    <tendonpos tendon="leg"/><tendonvel tendon="leg"/><actuatorpos actuator="knee2"/><actuatorvel actuator="leg"/><actuatorfrc actuator="hip"/><actuatorfrc actuator="hip2"/>
+    <actuatorfrc actuator="knee"/><actuatorfrc actuator="knee2"/><actuatorfrc actuator="leg"/><actuatorfrc actuator="stay"/>
+    <framepos objtype="site" objname="sole"/><framepos objtype="body" objname="shin" reftype="site" refname="imu"/><framequat objtype="site" objname="imu"/><framequat objtype="xbody" objname="shin"/>
+    <framequat objtype="geom" objname="foot" reftype="body" refname="arm"/><framexaxis objtype="site" objname="palm"/><frameyaxis objtype="geom" objname="trunk" reftype="site" refname="post"/><framezaxis objtype="xbody" objname="arm"/>
+    <framelinvel objtype="site" objname="palm"/><framelinvel objtype="body" objname="shin" reftype="xbody" refname="arm"/><frameangvel objtype="site" objname="imu"/><frameangvel objtype="xbody" objname="shin" reftype="xbody" refname="trunk"/>
+    <framelinacc objtype="site" objname="sole"/><frameangacc objtype="body" objname="arm"/><framelinacc objtype="site" objname="post"/>
+    <accelerometer site="imu"/><accelerometer site="palm" cutoff="9"/><velocimeter site="imu"/><gyro site="imu"/><gyro site="palm"/><magnetometer site="palm"/>
+    <subtreecom body="trunk"/><subtreelinvel body="thigh"/><subtreeangmom body="trunk"/><touch site="sole"/><touch site="toe"/><touch site="palm"/><touch site="lid"/></sensor></mujoco>"#;

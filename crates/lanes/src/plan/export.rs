@@ -3,11 +3,16 @@
 //! Nodes are numbered anew here, level by level, so that the nodes of a level and the children of a node are ranges; coordinates, degrees of
 //! freedom and constraints keep their numbers.
 
+mod sensors;
+mod shapes;
+
+pub use sensors::SensorTables;
+
 use multibody::{Compliance, Freedom, JointType};
 use sap::FrictionLaw;
 use spatial::{Mat3, Sym3, Vec3};
 
-use super::{Numbers, PairKind, Plan, PlanActuator, PlanDrive, PlanFrame, PlanJacobian, Shape, Source, TieKind};
+use super::{Numbers, Plan, PlanActuator, PlanDrive, PlanFrame, PlanJacobian, Source, TieKind};
 
 /// Stands for what is not there.
 const NONE: i32 = -1;
@@ -286,6 +291,16 @@ impl Plan {
         to.real.push(Table::new("spring_reference", springs().map(|spring| spring.reference)));
     }
 
+    /// Actuators in the order of the tables: those of servos, of drives, motors of tendons, those in constraints, in the order of these.
+    fn exported_actuators(&self) -> impl Iterator<Item = &PlanActuator> {
+        let drives = self.servos.iter().chain(&self.drives).flat_map(|drive| &drive.actuators);
+        let motors = self.constraints.tendon_motors.iter().map(|motor| &motor.actuator);
+        drives.chain(motors).chain(self.constraints.all.iter().filter_map(|constraint| match &constraint.source {
+            Source::TendonActuator(actuator) => Some(&**actuator),
+            _ => None,
+        }))
+    }
+
     fn describe_actuators(&self, to: &mut Description) {
         let ends = |of: (f64, f64)| [of.0, of.1];
         let activations = || self.activations.iter();
@@ -294,8 +309,6 @@ impl Plan {
             "activation_law",
             activations().map(|a| [a.ctrl_range.0, a.ctrl_range.1, a.gain, a.leak, a.range.0, a.range.1]),
         ));
-        // Actuators one after the other: those of servos, drives, motors of tendons; those in constraints come by their constraints.
-        let mut all: Vec<&PlanActuator> = Vec::new();
         let groups = |drives: &'_ [PlanDrive], first: usize| -> Vec<[i32; 4]> {
             let mut start = first;
             let of = |drive: &PlanDrive| {
@@ -305,23 +318,14 @@ impl Plan {
             };
             drives.iter().map(of).collect()
         };
-        let servos = groups(&self.servos, 0);
-        all.extend(self.servos.iter().flat_map(|drive| &drive.actuators));
-        let drives = groups(&self.drives, all.len());
-        all.extend(self.drives.iter().flat_map(|drive| &drive.actuators));
-        let first_motor = all.len();
-        all.extend(self.constraints.tendon_motors.iter().map(|motor| &motor.actuator));
-        let first_in_constraints = all.len();
-        let in_constraint = |constraint: &super::constraints::PlanConstraint| match &constraint.source {
-            Source::TendonActuator(actuator) => Some((**actuator).clone()),
-            _ => None,
-        };
-        let in_constraints: Vec<PlanActuator> = self.constraints.all.iter().filter_map(in_constraint).collect();
-        all.extend(&in_constraints);
+        let count = |drives: &[PlanDrive]| drives.iter().map(|drive| drive.actuators.len()).sum::<usize>();
+        let (servos, drives) = (groups(&self.servos, 0), groups(&self.drives, count(&self.servos)));
+        let first_motor = count(&self.servos) + count(&self.drives);
+        let all: Vec<&PlanActuator> = self.exported_actuators().collect();
         to.sizes.extend([
             ("ACTUATORS", all.len()),
             ("FIRST_MOTOR", first_motor),
-            ("FIRST_IN_CONSTRAINTS", first_in_constraints),
+            ("FIRST_IN_CONSTRAINTS", first_motor + self.constraints.tendon_motors.len()),
         ]);
         to.whole.push(Table::new("servo_of", servos));
         to.whole.push(Table::new("drive_of", drives));
@@ -338,69 +342,6 @@ impl Plan {
             .push(Table::new("servo_most", self.servos.iter().map(|of| ends(of.effort_limit).map(|limit| dt * limit))));
         to.real
             .push(Table::new("drive_most", self.drives.iter().map(|of| ends(of.effort_limit).map(|limit| dt * limit))));
-    }
-
-    fn describe_contacts(&self, levels: &Levels, to: &mut Description) {
-        let geoms = || self.contacts.geoms.iter();
-        let shape = |shape: Shape| match shape {
-            Shape::Sphere { radius } => (0, [radius, 0.0, 0.0]),
-            Shape::Capsule { radius, half_length } => (1, [radius, half_length, 0.0]),
-            Shape::Box { half } => (2, half.to_array()),
-            Shape::Other => (3, [0.0; 3]),
-        };
-        to.whole.push(Table::new("geom_kind", geoms().map(|geom| [levels.new[geom.node], shape(geom.shape).0])));
-        to.real.extend([
-            Table::new("geom_pos", geoms().map(|geom| geom.pos.to_array())),
-            Table::new("geom_rot", geoms().map(|geom| columns(&geom.rot))),
-            Table::new("geom_size", geoms().map(|geom| shape(geom.shape).1)),
-            Table::new("geom_radius", geoms().map(|geom| [geom.radius])),
-        ]);
-        let pairs = || self.contacts.pairs.iter();
-        for pair in pairs() {
-            let word = |geom: usize| match self.contacts.geoms[geom].shape {
-                Shape::Sphere { .. } => "a sphere",
-                Shape::Capsule { .. } => "a capsule",
-                Shape::Box { .. } => "a box",
-                Shape::Other => "a mesh, cylinder, ellipsoid or height field",
-            };
-            let what = match pair.kind {
-                _ if pair.is_closed => continue,
-                PairKind::Plane { geom, .. } => format!("contact of a plane with {}", word(geom)),
-                PairKind::Moving { geoms: [a, b] } => format!("contact of {} with {}", word(a), word(b)),
-                PairKind::Fixed { geom, .. } => format!("contact of a shape that is fixed with {}", word(geom)),
-            };
-            to.missing.push(format!("{what} (geoms {} and {})", pair.pair.geoms[0], pair.pair.geoms[1]));
-        }
-        if self.constraints.spin_of.iter().any(Option::is_some) {
-            to.missing.push("rolling and torsional friction".into());
-        }
-        let kind = |pair: &super::PlanPair| match pair.kind {
-            PairKind::Plane { geom, .. } => [0, geom as i32, geom as i32],
-            PairKind::Moving { geoms } => [1, geoms[0] as i32, geoms[1] as i32],
-            PairKind::Fixed { geom, .. } => [2, geom as i32, geom as i32],
-        };
-        to.whole.push(Table::new("pair_kind", pairs().map(kind)));
-        to.whole.push(Table::new("pair_slots", pairs().map(|pair| [pair.first as i32, pair.count as i32])));
-        let plane = |pair: &super::PlanPair| match pair.kind {
-            PairKind::Plane { normal, height, .. } => [normal.x, normal.y, normal.z, height],
-            _ => [0.0; 4],
-        };
-        to.real.push(Table::new("pair_plane", pairs().map(plane)));
-        to.real.push(Table::new("pair_margin", pairs().map(|pair| [pair.margin])));
-        to.whole.push(Table::new("pair_spring", pairs().map(|pair| [self.compliance(&pair.surface.compliance).0])));
-        let spring = |pair: &super::PlanPair| {
-            let (_, [a, b, c, d, e, f, g]) = self.compliance(&pair.surface.compliance);
-            [a, b, c, d, e, f, g, pair.surface.spring_depth]
-        };
-        to.real.push(Table::new("pair_law", pairs().map(spring)));
-        let slots = || self.contacts.ends.iter();
-        let ordinal = |k: usize| k - self.contacts.pairs[self.contacts.ends[k].pair].first;
-        to.whole.push(Table::new(
-            "slot_of",
-            slots().enumerate().map(|(k, ends)| {
-                [ends.pair as i32, ordinal(k) as i32, levels.of(ends.nodes[0]), levels.of(ends.nodes[1])]
-            }),
-        ));
     }
 
     fn describe_constraints(&self, levels: &Levels, to: &mut Description) {
@@ -573,6 +514,7 @@ impl Numbers<f64> {
             Table::new("tie_frame_a", self.ties.iter().map(|frames| frame(&frames[0]))),
             Table::new("tie_frame_b", self.ties.iter().map(|frames| frame(&frames[1]))),
             Table::new("slot_friction", self.friction.iter().map(|x| [*x])),
+            Table::new("spin_friction", self.spins.iter().copied()),
             Table::new("constraint_weight", self.inverse_weights.iter().map(|x| [*x])),
             Table::new("pair_weight", self.pair_weights.iter().map(|x| [*x])),
             Table::new("body_com", self.coms.iter().map(|com| com.to_array())),
