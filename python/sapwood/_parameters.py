@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from sapwood._sapwood import Batch
 
 
+def _no_parameter(name: str) -> AttributeError:
+    hint = did_you_mean(name, NAMES) or f"expected one of {', '.join(NAMES)}"
+    return AttributeError(f"there is no parameter {name!r}: {hint}")
+
+
 class _LiveParameters(ABC):
     """Parameters as live arrays, by name; those of the worlds of a batch have a leading n."""
 
@@ -39,8 +44,12 @@ class _LiveParameters(ABC):
         def __getattr__(self, name: str) -> NDArray[np.float64]:
             if name.startswith("_"):
                 raise AttributeError(name)
-            hint = did_you_mean(name, NAMES) or f"expected one of {', '.join(NAMES)}"
-            raise AttributeError(f"there is no parameter {name!r}: {hint}")
+            raise _no_parameter(name)
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if not (name.startswith("_") or hasattr(type(self), name)):
+                raise _no_parameter(name)
+            super().__setattr__(name, value)
 
     def _write(self, name: str, value: ArrayLike) -> None:
         array = self._array(name)
