@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyString, PyTuple};
 
 use crate::arguments::whole;
-use crate::model::Model;
 
 /// The error of an attribute that an object does not have.
 pub fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
@@ -34,7 +33,8 @@ pub fn set_attribute(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, valu
     }
     let error = PyErr::fetch(object.py());
     match object.get_type().hasattr(name)? {
-        true if object.is_instance_of::<Model>() => {
+        // A model has nothing to set: its module is not imported here, as it imports this one.
+        true if object.get_type().name()? == "Model" => {
             let module = object.py().import("sapwood._first_words")?;
             Err(PyErr::from_value(module.getattr("read_only_error")?.call1(("Model", name))?))
         }
