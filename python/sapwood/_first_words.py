@@ -334,13 +334,30 @@ def here(name: str) -> str | None:
 
 def attribute_error(owner: str, name: str, known: list[str]) -> AttributeError:
     """The error of an attribute that objects of a class do not have."""
-    hint = ATTRIBUTES.get(owner, {}).get(name) or here(name)
+    hint = ATTRIBUTES.get(owner, {}).get(name) or _elsewhere(owner, name) or here(name)
     if owner == "sapwood" and not hint and _is_module(name):
         hint = f"import sapwood.{name} first"
     else:
         hint = hint or did_you_mean(name, [word for word in known if not word.startswith("_")])
     message = f"{owner!r} has no attribute {name!r}"
     return AttributeError(f"{message}: {hint}" if hint else message)
+
+
+def _elsewhere(owner: str, name: str) -> str | None:
+    """What has an attribute of this name beside the class that was asked."""
+    from sapwood._parameters import NAMES
+    from sapwood._sapwood import Model, Simulation
+
+    if name.startswith("_") or owner not in {"Simulation", "Batch", "Model"}:
+        return None
+    asked = {"Simulation": "sim", "Batch": "batch", "Model": "sim"}[owner]
+    if name in NAMES:
+        return f"{asked}.parameters.{name}"
+    if owner == "Model":
+        return f"sim.{name} of sim = sw.Simulation(model)" if hasattr(Simulation, name) else None
+    if hasattr(Model, name):
+        return f"{asked}.model.{name}"
+    return f"batch.simulation(i).{name}" if owner == "Batch" and hasattr(Simulation, name) else None
 
 
 Class = TypeVar("Class", bound=type)

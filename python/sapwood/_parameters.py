@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, final
 
-from sapwood._errors import did_you_mean
+from sapwood._errors import UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,6 +37,8 @@ class _LiveParameters(ABC):
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """The live array of this name."""
+        if name not in NAMES:
+            raise UnknownNameError(str(_no_parameter(name)))
         return self._array(name).view()
 
     if not TYPE_CHECKING:  # for checkers of types a name that does not exist is an error

@@ -5,7 +5,7 @@ use multibody::{Model, Tree};
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_array_module};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyFloat, PyString};
+use pyo3::types::{IntoPyDict, PyFloat, PyString, PyTuple};
 use support::suggest;
 
 /// Finite numbers of exactly this shape, in row-major order. Takes whatever numpy takes: arrays, lists, scalars.
@@ -366,6 +366,9 @@ pub fn whole(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     match value.extract::<i64>() {
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
             Ok(if value.lt(0)? { i64::MIN } else { i64::MAX })
+        }
+        Err(_) if value.is_instance_of::<PyTuple>() => {
+            Err(PyTypeError::new_err(format!("{value}: expected numbers one by one, without the brackets")))
         }
         extracted => extracted,
     }

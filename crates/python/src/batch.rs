@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use batch::{BatchOptions, Cotangents, Precision};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
@@ -61,7 +61,7 @@ impl Batch {
     #[new]
     #[pyo3(
         signature = (
-            model, n, *, device="cpu", threads=None, precision=None, rows=None, lanes=None, contacts=false, timestep=None, accuracy=None,
+            model, n=None, *, device="cpu", threads=None, precision=None, rows=None, lanes=None, contacts=false, timestep=None, accuracy=None,
             scheme=SchemeArgument::default(), conserve=true, pd_law="auto", contact="coulomb", tolerance=1e-6,
             factorization_budget=100, beta=0.1, sigma=1e-5, recovery_speed=1.0,
             sleep_after=None, sleep_speed=1e-3, **others
@@ -72,7 +72,7 @@ impl Batch {
     )]
     fn new(
         #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
-        #[pyo3(from_py_with = whole)] n: i64,
+        #[pyo3(from_py_with = whole_or_none)] n: Option<i64>,
         device: &str,
         #[pyo3(from_py_with = whole_or_none)] threads: Option<i64>,
         precision: Option<&str>,
@@ -98,6 +98,7 @@ impl Batch {
         let own = ["n", "device", "threads", "precision", "rows", "lanes", "contacts"];
         warn_of_milliseconds(py, timestep)?;
         no_arguments("Batch", others, &[&OPTIONS[..], &own].concat())?;
+        let n = n.ok_or_else(|| PyTypeError::new_err("Batch() takes a number of worlds: Batch(model, 256)"))?;
         let worlds = usize::try_from(n).unwrap_or_default();
         if worlds == 0 {
             return Err(PyValueError::new_err(format!("n is {n}: expected 1 or more worlds")));

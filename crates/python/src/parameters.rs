@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use sim::{OwnModel, Parameter, Parameters};
+use support::suggest;
 
 use crate::arguments::{array, elements, numbers, rows};
 use crate::errors::simulation_error;
@@ -154,8 +155,9 @@ pub fn of_worlds(
         let parameter = if name == "kp" { Some(Parameter::Gains) } else { Parameter::named(&name) };
         let Some(parameter) = parameter else {
             let known: Vec<_> = Parameter::ALL.iter().map(|parameter| parameter.name()).collect();
-            let known = known.join(", ");
-            return Err(PyTypeError::new_err(format!("there is no parameter {name:?}: expected some of {known}")));
+            let hint = suggest::did_you_mean(&name, known.iter().copied());
+            let hint = hint.unwrap_or_else(|| format!("expected some of {}", known.join(", ")));
+            return Err(PyTypeError::new_err(format!("there is no parameter {name:?}: {hint}")));
         };
         let (count, columns) = parameter.shape(model, scene);
         let (len, is_unbounded) = (count * columns, parameter == Parameter::JointRanges);
