@@ -353,9 +353,9 @@ class BatchParameters(_LiveParameters):
 
     ``batch.parameters.masses[3, 1] *= 2`` acts from the next step on; resets leave it. An array costs nothing before it
     is first asked for; from then on each step compares it with what it was. Worlds with parameters of their own stay in
-    vector lanes but where lanes cannot: geoms of other sizes, places, bits or ``solref``, other anchors of equalities,
-    friction, springs, limits or gear inertia where the model has none. Those are stepped one by one beside the others,
-    which a ``PerformanceWarning`` says.
+    vector lanes but where lanes cannot: geoms of other sizes, places, bits or ``solref``, friction, springs, limits or
+    gear inertia where the model has none. Those are stepped one by one beside the others, which a
+    ``PerformanceWarning`` says.
     """
 
     __slots__ = ("_batch",)

@@ -2392,6 +2392,17 @@ class Batch:
     @applied_wrench.setter
     def applied_wrench(self, value: ArrayLike) -> None: ...
     @property
+    def surface_velocity(self) -> NDArray[np.float64]:
+        """Velocities of the geoms' surfaces on their bodies, such as belts, m/s, (n, ngeom, 3), a live view.
+
+        In the axes of the node that the body moves with, world axes where it is fixed. Kept until changed; a reset
+        makes them the model's (MJCF ``surfacevel``) again. They cost nothing where nobody has asked for them and none
+        moves.
+        """
+
+    @surface_velocity.setter
+    def surface_velocity(self, value: ArrayLike) -> None: ...
+    @property
     def sensordata(self) -> NDArray[np.float64]:
         """What all sensors of every world show now, (n, nsensordata), a read-only copy, in MuJoCo's layout.
 
@@ -2532,8 +2543,7 @@ class Batch:
 
         Raises:
             IndexError: When there is no such world.
-            ValueError: When it is no state of this model, has surface velocities, or PD control by other gains than
-                the batch's.
+            ValueError: When it is no state of this model, or has PD control by other gains than the batch's.
         """
 
     def simulation(self, world: int) -> Simulation:

@@ -134,8 +134,13 @@ def test_bad_calls(model: sw.Model) -> None:
         batch.set_state(0, sw.Simulation(sw.load("<mujoco/>")))
     carried = sw.Simulation(model)
     carried.surface_velocity[0] = 1
-    with pytest.raises(ValueError, match="surface velocities"):
-        batch.set_state(0, carried)
+    batch.set_state(0, carried)
+    assert batch.surface_velocity[0, 0, 0] == 1
+    assert not batch.surface_velocity[1:].any()
+    batch.reset(np.array([True, False, False]))
+    assert not batch.surface_velocity.any()
+    with pytest.raises(ValueError, match="surface_velocity"):
+        batch.surface_velocity = zeros((3, 2, 3))
     controlled = sw.Simulation(model)
     controlled.pd(1, 1, model.keyframe().q)
     with pytest.raises(ValueError, match="PD control"):

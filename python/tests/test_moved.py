@@ -82,11 +82,28 @@ def test_worlds_have_their_own() -> None:
     assert np.all(batch.q[2:, 2] < 0.9)
     batch.reset()
     assert np.all(batch.equality_active == 1)
-    with pytest.warns(sw.PerformanceWarning, match="moved from outside"):
-        moved = sw.Batch(sw.load(HAND.format(parameters="")), 3)
+    moved = sw.Batch(sw.load(HAND.format(parameters="")), 3)
+    assert moved.alone is None
     moved.mocap_positions[:, 0, 0] = (0, 0.1, 0.2)
     moved.step(500)
     assert np.allclose(moved.q[:, 0], (0, 0.1, 0.2), atol=2e-3)
+
+
+def test_worlds_have_their_own_belts() -> None:
+    text = """<mujoco><worldbody><geom name="belt" type="plane" size="9 9 .1" surfacevel=".2"/>
+        <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"""
+    batch = sw.Batch(sw.load(text), 4, timestep=0.005)
+    assert batch.alone is None
+    batch.step(200)
+    assert np.allclose(batch.v[:, 0], 0.2, atol=1e-4)
+    batch.surface_velocity[1:, 0, 0] = (0, -0.3, 0.5)
+    batch.step(200)
+    assert np.allclose(batch.v[:, 0], (0.2, 0, -0.3, 0.5), atol=1e-4)
+    state, other = batch.state(2), sw.Batch(batch.model, 1, timestep=0.005)
+    other.set_state(0, state)
+    assert other.surface_velocity[0, 0].tolist() == [-0.3, 0, 0]
+    batch.reset()
+    assert np.all(batch.surface_velocity[:, 0] == (0.2, 0, 0))
 
 
 def test_what_does_not_move_so_says_so() -> None:

@@ -63,6 +63,8 @@ pub(crate) struct Arrays<H: Hold> {
     pub applied_force: H::Of<f64>,
     /// Torques and forces on bodies, (worlds, nbody, 6); empty until somebody asks for them.
     pub applied_wrench: H::Of<f64>,
+    /// Velocities of geoms' surfaces on their bodies, (worlds, ngeom, 3), as in [`State`]; empty where none moves, until somebody asks for them.
+    pub surface_velocity: H::Of<f64>,
     /// Why worlds failed in the last call, (worlds).
     pub errors: H::Of<Option<SimulationError>>,
     /// Contact points of the last step, (worlds); empty where they are not recorded.
@@ -86,6 +88,7 @@ macro_rules! each_array {
             pd_target: $f($($borrow)+ $a.pd_target $(, $b.pd_target)? $(, $k)?),
             applied_force: $f($($borrow)+ $a.applied_force $(, $b.applied_force)? $(, $k)?),
             applied_wrench: $f($($borrow)+ $a.applied_wrench $(, $b.applied_wrench)? $(, $k)?),
+            surface_velocity: $f($($borrow)+ $a.surface_velocity $(, $b.surface_velocity)? $(, $k)?),
             errors: $f($($borrow)+ $a.errors $(, $b.errors)? $(, $k)?),
             contacts: $f($($borrow)+ $a.contacts $(, $b.contacts)? $(, $k)?),
             traces: $f($($borrow)+ $a.traces $(, $b.traces)? $(, $k)?),
@@ -108,6 +111,7 @@ macro_rules! of_state {
             pd_target: _,
             applied_force,
             applied_wrench,
+            surface_velocity,
             errors: _,
             contacts: _,
             traces: _,
@@ -121,6 +125,7 @@ macro_rules! of_state {
             (mocap, $($borrow)+ $state.mocap),
             (applied_force, $($borrow)+ $state.applied_force),
             (applied_wrench, $($borrow)+ $state.applied_wrench),
+            (surface_velocity, $($borrow)+ $state.surface_velocity),
         ]
     }};
 }
@@ -213,6 +218,9 @@ impl<'a> Worlds<'a> {
 impl Arrays<Shared<'_>> {
     /// Writes what a step of one world starts from to a state, with PD control by the gains of `pd`.
     pub fn write_state(&self, state: &mut State, pd: Option<&Pd>) {
+        if !self.surface_velocity.is_empty() {
+            state.surface_velocity.resize(self.surface_velocity.len(), 0.0);
+        }
         for (from, to) in of_state!(self, state, [&mut]) {
             // A batch without forces has none.
             if from.is_empty() {
@@ -226,7 +234,7 @@ impl Arrays<Shared<'_>> {
     }
 
     /// The numbers that a step of one world starts from, by name, but for the time.
-    pub fn inputs(&self) -> [(&'static str, &[f64]); 9] {
+    pub fn inputs(&self) -> [(&'static str, &[f64]); 10] {
         let Self {
             q,
             v,
@@ -239,6 +247,7 @@ impl Arrays<Shared<'_>> {
             pd_target,
             applied_force,
             applied_wrench,
+            surface_velocity,
             errors: _,
             contacts: _,
             traces: _,
@@ -253,6 +262,7 @@ impl Arrays<Shared<'_>> {
             ("pd_target", pd_target),
             ("applied_force", applied_force),
             ("applied_wrench", applied_wrench),
+            ("surface_velocity", surface_velocity),
         ]
     }
 
@@ -270,6 +280,7 @@ impl Arrays<Shared<'_>> {
             pd_target,
             applied_force,
             applied_wrench,
+            surface_velocity: _,
             errors: _,
             contacts: _,
             traces: _,

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use geometry::Scene;
 use lanes::{NotInLanes, Plan};
 use multibody::Model;
-use sim::{Options, Pd, Simulation, SimulationError, StepTrace, TraceNeeds};
+use sim::{Options, Pd, Simulation, SimulationError, State, StepTrace, TraceNeeds};
 use support::{Interrupt, ThreadPool};
 
 use crate::arrays::{Arrays, Owned, Worlds};
@@ -111,6 +111,7 @@ impl Batch {
                 pd_target: Vec::new(),
                 applied_force: Vec::new(),
                 applied_wrench: Vec::new(),
+                surface_velocity: State::of(&model, &scene).surface_velocity.repeat(worlds),
                 errors: vec![None; worlds],
                 contacts: vec![Vec::new(); if contacts { worlds } else { 0 }],
                 traces: vec![StepTrace::default(); if TraceNeeds::of(&model.sensors).anything { worlds } else { 0 }],

@@ -1,6 +1,7 @@
 //! Groups of worlds: one in each lane.
 
 mod fallback;
+mod mocap;
 mod width;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +16,7 @@ use support::Interrupt;
 use crate::Precision;
 use crate::arrays::{Arrays, Worlds};
 use fallback::{FallbackStats, Past, Why, report, step_one};
+use mocap::MocapGroup;
 pub(crate) use width::{fastest, widest};
 
 /// Steps in a row that are left to the simulation of a thread before a world with a model of its own has one, whose making takes as long.
@@ -59,6 +61,7 @@ struct Pool<T: Bundle> {
 struct Group<T: Bundle> {
     pool: Arc<Pool<T>>,
     memory: GroupMemory<T>,
+    mocap: MocapGroup,
     /// What the simulation remembers of the worlds whose last step was left to it, by lane.
     pasts: Vec<Option<Box<Past>>>,
     /// Models of worlds' own, by lane; empty where there are none.
@@ -79,10 +82,10 @@ impl<T: Bundle> Pool<T> {
     }
 
     /// The past of a world, which is as yet none where its last step was made in lanes.
-    fn past<'a>(&self, of: &'a mut Option<Box<Past>>, model: &Model) -> &'a mut Past {
+    fn past<'a>(&self, of: &'a mut Option<Box<Past>>) -> &'a mut Past {
         of.get_or_insert_with(|| {
             let spare = self.pasts.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut past = spare.unwrap_or_else(|| Box::new(Past::new(model)));
+            let mut past = spare.unwrap_or_else(|| Box::new(Past::new(&self.model.0)));
             (past.has_warm_start, past.in_a_row, past.wait) = (false, 0, 0);
             past
         })
@@ -156,8 +159,8 @@ pub(crate) fn groups(
     fn of<T: Bundle>(plan: Plan, model: (Arc<Model>, Arc<Scene>), count: usize) -> Vec<Box<dyn Steps>> {
         let nu = model.0.nu();
         let numbers = Arc::new(plan.numbers.map(&mut T::from_f64));
-        let pool = Pool::<T> { plan, nu, model, numbers, idle: Mutex::default(), pasts: Mutex::default() };
-        let pool = Arc::new(pool);
+        let (idle, pasts) = (Mutex::default(), Mutex::default());
+        let pool = Arc::new(Pool::<T> { plan, nu, model, numbers, idle, pasts });
         let group = |_| -> Box<dyn Steps> {
             let (memory, stats) = (GroupMemory::default(), LaneStats::default());
             let pasts = (0..T::LANES).map(|_| None).collect();
@@ -165,6 +168,7 @@ pub(crate) fn groups(
             Box::new(Group {
                 pool: pool.clone(),
                 memory,
+                mocap: MocapGroup::new(T::LANES),
                 pasts,
                 own,
                 numbers,
@@ -207,6 +211,7 @@ impl<T: Bundle> Steps for Group<T> {
 
     fn forget(&mut self, lane: usize) {
         self.memory.forget(lane);
+        self.mocap.forget(lane);
         self.pool.end(&mut self.pasts[lane]);
     }
 
@@ -215,11 +220,13 @@ impl<T: Bundle> Steps for Group<T> {
             Some(past) if self.not_in_lanes >> lane & 1 != 0 => state.clone_from(&past.state),
             _ => state.forget_past(),
         }
+        self.mocap.recall(lane, state);
     }
 
     fn remember(&mut self, lane: usize, state: &State) {
-        if let (Some(Some(own)), true) = (self.own.get(lane), self.not_in_lanes >> lane & 1 != 0) {
-            let past = self.pool.past(&mut self.pasts[lane], own.of.get().0);
+        self.mocap.remember(lane, state);
+        if self.not_in_lanes >> lane & 1 != 0 {
+            let past = self.pool.past(&mut self.pasts[lane]);
             past.state.clone_from(state);
             past.has_warm_start = true;
         }
@@ -236,7 +243,10 @@ impl<T: Bundle> Steps for Group<T> {
             self.own[lane] = own;
             is_uneven |= numbers.as_ref().is_some_and(|numbers| numbers.is_uneven);
             let mut row = Vec::new();
-            numbers.as_ref().unwrap_or(&self.pool.plan.numbers).map(&mut |x| row.push(x));
+            numbers.as_ref().unwrap_or(&self.pool.plan.numbers).map(&mut |x| {
+                row.push(x);
+                x
+            });
             rows.push((lane, row));
         }
         if self.own.iter().all(Option::is_none) {
@@ -317,11 +327,13 @@ impl<T: Bundle> Group<T> {
     fn step(&mut self, lanes: &mut Lanes<T>, steps: usize, mut worlds: Worlds<'_>, one: &mut Simulation) {
         let plan = &self.pool.plan;
         let count = worlds.len();
-        load(lanes, &worlds);
+        load(lanes, plan, &worlds);
         for step in 1..=steps {
             let waits = |past: &Option<Box<Past>>| past.as_ref().is_some_and(|past| past.wait > 0);
             let untried = self.pasts.iter().enumerate().map(|(lane, past)| u32::from(waits(past)) << lane);
             lanes.untried = untried.fold(self.not_in_lanes, |all, lane| all | lane);
+            let steps_ahead = steps + 1 - step;
+            self.mocap.place(lanes, &worlds, steps_ahead, plan.dt);
             if self.not_in_lanes.count_ones() as usize == count {
                 lanes.fall_back_in_all();
             } else {
@@ -336,7 +348,8 @@ impl<T: Bundle> Group<T> {
                     }
                 } else if worlds.arrays.errors[lane].is_none() {
                     self.fallback.steps += 1;
-                    let past = self.pool.past(&mut self.pasts[lane], one.model());
+                    let past = self.pool.past(&mut self.pasts[lane]);
+                    self.mocap.recall(lane, past.begin());
                     let own = self.own.get_mut(lane).and_then(Option::as_mut);
                     let is_alone = self.not_in_lanes >> lane & 1 != 0 || past.in_a_row >= OFTEN;
                     let made = stepper(one, own, &self.pool.model, is_alone);
@@ -346,7 +359,7 @@ impl<T: Bundle> Group<T> {
                             () if lanes.unresolved() >> lane & 1 != 0 => Why::Unresolved,
                             () => Why::Unsolved,
                         };
-                        step_one(lanes, lane, why, &mut worlds, step == steps, one, past, &mut self.fallback)
+                        step_one(lanes, lane, why, &mut worlds, steps_ahead, one, past, &mut self.fallback)
                     });
                     if let Err(error) = made {
                         // As it is now: later steps of the group may move the lane on.
@@ -358,6 +371,7 @@ impl<T: Bundle> Group<T> {
             for lane in (0..count).filter(|&lane| worlds.arrays.errors[lane].is_none()) {
                 worlds.arrays.time[lane] += plan.dt;
                 worlds.arrays.count[lane] += 1;
+                self.mocap.leave(lane);
             }
         }
         for lane in 0..count {
@@ -396,10 +410,15 @@ fn stepper<'a>(
 }
 
 /// Takes the worlds' states; lanes without a world repeat the last one.
-fn load<T: Bundle>(lanes: &mut Lanes<T>, worlds: &Worlds<'_>) {
+fn load<T: Bundle>(lanes: &mut Lanes<T>, plan: &Plan, worlds: &Worlds<'_>) {
     lanes.has_forces = worlds.arrays.applied_force.iter().any(|x| *x != 0.0);
     lanes.has_wrenches = worlds.arrays.applied_wrench.iter().any(|x| *x != 0.0);
+    lanes.has_surface_velocity = worlds.arrays.surface_velocity.iter().any(|x| *x != 0.0);
     for lane in 0..T::LANES {
-        worlds.world(lane.min(worlds.len() - 1)).load(lanes, lane);
+        let world = worlds.world(lane.min(worlds.len() - 1));
+        world.load(lanes, lane);
+        if lanes.has_surface_velocity {
+            lanes.set_surface_velocities(plan, lane, world.surface_velocity);
+        }
     }
 }

@@ -85,3 +85,109 @@ fn bits_of_32_bits_do_not_depend_on_lanes_under_any_law() {
         }
     }
 }
+
+/// A cart of two links that adheres to a platform that is moved from outside, a belt on it, beside a ball that comes to hold it.
+fn carried() -> common::Loaded {
+    common::load(
+        r#"<mujoco><option timestep="0.004"/><default><geom friction=".6"/></default><worldbody>
+        <body mocap="true"><geom name="deck" type="box" size="1 1 .05" surfacevel=".2 .1 0 0 0 .3"/></body>
+        <body name="ball" mocap="true" pos=".8 0 .2"><geom type="sphere" size=".1"/></body>
+        <body name="cart" pos="0 0 .12"><freejoint/><geom type="box" size=".2 .1 .05" mass="1"/>
+        <body pos=".2 0 .05"><joint name="hinge" axis="0 1 0" damping=".01"/>
+        <geom name="tip" type="capsule" size=".03" fromto="0 0 0 .3 0 .1" mass=".3"/></body></body></worldbody>
+        <contact><pair geom1="deck" geom2="tip" condim="3" friction=".8 .1"/></contact>
+        <equality><weld body1="ball" body2="cart" active="false"/></equality>
+        <actuator><motor joint="hinge"/><adhesion body="cart" ctrlrange="0 1" gain="20"/></actuator></mujoco>"#,
+    )
+}
+
+/// Where the bodies that are moved from outside of a world are after so many steps.
+fn ways(world: usize, steps: usize) -> [f64; 14] {
+    let (t, own) = (0.004 * steps as f64, 1.0 + 0.1 * world as f64);
+    let (sin, cos) = (f64::sin(0.3 * t * own), f64::cos(0.3 * t * own));
+    [
+        0.2 * t * t,
+        0.0,
+        0.02 * f64::sin(9.0 * own * t),
+        cos,
+        0.0,
+        0.0,
+        sin,
+        0.8 - 0.6 * own * t,
+        0.0,
+        0.2,
+        1.0,
+        0.0,
+        0.0,
+        0.0,
+    ]
+}
+
+#[test]
+fn bits_of_worlds_that_are_moved_do_not_depend_on_lanes() {
+    let loaded = carried();
+    let n = 10;
+    let run = |lanes: usize, each: usize| {
+        let mut options = BatchOptions::default();
+        (options.lanes, options.threads) = (Some(lanes), Some(1));
+        let mut batch = Batch::new(loaded.model.clone(), loaded.scene.clone(), n, options).unwrap();
+        assert_eq!(batch.alone(), None);
+        for step in (0..300).step_by(each) {
+            let mocap: Vec<f64> = (0..n).flat_map(|world| ways(world, step + each)).collect();
+            batch.mocap_mut().copy_from_slice(&mocap);
+            batch.ctrl_mut().fill(0.3 * f64::sin(0.1 * step as f64));
+            batch.equality_active_mut().fill(f64::from(u8::from(step > 200)));
+            if step == 100 {
+                // Through the state, and put elsewhere.
+                let state = batch.state(3);
+                batch.set_state(3, &state).unwrap();
+                batch.forget(4);
+            }
+            batch.step(each).unwrap();
+        }
+        assert!(batch.stats().left < batch.stats().steps / 10, "{:?}", batch.stats());
+        batch
+    };
+    for each in [1, 5] {
+        let expected = run(1, each);
+        for lanes in [4, 8] {
+            if lanes == 8 && !spatial::cpu::has_avx512() {
+                continue;
+            }
+            let found = run(lanes, each);
+            assert_eq!((found.q(), found.v()), (expected.q(), expected.v()), "{lanes} lanes, {each} steps");
+            assert_eq!(found.state(2), expected.state(2));
+        }
+    }
+}
+
+#[test]
+fn worlds_that_are_moved_go_on_as_simulations() {
+    let loaded = carried();
+    // What is left to a simulation has no memory of the steps before: of one step after a new start there is none.
+    for (each, pull) in [(3, 0.0), (1, 0.5)] {
+        let mut options = BatchOptions::default();
+        (options.threads, options.simulation.tolerance) = (Some(1), 1e-12);
+        let mut batch = Batch::new(loaded.model.clone(), loaded.scene.clone(), 4, options).unwrap();
+        let (nv, mut worst) = (loaded.model.nv(), 0.0_f64);
+        for step in (0..300).step_by(each) {
+            batch.ctrl_mut().fill(if step % 100 < 50 { pull } else { 0.0 });
+            let mut ones: Vec<_> = (0..4).map(|world| batch.simulation(world).unwrap()).collect();
+            // A state leaves out what lanes remember of contacts.
+            ones.iter().enumerate().for_each(|(world, one)| batch.set_state(world, one.state()).unwrap());
+            let mocap: Vec<f64> = (0..4).flat_map(|world| ways(world, step + each)).collect();
+            batch.mocap_mut().copy_from_slice(&mocap);
+            batch.step(each).unwrap();
+            for (world, one) in ones.iter_mut().enumerate() {
+                one.state_mut().mocap.copy_from_slice(&mocap[14 * world..][..14]);
+                one.set_steps_ahead(each);
+                (0..each).for_each(|_| one.step().unwrap());
+                let v = &batch.v()[world * nv..][..nv];
+                let difference = v.iter().zip(&one.state().v).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                worst = worst.max(difference);
+            }
+        }
+        println!("{each}, {pull}: {worst:e}");
+        assert!(worst < 1e-9, "{each}, {pull}: {worst:e}");
+    }
+}

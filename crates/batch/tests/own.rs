@@ -69,6 +69,7 @@ fn parameters(loaded: &Loaded, seed: u64) -> Parameters {
         P::Frictionloss,
         P::Gains,
         P::Kv,
+        P::EqualityAnchors,
     ];
     let mut all: Parameters = all.map(&mut scaled).into_iter().collect();
     let mut armature = all.get(P::Armature).unwrap_or_default().to_vec();

@@ -55,7 +55,7 @@ pub(crate) fn stress<T: Real>(f: Mat3<T>, law: &Law) -> Mat3<T> {
 }
 
 /// dP/dF at some F, in closed form.
-pub(crate) struct Tangent<T> {
+pub(crate) struct Tangent<T: Real> {
     f: Mat3<T>,
     cofactor: Mat3<T>,
     /// dP is `own` dF + `volume` (C:dF) C + `pressure` dC, C the cofactors, less what turns with R.
@@ -126,7 +126,7 @@ impl<T: Real> Tangent<T> {
 }
 
 /// dP/dF at some F, without what of it is negative.
-pub(crate) struct ProjectedTangent<T> {
+pub(crate) struct ProjectedTangent<T: Real> {
     u: Mat3<T>,
     v: Mat3<T>,
     /// On the diagonal, by columns.

@@ -76,14 +76,14 @@ fn corrected<T: Real>(r: Mat3<T>, f: Mat3<T>) -> Mat3<T> {
     // S − Sᵀ for S = exp(−ω) U.
     let axial = Vec3::new(s.y.z - s.z.y, s.z.x - s.x.z, s.x.y - s.y.x);
     let trace = s.x.x + s.y.y + s.z.z;
-    let m = spatial::Sym3 {
-        xx: trace - s.x.x,
-        xy: -(half * (s.x.y + s.y.x)),
-        xz: -(half * (s.x.z + s.z.x)),
-        yy: trace - s.y.y,
-        yz: -(half * (s.y.z + s.z.y)),
-        zz: trace - s.z.z,
-    };
+    let m = spatial::Sym3::new([
+        trace - s.x.x,
+        -(half * (s.x.y + s.y.x)),
+        -(half * (s.x.z + s.z.x)),
+        trace - s.y.y,
+        -(half * (s.y.z + s.z.y)),
+        trace - s.z.z,
+    ]);
     let (adjugate, det) = m.adjugate();
     // The product of sums of two stretches; where two of them cancel, the rotation is arbitrary and stays.
     let size = trace * trace * trace * T::from_f64(1e-9);

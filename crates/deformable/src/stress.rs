@@ -13,7 +13,7 @@ const COLLAPSED: f64 = 1e-3;
 
 /// The von Mises stress √(3/2 s:s), s the deviator of a stress, in its unit: in uniaxial tension it is the tension.
 pub fn von_mises(stress: &Sym3<f64>) -> f64 {
-    let Sym3 { xx, xy, xz, yy, yz, zz } = *stress;
+    let [xx, xy, xz, yy, yz, zz] = stress.entries();
     let (a, b, c) = (xx - yy, yy - zz, zz - xx);
     (0.5 * (a * a + b * b + c * c) + 3.0 * (xy * xy + xz * xz + yz * yz)).sqrt()
 }

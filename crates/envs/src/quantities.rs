@@ -139,12 +139,12 @@ impl Quantities<'_> {
         let d = pos + rot * own.com - scratch.centers[self.roots[body]];
         let (i, m) = (own.inertia.rotated(rot), own.mass);
         [
-            i.xx + m * (d.y * d.y + d.z * d.z),
-            i.yy + m * (d.x * d.x + d.z * d.z),
-            i.zz + m * (d.x * d.x + d.y * d.y),
-            i.xy - m * d.x * d.y,
-            i.xz - m * d.x * d.z,
-            i.yz - m * d.y * d.z,
+            i.xx() + m * (d.y * d.y + d.z * d.z),
+            i.yy() + m * (d.x * d.x + d.z * d.z),
+            i.zz() + m * (d.x * d.x + d.y * d.y),
+            i.xy() - m * d.x * d.y,
+            i.xz() - m * d.x * d.z,
+            i.yz() - m * d.y * d.z,
             m * d.x,
             m * d.y,
             m * d.z,

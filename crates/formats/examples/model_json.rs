@@ -8,7 +8,7 @@ use std::path::Path;
 use multibody::{CrbaWorkspace, Kinematics, Model, RneaWorkspace};
 use sapwood_formats::{LoadOptions, Loaded};
 use serde_json::{Value, json};
-use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
+use spatial::{Pose, Quat, RigidInertia, Vec3};
 
 fn vector(v: Vec3<f64>) -> Value {
     json!([v.x, v.y, v.z])
@@ -20,7 +20,7 @@ fn pose(p: Pose<f64>) -> Value {
 }
 
 fn inertia(i: &RigidInertia<f64>) -> Value {
-    let Sym3 { xx, xy, xz, yy, yz, zz } = i.inertia;
+    let [xx, xy, xz, yy, yz, zz] = i.inertia.entries();
     json!({"mass": i.mass, "com": vector(i.com), "inertia": [xx, yy, zz, xy, xz, yz]})
 }
 

@@ -180,7 +180,7 @@ impl Hull {
 /// The square of a cube that a direction goes through.
 #[inline(always)]
 fn square(direction: Vec3<f64>) -> usize {
-    let Vec3 { x, y, z } = direction;
+    let Vec3 { x, y, z, .. } = direction;
     let (side, across, u, v) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
         (0, x, y, z)
     } else if y.abs() >= z.abs() {

@@ -37,6 +37,9 @@ fn what_is_missing_is_named() {
 
     let rolling = BALL.replace("<worldbody>", r#"<worldbody><geom type="plane" size="0 0 1" condim="6"/>"#);
     assert!(refusal(&rolling, |_| ()).contains("rolling and torsional friction"));
+    let led = BALL.replace("<worldbody>", r#"<worldbody><body mocap="true"/><geom size=".1" surfacevel="1"/>"#);
+    let message = refusal(&led, |_| ());
+    assert!(message.contains("moved from outside") && message.contains("surfaces of geoms that move"), "{message}");
 
     let implicit = refusal(BALL, |options| options.simulation.scheme = sim::Scheme::Midpoint);
     assert!(implicit.contains("the scheme is implicit") && implicit.contains("device=\"cpu\""), "{implicit}");

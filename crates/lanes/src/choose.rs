@@ -99,7 +99,8 @@ impl<T: Bundle> Lanes<T> {
         for n in 0..self.near.len() {
             let k = self.near[n];
             let slot = &self.slots[k];
-            if least.lanes_less(slot.v_hat_recovery) & solved == 0 {
+            let righted = if self.surfaces_move { slot.v_hat_recovery + slot.parting } else { slot.v_hat_recovery };
+            if least.lanes_less(righted) & solved == 0 {
                 continue;
             }
             if !slot.has_law {
@@ -222,7 +223,10 @@ impl<T: Bundle> Lanes<T> {
         if plan.friction != FrictionLaw::Sap {
             return along;
         }
-        let sliding = velocity - normal * along;
+        let mut sliding = velocity - normal * along;
+        if self.surfaces_move {
+            sliding += self.slots[k].sliding;
+        }
         along - self.numbers.friction[k] * sliding.norm()
     }
 

@@ -8,7 +8,7 @@ mod narrow;
 mod near;
 
 use geometry::{Axis, NEARLY_PARALLEL, lowest_corners, nearest_of_axes};
-use spatial::Vec3;
+use spatial::{Real, Vec3};
 
 pub(super) use narrow::NarrowPhase;
 pub(super) use near::NearPairs;
@@ -22,13 +22,13 @@ const FAR: f64 = 0.5;
 
 /// What lies at `normal · x = height`.
 #[derive(Clone, Copy)]
-struct Plane<T> {
+struct Plane<T: Real> {
     normal: Vec3<T>,
     height: T,
 }
 
 /// A contact point, and how far apart the surfaces are there.
-struct Point<T> {
+struct Point<T: Real> {
     position: Vec3<T>,
     normal: Vec3<T>,
     distance: T,
@@ -68,12 +68,20 @@ impl<T: Bundle> Lanes<T> {
         let pair = &plan.contacts.pairs[k];
         let others = match pair.kind {
             PairKind::Plane { normal, height, geom } => {
-                let plane = Plane { normal: wide3(normal), height: wide(height) };
+                let mut plane = Plane { normal: wide3(normal), height: wide(height) };
+                if let Some(carrier) = pair.carrier.map(|carrier| &self.carriers[carrier]) {
+                    plane.normal = carrier.rot * plane.normal;
+                    plane.height += plane.normal.dot(carrier.pos);
+                }
                 self.collide_plane(plan, pair, plane, geom, near)
             }
             PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms, near),
             PairKind::Fixed { centre, axes, half, geom } => {
-                let apart = wide_mat::<T>(&axes).transpose_mul(self.balls[geom].centre - wide3(centre));
+                let mut place = self.balls[geom].centre;
+                if let Some(carrier) = pair.carrier.map(|carrier| &self.carriers[carrier]) {
+                    place = carrier.rot.transpose_mul(place - carrier.pos);
+                }
+                let apart = wide_mat::<T>(&axes).transpose_mul(place - wide3(centre));
                 let reach = self.balls[geom].reach + wide(pair.margin);
                 within(excess(apart, half).norm_squared(), reach) & near
             }
@@ -96,7 +104,7 @@ impl<T: Bundle> Lanes<T> {
 
     #[inline(always)]
     fn place_geoms(&mut self, plan: &Plan) {
-        let Self { geoms, balls, nodes, origins, spins, .. } = self;
+        let Self { geoms, balls, nodes, origins, spins, adhesion_reach, .. } = self;
         let dt = wide::<T>(plan.dt);
         for (spin, node) in spins.iter_mut().zip(&*nodes) {
             *spin = (node.twist.ang.norm() + node.change.ang.norm()) * dt;
@@ -114,7 +122,7 @@ impl<T: Bundle> Lanes<T> {
             let arm = centre - origin;
             let change = Self::velocity_at(node.change, arm) * dt;
             let shift = Self::velocity_at(node.twist, arm) * dt + change;
-            let stray = change.norm() + spins[geom.node] * wide(geom.radius);
+            let stray = change.norm() + spins[geom.node] * wide(geom.radius) + *adhesion_reach;
             let farthest = shift.norm() + stray;
             *ball = Ball { centre, shift, change, stray, farthest, reach: farthest + wide(geom.radius) };
         }
@@ -138,7 +146,8 @@ impl<T: Bundle> Lanes<T> {
         let shift = ball.shift - (Self::velocity_at(other.twist, arm) * dt + change);
         let spin = (own.twist.ang - other.twist.ang).norm() + (own.change.ang.norm() + other.change.ang.norm());
         let changes = ball.change.norm() + change.norm();
-        (shift.norm() + changes + spin * wide(plan.dt * geoms[small].radius)).min(apart)
+        let own_and_other = self.adhesion_reach + self.adhesion_reach;
+        (shift.norm() + changes + spin * wide(plan.dt * geoms[small].radius) + own_and_other).min(apart)
     }
 
     /// Finds points in closed form; returns the lanes, a bit each, that have others.

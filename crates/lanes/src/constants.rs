@@ -28,6 +28,9 @@ pub const STIFFEST: f64 = 1e-6;
 /// How much faster than a contact that is righted other points of its body may become.
 pub const LONGEST_LEVER: f64 = 10.0;
 
+/// Surfaces that are no farther apart touch, m: bodies that an adhesion holds hang by contacts that hardly overlap.
+pub const TOUCHING: f64 = 1e-3;
+
 /// From the mobility tr W/(3√3) to the mean of W's diagonal: what three rows with a stiffness per mass must weigh for
 /// bodies to swing at its rate.
 pub const MEAN: f64 = 1.732_050_807_568_877_2;

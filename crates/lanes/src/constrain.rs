@@ -5,9 +5,9 @@ use multibody::{Compliance, SpringPoint, StepForce};
 use spatial::{Mat3, Quat, Real, Vec3};
 
 use super::contact_space::Velocities;
-use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, put3, quaternion, select, vec3, wide, wide_mat, wide3};
+use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, put3, quaternion, select, vec3, wide};
 use crate::RowWeight;
-use crate::plan::{Coupling, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
+use crate::plan::{Coupling, Home, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
 use spatial::masks::positive;
 
 impl<T: Bundle> Lanes<T> {
@@ -204,12 +204,14 @@ impl<T: Bundle> Lanes<T> {
 
     #[inline(always)]
     fn constrain_tie(&mut self, plan: &Plan, k: usize, tie: &Tie, compliance: &Compliance) -> T {
-        let [(first, first_rot), (second, second_rot)] = tie.frames.map(|frame| self.place_frame(plan, &frame));
+        let [own, other] = self.numbers.ties[tie.place];
+        let (first, first_rot) = self.place_frame(plan, tie.homes[0], own);
+        let (second, second_rot) = self.place_frame(plan, tie.homes[1], other);
         let span = second - first;
         // Rows are about one point of space, the second body's if it moves, else the first's.
-        let point = if tie.frames[1].node.is_some() { second } else { first };
+        let point = if tie.homes[1].node.is_some() { second } else { first };
         let mut w = T::ZERO;
-        let nodes = tie.frames.map(|frame| frame.node);
+        let nodes = tie.homes.map(|home| home.node);
         for node in nodes.into_iter().flatten() {
             w += match tie.kind {
                 TieKind::Turn => self.numbers.nodes[node].mobility.turn,
@@ -253,9 +255,13 @@ impl<T: Bundle> Lanes<T> {
 
     /// Position and axes of a frame in the world.
     #[inline(always)]
-    fn place_frame(&self, plan: &Plan, frame: &PlanFrame) -> (Vec3<T>, Mat3<T>) {
-        let (pos, rot) = (wide3(frame.pos), wide_mat(&frame.rot));
-        let Some(node) = frame.node else { return (pos, rot) };
+    pub(super) fn place_frame(&self, plan: &Plan, home: Home, frame: PlanFrame<T>) -> (Vec3<T>, Mat3<T>) {
+        let PlanFrame { pos, rot } = frame;
+        let Some(node) = home.node else {
+            let Some(carrier) = home.carrier else { return (pos, rot) };
+            let here = &self.carriers[carrier];
+            return (here.pos + here.rot * pos, here.rot * rot);
+        };
         let here = &self.nodes[node];
         (self.origins[plan.nodes[node].tree] + here.pos + here.rot * pos, here.rot * rot)
     }

@@ -7,6 +7,7 @@
 //! The rows of a lane come in blocks of three: constraints of three rows first, then those of one row, three to a block, then rolling and
 //! torsional friction. That of the first contact stands in the same block in all lanes, and so on: contacts that have any come first.
 
+use multibody::ellipse_tangents;
 use sap::contact_blocks::{Block3, BlockRows, DenseScratch};
 use spatial::{Mat3, Real, Three, Twist, Vec3, Wrench};
 
@@ -36,7 +37,7 @@ pub(super) struct Entry {
 
 /// Three rows of every lane.
 #[derive(Clone, Debug)]
-pub(super) struct Block<T> {
+pub(super) struct Block<T: Real> {
     pub entries: Vec<Entry>,
     /// A point's position, and the directions of its rows, world.
     pub position: Vec3<T>,
@@ -93,7 +94,7 @@ pub(super) struct ContactSpace<T: Real> {
 
 /// Sets the nodes that a block's loads pass, a bit each.
 #[inline(always)]
-fn set_passing<T>(plan: &Plan, block: &Block<T>, passing: &mut [u64]) {
+fn set_passing<T: Real>(plan: &Plan, block: &Block<T>, passing: &mut [u64]) {
     passing.fill(0);
     let mut pass = |node: usize| {
         let path = &plan.paths[node * passing.len()..(node + 1) * passing.len()];
@@ -161,7 +162,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn gather(&mut self, plan: &Plan) {
         self.count_blocks(plan);
-        let Self { space, slots, .. } = self;
+        let Self { space, slots, numbers, .. } = self;
         let ContactSpace { blocks, count, first_spin, threes, chosen, listed, open, .. } = space;
         for block in &mut blocks[..*count] {
             block.entries.clear();
@@ -200,6 +201,15 @@ impl<T: Bundle> Lanes<T> {
                 }
             }
             block.frame = frame(normal);
+            for entry in block.entries.iter().filter(|entry| entry.constraint < numbers.ellipses.len()) {
+                let k = entry.constraint;
+                if plan.contacts.pairs[plan.contacts.ends[k].pair].is_elliptic {
+                    let ([x, y], lanes) =
+                        (ellipse_tangents(numbers.ellipses[k], slots[k].normal), T::mask(entry.lanes));
+                    (block.frame.x, block.frame.y) =
+                        (select3(lanes, x, block.frame.x), select3(lanes, y, block.frame.y));
+                }
+            }
         }
     }
 
@@ -557,7 +567,7 @@ fn frame<T: Real>(n: Vec3<T>) -> Mat3<T> {
     Mat3::from_columns(x, y, n)
 }
 
-impl<T> Block<T> {
+impl<T: Real> Block<T> {
     /// Adds a constraint of a lane.
     #[inline(always)]
     fn add(&mut self, constraint: usize, row: usize, lane: usize) {

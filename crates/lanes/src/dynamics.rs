@@ -1,6 +1,6 @@
 //! The articulated-body algorithm about one point, degree of freedom by degree of freedom.
 
-use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Twist, Vec3, Wrench};
+use spatial::{ArticulatedInertia, Real, Twist, Vec3, Wrench};
 
 use super::{Bundle, Dof, Lanes, dofs_of, vec3, wide};
 use crate::plan::Plan;
@@ -53,7 +53,7 @@ impl<T: Bundle> Lanes<T> {
             for k in dofs_of(node).rev() {
                 let dof = &mut dofs[k];
                 dof.x -= dof.axis.dot(load);
-                load = plus_scaled(load, dof.d_inv * dof.x, dof.u);
+                load = load.add_scaled(dof.d_inv * dof.x, dof.u);
             }
             if let Some(parent) = node.parent {
                 nodes[parent].load += load;
@@ -155,29 +155,12 @@ fn turn<T: Real>(q: &mut [T], theta: Vec3<T>) {
 fn reduced<T: Real>(whole: &ArticulatedInertia<T>, u: Wrench<T>, s: T) -> ArticulatedInertia<T> {
     let (ang, lin) = (u.ang * s, u.lin * s);
     let ArticulatedInertia { a, b, c } = *whole;
-    let rank_one = |m: Sym3<T>, x: Vec3<T>, y: Vec3<T>| Sym3 {
-        xx: x.x.mul_add(y.x, m.xx),
-        xy: x.x.mul_add(y.y, m.xy),
-        xz: x.x.mul_add(y.z, m.xz),
-        yy: x.y.mul_add(y.y, m.yy),
-        yz: x.y.mul_add(y.z, m.yz),
-        zz: x.z.mul_add(y.z, m.zz),
-    };
-    ArticulatedInertia {
-        a: rank_one(a, ang, u.ang),
-        b: Mat3::from_columns(b.x.add_scaled(u.lin.x, ang), b.y.add_scaled(u.lin.y, ang), b.z.add_scaled(u.lin.z, ang)),
-        c: rank_one(c, lin, u.lin),
-    }
-}
-
-#[inline(always)]
-fn plus_scaled<T: Real>(w: Wrench<T>, s: T, u: Wrench<T>) -> Wrench<T> {
-    Wrench { ang: w.ang.add_scaled(s, u.ang), lin: w.lin.add_scaled(s, u.lin) }
+    ArticulatedInertia { a: a.plus_product(ang, u.ang), b: b.plus_outer(ang, u.lin), c: c.plus_product(lin, u.lin) }
 }
 
 #[inline(always)]
 pub(super) fn moved<T: Real>(motion: Twist<T>, x: T, dof: &Dof<T>) -> Twist<T> {
-    Twist { ang: motion.ang.add_scaled(x, dof.axis.ang), lin: motion.lin.add_scaled(x, dof.axis.lin) }
+    motion.add_scaled(x, dof.axis)
 }
 
 #[inline(always)]

@@ -28,6 +28,9 @@ impl<T: Bundle> Lanes<T> {
         if self.numbers.is_uneven {
             self.find_heaviest(plan);
         }
+        if self.surfaces_move {
+            self.note_surfaces(plan);
+        }
         let (rigid, closing) = (-1.0 / plan.rule.near_rigid_time, -1.0 / plan.rule.dt);
         for &k in &self.near {
             let slot = &mut self.slots[k];
@@ -37,6 +40,9 @@ impl<T: Bundle> Lanes<T> {
                 Compliance::Reference(_) => slot.gap.if_less(T::ZERO, wide(FASTEST), slot.gap * wide(closing)),
                 Compliance::Physical { .. } => wide(FASTEST),
             };
+            if self.surfaces_move {
+                slot.v_hat_recovery -= slot.parting;
+            }
             slot.has_law = false;
         }
     }
@@ -47,7 +53,12 @@ impl<T: Bundle> Lanes<T> {
         self.slots[k].has_law = true;
         let (law, (w, stiff)) = self.contact_law(plan, &plan.contacts.pairs[plan.contacts.ends[k].pair], k);
         self.set_law(plan, k, &law, w);
-        self.slots[k].r_t = stiff * wide(plan.rule.sigma);
+        let slot = &mut self.slots[k];
+        slot.r_t = stiff * wide(plan.rule.sigma);
+        if self.surfaces_move {
+            // v̂ is of the motion of nodes.
+            (slot.v_hat, slot.v_hat_recovery) = (slot.v_hat - slot.parting, slot.v_hat_recovery - slot.parting);
+        }
         if let Some(spin) = plan.constraints.spin_of[k] {
             self.regularise_spin(plan, k, spin);
         }
@@ -138,6 +149,9 @@ impl<T: Bundle> Lanes<T> {
             let of = &self.numbers.nodes[node].mobility;
             let own = if has_fulcrum { of.leverage(&self.nodes[node].rot, arm, slot.normal) } else { T::ONE };
             leverage = leverage.max(own);
+        }
+        if self.surfaces_move {
+            rate += slot.parting;
         }
         // A contact between bodies of very different mass is regularised by the heavier one, so that it does not sink in.
         let heaviest = if self.numbers.is_uneven { self.heaviest[tree] } else { wide(f64::INFINITY) };

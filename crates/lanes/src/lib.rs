@@ -28,6 +28,7 @@
 //! A world's bits do not depend on its neighbours: what is computed for a lane never depends on the numbers of another. Code branches on the
 //! numbers of lanes only to skip what no lane needs, or where it goes lane by lane.
 
+mod adhesion;
 mod balance;
 mod choose;
 mod collision;
@@ -47,6 +48,7 @@ mod reports;
 mod rule;
 mod solve;
 mod step;
+mod surfaces;
 
 use std::sync::Arc;
 
@@ -67,14 +69,15 @@ pub use plan::{
 };
 pub use reports::LaneLoad;
 pub use rule::{OneSided, RowLaw, RowWeight, Rule, stiff_mobility};
+use surfaces::Carrier;
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
 #[derive(Clone, Debug)]
-pub struct GroupMemory<T> {
+pub struct GroupMemory<T: Real> {
     constraints: Vec<(usize, Memory<T>)>,
 }
 
-impl<T> Default for GroupMemory<T> {
+impl<T: Real> Default for GroupMemory<T> {
     /// Nothing is remembered.
     fn default() -> Self {
         Self { constraints: Vec::new() }
@@ -110,6 +113,17 @@ pub struct Lanes<T: Real> {
     pub applied_force: Vec<T>,
     /// Wrenches at the centres of mass, (nbody, 6).
     pub applied_wrench: Vec<T>,
+    /// Velocities of geoms' surfaces on their bodies, in the axes of the bodies' nodes, (ngeom).
+    surface_velocity: Vec<Vec3<T>>,
+    /// Whether any lane has any.
+    pub has_surface_velocity: bool,
+    /// Bodies that are moved from outside, (nmocap).
+    carriers: Vec<Carrier<T>>,
+    /// Whether any surface moves otherwise than the nodes do in the step.
+    surfaces_move: bool,
+    /// How much adhesions pull, N, later of each contact point; and how far beyond the reach of the step these are looked for.
+    pulls: Vec<T>,
+    adhesion_reach: T,
     /// Whether any lane has applied forces.
     pub has_forces: bool,
     /// Whether any lane has applied wrenches.
@@ -208,7 +222,7 @@ impl LaneStats {
 
 /// What a constraint met in the step before.
 #[derive(Clone, Copy, Debug)]
-struct Memory<T> {
+struct Memory<T: Real> {
     /// The velocity that it would have without impulse (world axes; of limits the first entry).
     free_velocity: Vec3<T>,
     /// Its normal impulse.
@@ -223,7 +237,7 @@ impl<T: Real> Memory<T> {
 
 /// A node in a step; motions are about the tree's origin.
 #[derive(Clone, Copy, Debug)]
-struct Node<T> {
+struct Node<T: Real> {
     rot: Mat3<T>,
     /// Origin from that of the tree.
     pos: Vec3<T>,
@@ -259,7 +273,7 @@ impl<T: Real> Node<T> {
 
 /// A degree of freedom: its axis s, U = I^A s and 1/D of the factor.
 #[derive(Clone, Copy, Debug)]
-struct Dof<T> {
+struct Dof<T: Real> {
     axis: Twist<T>,
     u: Wrench<T>,
     d_inv: T,
@@ -273,14 +287,14 @@ impl<T: Real> Dof<T> {
 
 /// A geom that moves, in the world.
 #[derive(Clone, Copy, Debug)]
-struct Geom<T> {
+struct Geom<T: Real> {
     pos: Vec3<T>,
     rot: Mat3<T>,
 }
 
 /// A ball around a geom, and how its centre moves in the step, m.
 #[derive(Clone, Copy, Debug)]
-struct Ball<T> {
+struct Ball<T: Real> {
     centre: Vec3<T>,
     /// In free motion, and what forces change of that.
     shift: Vec3<T>,
@@ -305,7 +319,7 @@ impl<T: Real> Ball<T> {
 
 /// A constraint of the plan in a step: of a contact point in reach, or of anything else.
 #[derive(Clone, Copy, Debug)]
-struct ConstraintSlot<T> {
+struct ConstraintSlot<T: Real> {
     /// Whether the lane has it, 1 or 0.
     is_present: T,
     /// Where the bodies are pushed, world.
@@ -313,6 +327,10 @@ struct ConstraintSlot<T> {
     /// From the first geom to the second.
     normal: Vec3<T>,
     gap: T,
+    /// The velocity of the second geom's surface less that of the first's that is none of the nodes, across the normal and along it; known
+    /// where surfaces move.
+    sliding: Vec3<T>,
+    parting: T,
     /// The law: v̂ for the velocity at the end of the step and for the one that moves positions (of a contact without a law in this step, a
     /// bound of it from above), R_n and the share of the Delassus operator.
     v_hat: T,
@@ -346,6 +364,8 @@ impl<T: Real> ConstraintSlot<T> {
         position: Vec3::ZERO,
         normal: Vec3::ZERO,
         gap: T::ZERO,
+        sliding: Vec3::ZERO,
+        parting: T::ZERO,
         v_hat: T::ZERO,
         v_hat_recovery: T::ZERO,
         r_n: T::ONE,
@@ -384,6 +404,12 @@ impl<T: Bundle> Lanes<T> {
             input: vec![T::ZERO; nu],
             applied_force: vec![T::ZERO; plan.nv],
             applied_wrench: vec![T::ZERO; 6 * plan.node_of_body.len()],
+            surface_velocity: vec![Vec3::ZERO; plan.contacts.surfaces.frames.len()],
+            has_surface_velocity: false,
+            carriers: vec![Carrier::AT_ORIGIN; plan.carriers],
+            surfaces_move: false,
+            pulls: vec![T::ZERO; plan.adhesions.len()],
+            adhesion_reach: T::ZERO,
             has_forces: false,
             has_wrenches: false,
             numbers: Arc::new(plan.numbers.map(&mut wide)),

@@ -10,6 +10,7 @@ mod numbers;
 mod own;
 mod pd;
 mod setup;
+mod surfaces;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,10 +22,10 @@ use spatial::{Mat3, Quat, Sym3, Vec3};
 
 use crate::Rule;
 
-pub(crate) use constraints::{Constraints, Coupling, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
+pub(crate) use constraints::{Constraints, Coupling, PlanJacobian, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub use contacts::{pair_surface, spring_depth};
-pub(crate) use drives::{PlanActivation, PlanActuator, PlanDrive};
+pub(crate) use drives::{PlanActivation, PlanActuator, PlanAdhesion, PlanDrive};
 pub use export::{Description, Table};
 pub use gains::ChangingGains;
 pub use numbers::Numbers;
@@ -33,6 +34,7 @@ pub(crate) use numbers::{ActuatorNumbers, NodeNumbers};
 pub use own::Variation;
 pub(crate) use pd::PdNumbers;
 pub use setup::{PdGains, Setup};
+pub(crate) use surfaces::{Home, PlanFrame};
 
 /// Why steps of a model are not made in lanes but by one simulation for each world.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,11 +62,15 @@ pub struct Plan {
     pub(crate) turns: Vec<Mat3<f64>>,
     /// The nodes that bodies are fixed in, none for what is fixed in the world.
     pub(crate) node_of_body: Vec<Option<usize>>,
+    /// How many bodies are moved from outside.
+    pub(crate) carriers: usize,
     pub(crate) springs: Vec<Spring>,
     /// Actuators whose force no motion opposes.
     pub(crate) servos: Vec<PlanDrive>,
     /// All others, which are constraints while they are at their limits.
     pub(crate) drives: Vec<PlanDrive>,
+    /// Those that pull a body and what it touches together.
+    pub(crate) adhesions: Vec<PlanAdhesion>,
     /// The states that actuators have of their own.
     pub(crate) activations: Vec<PlanActivation>,
     /// The pairs of trees that constraints join.
@@ -182,7 +188,7 @@ impl Plan {
         let actuated = drives.len();
         drives.extend(PdNumbers::drives(&pd, model, setup.gains_change));
         let limits: Vec<Limit> = limits(model).map(|(limit, _)| limit).collect();
-        let constraints = Constraints::new(model, &contacts, &limits, &drives, &turns);
+        let constraints = Constraints::new(model, &contacts, &limits, &drives);
         let of_model = Setting {
             dt,
             contacts: &contacts,
@@ -217,8 +223,10 @@ impl Plan {
             equality_active: model.equality_active(),
             numbers: Arc::new(numbers),
             node_of_body: model.bodies.iter().map(|body| body.node).collect(),
+            carriers: model.mocap_bodies().count(),
             springs: springs(model).map(|(spring, _)| spring).collect(),
             servos,
+            adhesions: PlanAdhesion::of_model(model, scene, &contacts),
             activations: PlanActivation::of_model(model, dt).collect(),
             pd,
             limits,
@@ -284,17 +292,14 @@ fn own_axes(node: &Node<f64>) -> Mat3<f64> {
 fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
     let reason = match () {
         () if !scene.soft_bodies.is_empty() => "it has soft bodies",
-        () if scene.geoms.iter().any(|geom| geom.surface_motion.is_some()) => "surfaces of geoms move",
         () if digits::are_lost(model) => {
             "small bodies turn far from the root of their tree, about which lanes would lose their digits"
         }
-        () if model.mocap_bodies().next().is_some() => "bodies are moved from outside",
         () if model.medium.is_there() => "bodies move in a medium",
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"
         }
         () if model.actuators.iter().any(is_muscle) => "it has muscles",
-        () if model.actuators.iter().any(adheres) => "bodies adhere to what they touch",
         () if (0..model.tendons.len()).any(|tendon| pulls_as_string(model, tendon)) => "it has spatial tendons",
         () => return Ok(()),
     };
@@ -305,10 +310,6 @@ fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
 fn is_muscle(actuator: &multibody::Actuator) -> bool {
     let is_linear = actuator.activation.is_none_or(|activation| activation.change(1.0, 0.0).is_some());
     actuator.law.muscle.is_some() || !is_linear
-}
-
-fn adheres(actuator: &multibody::Actuator) -> bool {
-    matches!(actuator.transmission, multibody::Transmission::Adhesion { .. })
 }
 
 /// Whether something acts along a spatial tendon.

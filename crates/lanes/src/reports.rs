@@ -4,7 +4,8 @@ use spatial::Vec3;
 
 use super::{Bundle, ConstraintName, ConstraintSlot, Lanes, get, get3};
 use crate::contact::LaneContact;
-use crate::plan::{PairKind, Plan, PlanJacobian, Source};
+use crate::plan::{Plan, PlanJacobian, Source};
+use crate::surfaces::middle;
 
 /// An impulse between two bodies beside those at contact points.
 #[derive(Clone, Copy, Debug)]
@@ -35,13 +36,7 @@ impl<T: Bundle> Lanes<T> {
             let (pair, slot) = (&plan.contacts.pairs[plan.contacts.ends[slot].pair], &self.slots[slot]);
             let sign = if pair.is_flipped { -1.0 } else { 1.0 };
             let (normal, gap) = (get3(&slot.normal, lane), get(&slot.gap, lane));
-            let position = match pair.kind {
-                PairKind::Moving { .. } => get3(&slot.position, lane),
-                // The slot has the body's own surface.
-                PairKind::Plane { .. } | PairKind::Fixed { .. } => {
-                    get3(&slot.position, lane).add_scaled(-0.5 * gap, normal)
-                }
-            };
+            let position = middle(pair, get3(&slot.position, lane), gap, normal);
             let impulse = get3(&slot.impulse, lane) * sign;
             let (geoms, normal, force) = (pair.pair.geoms, normal * sign, impulse * (1.0 / plan.dt));
             f(LaneContact { geoms, position, normal, gap, force }, impulse, get3(&slot.velocity, lane) * sign);

@@ -153,7 +153,7 @@ impl<T: Bundle> Lanes<T> {
     /// Gathers the laws of the open lanes and what is remembered of their constraints.
     #[inline(always)]
     fn set_rows(&mut self, plan: &Plan, problem: Problem) {
-        let Self { space, slots, memory, numbers, .. } = self;
+        let Self { space, slots, memory, numbers, surfaces_move, .. } = self;
         let first_spin = space.first_spin;
         for (b, (block, rows)) in space.blocks.iter().zip(&mut space.rows[..space.count]).enumerate() {
             let v_free = rows.v_free;
@@ -163,7 +163,11 @@ impl<T: Bundle> Lanes<T> {
                 let k = entry.constraint;
                 let (slot, memory, lanes) = (&slots[k], &memory[k], T::mask(entry.lanes));
                 let is_remembered = lanes * memory.is_remembered;
-                let law = law(plan, numbers, slots, k, problem);
+                let mut law = law(plan, numbers, slots, k, problem);
+                if *surfaces_move && law.is_contact() {
+                    let Vec3 { x, y, .. } = block.frame.transpose_mul(slot.sliding);
+                    law = law.with_surface_velocity([-x, -y]);
+                }
                 // Torsional friction has the third of its rows alone.
                 let first = if law.kind == LawKind::Torsion { 2 } else { 0 };
                 rows.law.take(entry.lanes, &law, first, entry.row);

@@ -22,6 +22,7 @@ impl<T: Bundle> Lanes<T> {
         self.v_start.copy_from_slice(&self.v);
         self.fallback = self.untried;
         self.unresolved = 0;
+        self.find_moving_surfaces(plan);
         if !self.is_placed {
             T::place(self, plan);
         }
@@ -33,6 +34,7 @@ impl<T: Bundle> Lanes<T> {
             self.recall_all_but_contacts(plan);
         }
         self.advance_activations(plan);
+        self.begin_adhesion(plan);
         T::gather_impulses(self, plan);
         self.load_coriolis(plan);
         let mut pending = all_lanes::<T>();
@@ -46,6 +48,9 @@ impl<T: Bundle> Lanes<T> {
                 }
                 // Which points the step can reach does not depend on drives that turn out to be at their limits.
                 T::collide(self, plan);
+                if !plan.adhesions.is_empty() {
+                    self.adhere(plan);
+                }
             }
             let again = T::mask(pending);
             for &k in &self.near {

@@ -101,7 +101,8 @@ fn masses_are_those_of_the_living() {
 
 /// The mirror image in the plane y = 0.
 fn mirrored(RigidInertia { mass, com, inertia }: RigidInertia<f64>) -> RigidInertia<f64> {
-    let inertia = Sym3 { xy: -inertia.xy, yz: -inertia.yz, ..inertia };
+    let [xx, xy, xz, yy, yz, zz] = inertia.entries();
+    let inertia = Sym3::new([xx, -xy, xz, yy, -yz, zz]);
     RigidInertia { mass, com: Vec3::new(com.x, -com.y, com.z), inertia }
 }
 
@@ -117,7 +118,7 @@ fn left_mirrors_right() {
             let close = |x: f64, y: f64| (x - y).abs() < 2e-9;
             let difference = (a.com - b.com).norm();
             assert!(close(a.mass, b.mass) && difference < 2e-9, "{character}: {}", body.name);
-            let entries = |s: Sym3<f64>| [s.xx, s.xy, s.xz, s.yy, s.yz, s.zz];
+            let entries = |s: Sym3<f64>| s.entries();
             let same = entries(a.inertia).into_iter().zip(entries(b.inertia)).all(|(x, y)| close(x, y));
             assert!(same, "{character}: {}", body.name);
         }

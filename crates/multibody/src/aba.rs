@@ -15,32 +15,31 @@
 
 use std::ops::Range;
 
-use spatial::{ArticulatedInertia, InRegisters, Mat3, Real, Twist, Vec3, Wrench};
+use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Twist, Vec3, Wrench};
 
-use crate::elimination::{Eliminated, eliminate};
+use crate::elimination::{Articulated, Eliminated, eliminate};
 use crate::kinematics::{joint_twist, set3};
-use crate::wide::{Articulated, Screw, cross, wide};
 use crate::{JointImpedance, Kinematics, NO_PARENT, Node, Tree};
 
 /// The factor of (★), and the scratch of its solves.
 #[derive(Clone, Debug)]
-pub struct Factor<T: InRegisters> {
+pub struct Factor<T: Real> {
     joints: Vec<Eliminated<T>>,
     articulated: Vec<Articulated<T>>,
-    /// The bias forces of a solve on its way up the tree, then the motions of the nodes in their place.
-    scratch: Vec<Screw<T>>,
+    /// The bias forces of a solve on its way up the tree.
+    bias: Vec<Wrench<T>>,
     /// J x of the last [`Factor::solve`]: the motion of every node's origin.
     pub motions: Vec<Twist<T>>,
 }
 
-impl<T: InRegisters> Default for Factor<T> {
+impl<T: Real> Default for Factor<T> {
     /// That of no tree.
     fn default() -> Self {
-        Self { joints: Vec::new(), articulated: Vec::new(), scratch: Vec::new(), motions: Vec::new() }
+        Self { joints: Vec::new(), articulated: Vec::new(), bias: Vec::new(), motions: Vec::new() }
     }
 }
 
-impl<T: InRegisters> Factor<T> {
+impl<T: Real + PartialEq> Factor<T> {
     /// Storage for a tree.
     pub fn new(tree: &Tree<T>) -> Self {
         let mut factor = Self::default();
@@ -52,7 +51,7 @@ impl<T: InRegisters> Factor<T> {
     pub fn resize(&mut self, n: usize) {
         self.joints.resize(n, Eliminated::NONE);
         self.articulated.resize(n, Articulated::ZERO);
-        self.scratch.resize(n, Screw::ZERO);
+        self.bias.resize(n, Wrench::ZERO);
         self.motions.resize(n, Twist::ZERO);
     }
 
@@ -96,25 +95,25 @@ impl<T: InRegisters> Factor<T> {
         tree: &Tree<T>,
         kin: &Kinematics<T>,
         joints: &JointImpedance<T>,
-        input: FactorInput<'_, T, impl Fn(usize) -> Articulated<T>, impl Fn(usize) -> Screw<T>>,
+        input: FactorInput<'_, T, impl Fn(usize) -> Articulated<T>, impl Fn(usize) -> Wrench<T>>,
         x: &mut [T],
     ) {
         let n = tree.nodes.len();
-        let (articulated, scratch) = (&mut self.articulated[..n], &mut self.scratch[..n]);
-        for (i, (articulated, bias)) in articulated.iter_mut().zip(scratch.iter_mut()).enumerate() {
+        let (articulated, biases) = (&mut self.articulated[..n], &mut self.bias[..n]);
+        for (i, (articulated, bias)) in articulated.iter_mut().zip(biases.iter_mut()).enumerate() {
             (*articulated, *bias) = ((input.inertia)(i), (input.bias)(i));
         }
         let (frames, eliminated) = (&kin.frames[..n], &mut self.joints[..n]);
         for (i, node) in tree.nodes.iter().enumerate().rev() {
             let (frame, out) = (&frames[i], &mut eliminated[i]);
             let mut left = eliminate(node, frame, &articulated[i], joints, i, out);
-            let mut bias = out.reduce(node, frame, scratch[i], input.r, x);
+            let mut bias = out.reduce(node, frame, biases[i], input.r, x);
             if node.parent != NO_PARENT {
                 if !node.is_at_parent() {
-                    (left, bias) = (left.shifted_back(frame.offset), bias.shifted_back(wide(frame.offset)));
+                    (left, bias) = (left.shifted_back(frame.offset), bias.shifted_back(frame.offset));
                 }
-                let (sum, sum_of_bias) = (&mut articulated[node.parent], &mut scratch[node.parent]);
-                (*sum, *sum_of_bias) = (sum.plus(&left), sum_of_bias.plus(bias));
+                let (sum, sum_of_bias) = (&mut articulated[node.parent], &mut biases[node.parent]);
+                (*sum, *sum_of_bias) = (sum.plus(&left), *sum_of_bias + bias);
             }
         }
         self.expand(tree, 0..n, kin, x);
@@ -132,7 +131,7 @@ impl<T: InRegisters> Factor<T> {
         w: Option<&[Wrench<T>]>,
         x: &mut [T],
     ) {
-        let bias = |i: usize| w.map_or(Screw::ZERO, |w| Screw::from(-w[i]));
+        let bias = |i: usize| w.map_or(Wrench::ZERO, |w| -w[i]);
         self.solve_biased(tree, range, kin, r, bias, x);
     }
 
@@ -144,18 +143,17 @@ impl<T: InRegisters> Factor<T> {
         range: Range<usize>,
         kin: &Kinematics<T>,
         r: &[T],
-        bias: impl Fn(usize) -> Screw<T>,
+        bias: impl Fn(usize) -> Wrench<T>,
         x: &mut [T],
     ) {
         for i in range.clone() {
-            self.scratch[i] = bias(i);
+            self.bias[i] = bias(i);
         }
         for i in range.clone().rev() {
             let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
-            let left = self.joints[i].reduce(node, frame, self.scratch[i], r, x);
+            let left = self.joints[i].reduce(node, frame, self.bias[i], r, x);
             if node.parent != NO_PARENT {
-                let sum = &mut self.scratch[node.parent];
-                *sum = sum.plus(left.shifted_back(wide(frame.offset)));
+                self.bias[node.parent] += left.shifted_back(frame.offset);
             }
         }
         self.expand(tree, range, kin, x);
@@ -166,14 +164,11 @@ impl<T: InRegisters> Factor<T> {
     pub(crate) fn expand(&mut self, tree: &Tree<T>, range: Range<usize>, kin: &Kinematics<T>, x: &mut [T]) {
         for i in range {
             let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
-            let mut carried = Screw::ZERO;
-            if node.parent != NO_PARENT {
-                let above = self.scratch[node.parent];
-                carried = Screw { ang: above.ang, lin: above.lin + cross(above.ang, wide(frame.offset)) };
-            }
-            let motion = self.joints[i].expand(node, frame, carried, x);
-            self.scratch[i] = motion;
-            self.motions[i] = motion.to_twist();
+            let carried = match node.parent {
+                NO_PARENT => Twist::ZERO,
+                parent => self.motions[parent].shifted(frame.offset),
+            };
+            self.motions[i] = self.joints[i].expand(node, frame, carried, x);
         }
     }
 
@@ -219,15 +214,13 @@ impl<T: InRegisters> Factor<T> {
     ) -> (Twist<T>, [T; 6]) {
         let (node, frame) = (Node { v: 0, ..tree.nodes[i] }, &kin.frames[i]);
         let mut x = [T::ZERO; 6];
-        let left = self.joints[i].reduce(&node, frame, Screw::from(-push.wrench), &push.force, &mut x);
+        let left = self.joints[i].reduce(&node, frame, -push.wrench, &push.force, &mut x);
         let carried = of_parent.map_or(Twist::ZERO, |ArticulatedInertia { a, b, c }| {
-            let w = -left.to_wrench().shifted_back(frame.offset);
+            let w = -left.shifted_back(frame.offset);
             let motion = Twist { ang: *a * w.ang + *b * w.lin, lin: b.transpose_mul(w.ang) + *c * w.lin };
             motion.shifted(frame.offset)
         });
-        let carried = Screw { ang: wide(carried.ang), lin: wide(carried.lin) };
-        let motion = self.joints[i].expand(&node, frame, carried, &mut x).to_twist();
-        (motion, x)
+        (self.joints[i].expand(&node, frame, carried, &mut x), x)
     }
 
     /// An estimate of diag(★): the articulated-body D of every joint, (nv). Below the true diagonal, above the
@@ -237,7 +230,7 @@ impl<T: InRegisters> Factor<T> {
             let node = &tree.nodes[i];
             match &self.joints[i] {
                 Eliminated::Single { d_inv, .. } => out[node.v] = d_inv.recip(),
-                Eliminated::Ball { e, .. } => set3(&mut out[node.v..], reciprocals(e.to_sym3().diag())),
+                Eliminated::Ball { e, .. } => set3(&mut out[node.v..], reciprocals(Sym3::lower(*e).diag())),
                 Eliminated::Free { e, c_inv, .. } => {
                     set3(&mut out[node.v..], reciprocals(c_inv.diag()));
                     set3(&mut out[node.v + 3..], reciprocals(e.diag()));
@@ -252,7 +245,7 @@ impl<T: InRegisters> Factor<T> {
         let mean = |d: Vec3<T>| (d.x + d.y + d.z) * T::from_f64(1.0 / 3.0);
         match &self.joints[i] {
             Eliminated::Single { d_inv, .. } => *d_inv,
-            Eliminated::Ball { e, .. } => mean(e.to_sym3().diag()),
+            Eliminated::Ball { e, .. } => mean(Sym3::lower(*e).diag()),
             Eliminated::Free { e, c_inv, b } if k < 3 => {
                 // C⁻¹ + C⁻¹ Bᵀ E B C⁻¹
                 let Mat3 { x, y, z } = (*c_inv * b.transpose()).transpose();
@@ -267,7 +260,7 @@ impl<T: InRegisters> Factor<T> {
     pub fn inverse_diagonal_of(&self, i: usize, k: usize) -> T {
         match &self.joints[i] {
             Eliminated::Single { d_inv, .. } => *d_inv,
-            Eliminated::Ball { e, .. } => e.to_sym3().diag().to_array()[k],
+            Eliminated::Ball { e, .. } => Sym3::lower(*e).diag().to_array()[k],
             Eliminated::Free { c_inv, .. } if k < 3 => c_inv.diag().to_array()[k],
             Eliminated::Free { e, .. } => e.diag().to_array()[k - 3],
         }
@@ -282,7 +275,7 @@ pub(crate) struct FactorInput<'a, T, I, B> {
 }
 
 /// A wrench on a node about its origin, and forces on the degrees of freedom of its joint.
-struct Push<T> {
+struct Push<T: Real> {
     wrench: Wrench<T>,
     force: [T; 6],
 }

@@ -27,7 +27,7 @@ const SINGLE_LITTLE: f64 = 1e-3;
 
 /// A tree as one body in motion, about a fixed point.
 #[derive(Clone, Copy, Debug)]
-pub struct Whole<T> {
+pub struct Whole<T: Real> {
     /// Mass, kg.
     pub mass: T,
     /// Σ m c with centres of mass from the fixed point, kg·m.
@@ -91,7 +91,7 @@ impl Whole<f64> {
 /// ½ vᵀM v + dt ½ (v₀ + v)·c,      Σ J_bᵀ (I_b J_b v + dt c_b),      M = M(q₀), c = c(q₀; v₀, v)
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct StepBalance<T> {
+pub struct StepBalance<T: Real> {
     /// The kinetic energy that the work of forces and constraints leads to, without that of armature, J.
     kinetic: T,
     /// The momentum that their impulses lead to.
@@ -106,7 +106,7 @@ pub struct StepBalance<T> {
 
 /// A body in a step; inertia and motions are about the point at `arm`, the fixed point if there is none.
 #[derive(Clone, Copy, Debug)]
-pub struct BodyInStep<T> {
+pub struct BodyInStep<T: Real> {
     /// At q₀.
     pub inertia: PointInertia<T>,
     /// J v₀
@@ -177,7 +177,7 @@ impl Freedom {
 
 /// The end of a step.
 #[derive(Clone, Copy, Debug)]
-pub struct StepEnd<'a, T> {
+pub struct StepEnd<'a, T: Real> {
     /// The tree where positions are at the end, about its root's origin there.
     pub whole: &'a Whole<T>,
     /// About the root's origin at q₀.
@@ -198,7 +198,7 @@ pub struct StepEnd<'a, T> {
 
 /// The velocities at the end of a step, from those that were solved for: all of them times `scale`, then those of the root and these.
 #[derive(Clone, Copy, Debug)]
-pub struct Correction<T> {
+pub struct Correction<T: Real> {
     /// Factor of all velocities.
     pub scale: T,
     /// What is added to a free root's linear velocity.
@@ -255,7 +255,7 @@ impl<T: Real> StepEnd<'_, T> {
 }
 
 /// How a rigid body with some momentum moves: angular velocity, velocity of its centre of mass, energy.
-struct Rigid<T> {
+struct Rigid<T: Real> {
     ang: Vec3<T>,
     lin: Vec3<T>,
     energy: T,

@@ -10,7 +10,7 @@ use crate::JointType;
 /// A node's motion at velocities v₀ and under a change x of them, and the spatial acceleration that velocities cause at zero joint
 /// accelerations: all about one point.
 #[derive(Clone, Copy, Debug)]
-pub struct PolarMotion<T> {
+pub struct PolarMotion<T: Real> {
     /// J v₀
     pub start: Twist<T>,
     /// J x

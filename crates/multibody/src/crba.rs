@@ -9,7 +9,7 @@ use crate::{Kinematics, NO_PARENT, Tree};
 
 /// Scratch of [`mass_matrix`].
 #[derive(Clone, Debug, Default)]
-pub struct CrbaWorkspace<T> {
+pub struct CrbaWorkspace<T: Real> {
     composites: Vec<ArticulatedInertia<T>>,
 }
 

@@ -4,11 +4,10 @@
 //! first half of a solve. Products of two loads in (★)⁻¹ are Σ_i u_iᵀ D_i⁻¹ u_i' over the joints that both pass, so that the second half
 //! is not needed (the force propagators of Wensing, Featherstone and Orin, 2012), and Σ u of the loads that act is where it starts.
 
-use spatial::{F64x4, Real, Twist, Vec3, Wrench};
+use spatial::{F64x4, Real, Sym3, Twist, Vec3, Wrench};
 
 use crate::elimination::Eliminated;
 use crate::kinematics::NodeFrame;
-use crate::wide::{Screw, narrow, wide};
 use crate::{Factor, Kinematics, NO_PARENT, Node, Tree, joint_axis};
 
 /// Four loads on one node, lane by lane: a wrench about its origin in world axes, and forces along the degrees of freedom of its joint.
@@ -46,10 +45,10 @@ impl Factor<f64> {
                     let u = r[0] - s.dot(p);
                     let d = u * F64x4::splat(*d_inv);
                     add(i, 0, u, d);
-                    p += Wrench { ang: splat(narrow(h.ang)) * d, lin: splat(narrow(h.lin)) * d };
+                    p += Wrench { ang: splat(h.ang) * d, lin: splat(h.lin) * d };
                 }
                 Eliminated::Ball { e, a, b, .. } => {
-                    let (e, a, b) = (e.to_sym3(), a.to_sym3(), b.to_mat3());
+                    let (e, a) = (Sym3::lower(*e), Sym3::lower(*a));
                     let u = frame.rot.map(F64x4::splat) * Vec3::new(r[0], r[1], r[2]) - p.ang;
                     let d = e.map(F64x4::splat) * u;
                     add3(&mut add, i, 0, u, d);
@@ -77,17 +76,16 @@ impl Factor<f64> {
     /// the motions J x of all nodes.
     pub fn respond(&self, tree: &Tree<f64>, kin: &Kinematics<f64>, x: &mut [f64], motions: &mut [Twist<f64>]) {
         for (i, (node, frame)) in tree.nodes.iter().zip(&kin.frames).enumerate() {
-            let mut carried = Screw::ZERO;
-            if node.parent != NO_PARENT {
-                let above = motions[node.parent].shifted(frame.offset);
-                carried = Screw { ang: wide(above.ang), lin: wide(above.lin) };
-            }
+            let carried = match node.parent {
+                NO_PARENT => Twist::ZERO,
+                parent => motions[parent].shifted(frame.offset),
+            };
             if let Eliminated::Free { c_inv, b, .. } = self.eliminated(i) {
                 let x = &mut x[node.v..node.v + 6];
                 let coupled = *b * (*c_inv * Vec3::new(x[0], x[1], x[2]));
                 x[3..].iter_mut().zip(coupled.to_array()).for_each(|(x, coupled)| *x += coupled);
             }
-            motions[i] = self.eliminated(i).expand(node, frame, carried, x).to_twist();
+            motions[i] = self.eliminated(i).expand(node, frame, carried, x);
         }
     }
 }

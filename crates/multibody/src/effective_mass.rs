@@ -40,7 +40,7 @@ struct TreeAtRest {
 
 /// How easily the points of a node are moved: tr W(r) = `lin` + `mixed`·r + rᵀ `ang` r, with r the point in the node's own axes.
 #[derive(Clone, Copy, Debug)]
-pub struct NodeMobility<T> {
+pub struct NodeMobility<T: Real> {
     /// 1/kg
     pub lin: T,
     /// 1/(kg·m)
@@ -61,7 +61,7 @@ pub struct NodeMobility<T> {
 
 /// `lin` + `mixed`·r + rᵀ `ang` r, of the points r of a node in its own axes.
 #[derive(Clone, Copy, Debug)]
-pub struct TraceForm<T> {
+pub struct TraceForm<T: Real> {
     /// 1/kg
     pub lin: T,
     /// 1/(kg·m)
@@ -201,7 +201,7 @@ impl<T: Real> NodeMobility<T> {
     }
 
     /// The same of each number.
-    pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> NodeMobility<U> {
+    pub fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> NodeMobility<U> {
         let ArticulatedInertia { a, b, c } = self.bare;
         NodeMobility {
             lin: f(self.lin),
@@ -319,7 +319,7 @@ impl TraceForm<f64> {
 }
 
 fn trace(m: Sym3<f64>) -> f64 {
-    m.xx + m.yy + m.zz
+    m.xx() + m.yy() + m.zz()
 }
 
 /// What [`NodeMobility::inverse`] is of every tree as one rigid body; nothing where they are about equally heavy.

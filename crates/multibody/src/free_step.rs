@@ -1,26 +1,25 @@
 //! The free motion of a step, in one pass down the tree, one up and one down: placements, velocities and bias forces; the factor of
 //! M + Λ ([`crate::Factor`]) and the load on the joints; accelerations. One tree in `f64`.
 
-use spatial::{Real, RigidInertia, Twist, Vec3, Wrench};
+use spatial::{PointInertia, RigidInertia, Twist, Vec3, Wrench};
 
 use crate::aba::FactorInput;
+use crate::elimination::Articulated;
 use crate::kinematics::{add_generalized_forces, vec3};
 use crate::placement::{Placed, Placement, Traits};
-use crate::wide::{Articulated, Matrix, Screw, Wide, cross, dot, narrow, wide};
 use crate::{Factor, JointImpedance, JointType, Kinematics, NO_PARENT, Node, NodeFrame, PolarMotion, Tree};
 
 /// What the passes leave of a node for each other.
 #[derive(Clone, Copy, Debug)]
 struct State {
     frame: Placed,
-    velocity: Screw,
+    velocity: Twist<f64>,
     /// The acceleration that velocities and gravity cause.
-    acceleration: Screw,
-    /// The node's own inertia about its origin, and mass times centre of mass.
-    inertia: Matrix,
-    moment: Vec3<f64>,
+    acceleration: Twist<f64>,
+    /// The node's own inertia about its origin.
+    inertia: PointInertia<f64>,
     /// What it needs to move so, times the scale, less what is applied.
-    bias: Screw,
+    bias: Wrench<f64>,
     traits: Traits,
 }
 
@@ -28,23 +27,12 @@ impl State {
     /// The world's.
     const WORLD: Self = Self {
         frame: Placed::WORLD,
-        velocity: Screw::ZERO,
-        acceleration: Screw::ZERO,
-        inertia: Matrix::ZERO,
-        moment: Vec3::ZERO,
-        bias: Screw::ZERO,
+        velocity: Twist::ZERO,
+        acceleration: Twist::ZERO,
+        inertia: PointInertia::ZERO,
+        bias: Wrench::ZERO,
         traits: Traits::NONE,
     };
-
-    /// The node's inertia.
-    #[inline(always)]
-    fn articulated(&self, mass: f64) -> Articulated {
-        if self.traits.is_empty {
-            return Articulated::ZERO;
-        }
-        let (b, c) = (Matrix::ZERO.plus_skew(self.moment), Matrix::ZERO.plus_diagonal(mass));
-        Articulated { a: self.inertia, b, c }
-    }
 }
 
 /// Free motion of one tree in a step:
@@ -81,7 +69,7 @@ impl FreeStep {
         kin: &mut Kinematics<f64>,
     ) {
         // An accelerated world is a world with gravity.
-        self.world.acceleration.lin = wide(-gravity);
+        self.world.acceleration.lin = -gravity;
         let Self { world, states, .. } = self;
         let n = tree.nodes.len();
         let (states, frames, twists) = (&mut states[..n], &mut kin.frames[..n], &mut kin.twists[..n]);
@@ -97,8 +85,7 @@ impl FreeStep {
     /// # Panics
     /// When there is no such node.
     pub fn load(&mut self, node: usize, w: Wrench<f64>) {
-        let bias = &mut self.states[node].bias;
-        *bias = bias.plus_scaled(-1.0, Screw { ang: wide(w.ang), lin: wide(w.lin) });
+        self.states[node].bias += -w;
     }
 
     /// Adds −`scale` c(q; v, x) to the wrenches on the nodes, v the velocities of [`place`](Self::place) and x the last solution of `factor`:
@@ -123,7 +110,7 @@ impl FreeStep {
     pub fn weightless_load(&self, node: usize, kin: &Kinematics<f64>, gravity: Vec3<f64>, scale: f64) -> Wrench<f64> {
         let RigidInertia { mass, com, .. } = kin.frames[node].inertia;
         let lin = gravity * (mass * scale);
-        self.states[node].bias.to_wrench() + Wrench { ang: com.cross(lin), lin }
+        self.states[node].bias + Wrench { ang: com.cross(lin), lin }
     }
 
     /// r + Jᵀw, w what is on the nodes: (M + Λ) x after [`solve`](Self::solve), without a product. `r` and `out` are indexed by dof
@@ -138,7 +125,7 @@ impl FreeStep {
     ) {
         out[..tree.nv].copy_from_slice(&r[..tree.nv]);
         for (wrench, state) in wrenches.iter_mut().zip(&self.states) {
-            *wrench = -state.bias.to_wrench();
+            *wrench = -state.bias;
         }
         add_generalized_forces(tree, tree.all(), kin, wrenches, out);
     }
@@ -154,7 +141,7 @@ impl FreeStep {
         x: &mut [f64],
         factor: &mut Factor<f64>,
     ) {
-        let inertia = |i: usize| self.states[i].articulated(kin.frames[i].inertia.mass);
+        let inertia = |i: usize| Articulated::new(&self.states[i].inertia.articulated());
         let bias = |i: usize| self.states[i].bias;
         factor.factor_and_solve(tree, kin, joints, FactorInput { inertia, bias, r }, x);
     }
@@ -182,46 +169,44 @@ fn place(
     (state, frame, twist): (&mut State, &mut NodeFrame<f64>, &mut Twist<f64>),
 ) {
     let placement = Placement::new(node, &above.frame, state.traits, q);
-    let Placement { frame: Placed { rot, .. }, offset, axis, com, inertia, .. } = placement;
-    let (mut own, mut slide) = (Wide::ZERO, Wide::ZERO);
+    let Placement { frame: Placed { rot, .. }, offset, axis, .. } = placement;
+    let (mut own, mut slide) = (Vec3::ZERO, Vec3::ZERO);
     match node.joint {
-        JointType::Revolute => own = axis * Wide::splat(v[node.v]),
-        JointType::Prismatic => slide = axis * Wide::splat(v[node.v]),
+        JointType::Revolute => own = axis * v[node.v],
+        JointType::Prismatic => slide = axis * v[node.v],
         JointType::Screw => {
-            slide = axis * Wide::splat(v[node.v] * node.pitch);
-            own = axis * Wide::splat(v[node.v]);
+            slide = axis * (v[node.v] * node.pitch);
+            own = axis * v[node.v];
         }
-        JointType::Ball => own = rot.times_vec(vec3(&v[node.v..])),
+        JointType::Ball => own = rot * vec3(&v[node.v..]),
         JointType::Free => {
-            slide = wide(vec3(&v[node.v..]));
-            own = rot.times_vec(vec3(&v[node.v + 3..]));
+            slide = vec3(&v[node.v..]);
+            own = rot * vec3(&v[node.v + 3..]);
         }
     }
     let (swing, turn) = (above.velocity.ang, above.acceleration.ang);
     let (mut velocity, mut acceleration) = (above.velocity, above.acceleration);
     velocity.ang += own;
-    acceleration.ang += cross(swing, own);
+    acceleration.ang += swing.cross(own);
     if !state.traits.is_at_parent {
-        let swung = cross(swing, offset);
+        let swung = swing.cross(offset);
         velocity.lin += swung + slide;
-        acceleration.lin += cross(turn, offset) + cross(swing, swung + slide + slide);
+        acceleration.lin += turn.cross(offset) + swing.cross(swung + slide + slide);
     }
     state.frame = placement.frame;
     (state.velocity, state.acceleration) = (velocity, acceleration);
-    *twist = velocity.to_twist();
+    *twist = velocity;
     placement.store(node, frame);
     if state.traits.is_empty {
-        state.bias = Screw::ZERO;
+        (state.inertia, state.bias) = (PointInertia::ZERO, Wrench::ZERO);
         return;
     }
-    let body = &node.inertia;
     // Newton and Euler at the centre of mass, the moment taken about the origin.
     let (omega, alpha) = (velocity.ang, acceleration.ang);
-    let com_acceleration = acceleration.lin + cross(alpha, com) + cross(omega, cross(omega, com));
-    let force = com_acceleration * Wide::splat(body.mass * scale);
-    let moment = (inertia.times(alpha) + cross(omega, inertia.times(omega))) * Wide::splat(scale) + cross(com, force);
-    let mc = com * Wide::splat(body.mass);
-    state.inertia = inertia.plus_outer(-mc, com).plus_diagonal(dot(mc, com));
-    state.moment = narrow(mc);
-    state.bias = Screw { ang: moment, lin: force };
+    let RigidInertia { mass, com, inertia } = frame.inertia;
+    let com_acceleration = acceleration.lin + alpha.cross(com) + omega.cross(omega.cross(com));
+    let force = com_acceleration * (mass * scale);
+    let moment = (inertia * alpha + omega.cross(inertia * omega)) * scale + com.cross(force);
+    state.inertia = frame.inertia.about_origin();
+    state.bias = Wrench { ang: moment, lin: force };
 }

@@ -150,7 +150,7 @@ fn slides_alone(model: &Model, index: usize) -> bool {
         }
         at = node.parent;
     }
-    let Sym3 { xy, xz, yz, .. } = body.inertia.inertia;
+    let [_, xy, xz, _, yz, _] = body.inertia.inertia.entries();
     let centre = body.inertia.com;
     let is_centred = [centre.x, centre.y, centre.z, xy, xz, yz].iter().all(|x| x.abs() < LEAST);
     let parent = &model.bodies[body.parent];
@@ -159,5 +159,5 @@ fn slides_alone(model: &Model, index: usize) -> bool {
 }
 
 fn trace<T: Real>(m: Sym3<T>) -> T {
-    m.xx + m.yy + m.zz
+    m.xx() + m.yy() + m.zz()
 }

@@ -25,7 +25,7 @@ impl<T: Real> JointImpedance<T> {
     pub(crate) fn ball_block(&self, node: &Node<T>, i: usize) -> Sym3<T> {
         let [xy, xz, yz] = self.ball[i];
         let d = &self.diagonal[node.v..node.v + 3];
-        Sym3 { xx: d[0], xy, xz, yy: d[1], yz, zz: d[2] }
+        Sym3::new([d[0], xy, xz, d[1], yz, d[2]])
     }
 
     /// m += Λ, `m` a square matrix of `stride` rows over all degrees of freedom of the tree.

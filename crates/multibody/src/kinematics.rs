@@ -8,7 +8,7 @@ use crate::{JointType, NO_PARENT, Node, Tree};
 
 /// The placement of a node, in world axes.
 #[derive(Clone, Copy, Debug)]
-pub struct NodeFrame<T> {
+pub struct NodeFrame<T: Real> {
     /// Orientation.
     pub quat: Quat<T>,
     /// Orientation as a matrix.
@@ -38,7 +38,7 @@ impl<T: Real> Default for NodeFrame<T> {
 
 /// Placements and velocities of all nodes: the result of [`forward_kinematics`] and [`velocities`].
 #[derive(Clone, Debug, Default)]
-pub struct Kinematics<T> {
+pub struct Kinematics<T: Real> {
     /// Placements, one per node.
     pub frames: Vec<NodeFrame<T>>,
     /// Velocities at the nodes' origins, one per node.

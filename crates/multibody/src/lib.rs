@@ -58,7 +58,6 @@ mod structure;
 mod tendon;
 mod transmission;
 mod tree;
-mod wide;
 
 pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};
@@ -84,7 +83,7 @@ pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
     propagate, vec3, velocities,
 };
-pub use material::{Compliance, Material, Resistance};
+pub use material::{Compliance, Material, Resistance, ellipse_tangents};
 pub use medium::{Drag, Medium};
 pub use model::{Body, Joint, JointKind, Keyframe, KeyframeKey, Model, Warning, mocap_pose};
 pub use muscle::Muscle;

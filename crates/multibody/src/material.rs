@@ -1,6 +1,7 @@
 //! Surfaces: friction and compliance, and what two of them make together.
 
-use spatial::{Quat, Vec3};
+use spatial::masks::{select3, wide};
+use spatial::{Quat, Real, Vec3};
 
 use crate::Reference;
 
@@ -114,20 +115,18 @@ impl Material {
     /// the z axis where the normal is nearer to y, across the normal.
     #[inline(always)]
     pub fn friction_tangents(&self, normal: Vec3<f64>) -> (f64, [Vec3<f64>; 2]) {
-        let Some(second) = self.second_friction else {
+        let [first, second] = self.frictions();
+        if self.second_friction.is_none() {
             let (t1, t2) = normal.tangents();
-            return (self.friction, [t1, t2]);
-        };
-        let axis = if normal.y.abs() < 0.5 { Vec3::new(0.0, 1.0, 0.0) } else { Vec3::new(0.0, 0.0, 1.0) };
-        let across = axis - normal * normal.dot(axis);
-        // At least √¾ long.
-        let t1 = across * across.norm().recip();
-        let (mu, tangents) = ([self.friction, second].map(|mu| mu.max(LEAST_FRICTION)), [t1, normal.cross(t1)]);
-        if mu[0] >= mu[1] {
-            (mu[0], [tangents[0], tangents[1] * (mu[1] / mu[0])])
-        } else {
-            (mu[1], [tangents[1], tangents[0] * (-mu[0] / mu[1])])
+            return (first, [t1, t2]);
         }
+        (first.max(second), ellipse_tangents([first, second], normal))
+    }
+
+    /// The coefficients of sliding friction along both tangents: the same where there is one.
+    pub fn frictions(&self) -> [f64; 2] {
+        let both = |second: f64| [self.friction, second].map(|mu| mu.max(LEAST_FRICTION));
+        self.second_friction.map_or([self.friction; 2], both)
     }
 
     /// What its friction makes of the inverse weight of a contact, see [`Reference::share_of_cone`].
@@ -141,6 +140,20 @@ impl Material {
         };
         reference.share_of_cone(self.friction, rows)
     }
+}
+
+/// The tangents at a contact whose friction has two coefficients, see [`Material::friction_tangents`].
+#[inline(always)]
+pub fn ellipse_tangents<T: Real>([first, second]: [T; 2], normal: Vec3<T>) -> [Vec3<T>; 2] {
+    let is_upright = normal.y.abs().if_less(wide(0.5), T::ONE, T::ZERO);
+    let axis = Vec3::new(T::ZERO, is_upright, T::ONE - is_upright);
+    let across = axis - normal * normal.dot(axis);
+    // At least √¾ long.
+    let t1 = across * across.norm().recip();
+    let t2 = normal.cross(t1);
+    let is_second_larger = first.if_less(second, T::ONE, T::ZERO);
+    let (longer, shorter) = (select3(is_second_larger, t2, t1), select3(is_second_larger, -t1, t2));
+    [longer, shorter * (first.min(second) / first.max(second))]
 }
 
 /// The first surface's share where references are mixed: half of it where neither has a weight.

@@ -1,22 +1,21 @@
-//! Where joints put their nodes, in registers of four lanes.
+//! Where joints put their nodes.
 
-use spatial::{Mat3, Quad, Quat, Real, RigidInertia, Vec3};
+use spatial::{Mat3, Quat, Real, RigidInertia, Sym3, Vec3};
 
 use crate::kinematics::{quaternion, vec3};
-use crate::wide::{Matrix, Wide, narrow, narrow_quat, quat_product, rotated, wide, wide_quat};
 use crate::{JointType, Node, NodeFrame};
 
 /// A frame in the world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
-    pub quat: Wide,
-    pub rot: Matrix,
-    pub pos: Wide,
+    pub quat: Quat<f64>,
+    pub rot: Mat3<f64>,
+    pub pos: Vec3<f64>,
 }
 
 impl Placed {
     /// The world's.
-    pub const WORLD: Self = Self { quat: Wide::UNITS[3], rot: Matrix::IDENTITY, pos: Wide::ZERO };
+    pub const WORLD: Self = Self { quat: Quat::IDENTITY, rot: Mat3::IDENTITY, pos: Vec3::ZERO };
 }
 
 /// What a node is spared.
@@ -46,62 +45,54 @@ impl Traits {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
     pub frame: Placed,
-    rot: Mat3<f64>,
     /// Origin less the parent's.
-    pub offset: Wide,
+    pub offset: Vec3<f64>,
     /// Joint axis; zero where there is none.
-    pub axis: Wide,
+    pub axis: Vec3<f64>,
     /// Centre of mass from the origin, and the rotational inertia about it.
-    pub com: Wide,
-    pub inertia: Matrix,
+    pub com: Vec3<f64>,
+    pub inertia: Sym3<f64>,
 }
 
 impl Placement {
     /// The node at `q` (nq).
     #[inline(always)]
     pub fn new(node: &Node<f64>, above: &Placed, traits: Traits, q: &[f64]) -> Self {
-        let base = if traits.is_turned { quat_product(above.quat, wide_quat(node.rot)) } else { above.quat };
-        let mut offset = if traits.is_at_parent { Wide::ZERO } else { above.rot.times_vec(node.pos) };
+        let base = if traits.is_turned { above.quat * node.rot } else { above.quat };
+        let mut offset = if traits.is_at_parent { Vec3::ZERO } else { above.rot * node.pos };
         let quat = match node.joint {
-            JointType::Revolute | JointType::Screw => {
-                quat_product(base, wide_quat(Quat::of_turn(node.axis, q[node.q] - node.q_ref)))
-            }
+            JointType::Revolute | JointType::Screw => base * Quat::of_turn(node.axis, q[node.q] - node.q_ref),
             JointType::Prismatic => base,
-            JointType::Ball => quat_product(base, wide_quat(quaternion(&q[node.q..]))),
+            JointType::Ball => base * quaternion(&q[node.q..]),
             JointType::Free => {
-                offset = wide(vec3(&q[node.q..]));
-                wide_quat(quaternion(&q[node.q + 3..]))
+                offset = vec3(&q[node.q..]);
+                quaternion(&q[node.q + 3..])
             }
         };
-        let turned = rotation(narrow_quat(quat));
-        let rot = Matrix::new(turned);
-        let mut axis = Wide::ZERO;
+        let rot = rotation(quat);
+        let mut axis = Vec3::ZERO;
         if node.joint.nv() == 1 {
-            axis = rot.times_vec(node.axis);
+            axis = rot * node.axis;
         }
         if node.joint.slides() {
             let pitch = if node.joint == JointType::Screw { node.pitch } else { 1.0 };
-            offset = Wide::splat((q[node.q] - node.q_ref) * pitch).mul_add(axis, offset);
+            offset = offset.add_scaled((q[node.q] - node.q_ref) * pitch, axis);
         }
         let (com, inertia) = if traits.is_empty {
-            (Wide::ZERO, Matrix::ZERO)
+            (Vec3::ZERO, Sym3::ZERO)
         } else {
-            (rot.times_vec(node.inertia.com), rotated(&node.inertia.inertia, rot))
+            (rot * node.inertia.com, node.inertia.inertia.rotated(rot))
         };
-        Self { frame: Placed { quat, rot, pos: above.pos + offset }, rot: turned, offset, axis, com, inertia }
+        Self { frame: Placed { quat, rot, pos: above.pos + offset }, offset, axis, com, inertia }
     }
 
     /// Writes it down for others.
     #[inline(always)]
     pub fn store(&self, node: &Node<f64>, frame: &mut NodeFrame<f64>) {
-        frame.quat = narrow_quat(self.frame.quat);
-        frame.rot = self.rot;
-        frame.pos = narrow(self.frame.pos);
-        frame.offset = narrow(self.offset);
-        frame.axis = narrow(self.axis);
-        frame.inertia.mass = node.inertia.mass;
-        frame.inertia.com = narrow(self.com);
-        frame.inertia.inertia = self.inertia.to_sym3();
+        let Placed { quat, rot, pos } = self.frame;
+        (frame.quat, frame.rot, frame.pos) = (quat, rot, pos);
+        (frame.offset, frame.axis) = (self.offset, self.axis);
+        frame.inertia = RigidInertia { mass: node.inertia.mass, com: self.com, inertia: self.inertia };
     }
 }
 

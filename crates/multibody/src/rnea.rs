@@ -11,7 +11,7 @@ use crate::{Kinematics, NO_PARENT, PolarMotion, Tree};
 
 /// Scratch of [`rnea`].
 #[derive(Clone, Debug, Default)]
-pub struct RneaWorkspace<T> {
+pub struct RneaWorkspace<T: Real> {
     accelerations: Vec<Twist<T>>,
     wrenches: Vec<Wrench<T>>,
 }

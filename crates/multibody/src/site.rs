@@ -63,7 +63,7 @@ const EMPTY: Interval = (f64::INFINITY, f64::NEG_INFINITY);
 impl SiteShape {
     /// Whether a point, in the site's frame, is inside.
     pub fn contains(&self, point: Vec3<f64>) -> bool {
-        let Vec3 { x, y, z } = point;
+        let Vec3 { x, y, z, .. } = point;
         match *self {
             Self::Sphere { radius } => point.norm_squared() < radius * radius,
             Self::Capsule { radius, half_length } => {

@@ -77,7 +77,7 @@ impl JointType {
 /// The node's frame has its origin at the joint. In the parent's frame it is placed by `pos`, `rot` at q = `q_ref`,
 /// then moved by the joint.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Node<T> {
+pub struct Node<T: Real> {
     /// The parent node, less than this one's index, or [`NO_PARENT`].
     pub parent: usize,
     /// The kind of motion.
@@ -102,7 +102,7 @@ pub struct Node<T> {
 
 /// A forest of nodes, each tree a contiguous range, parents before children.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Tree<T> {
+pub struct Tree<T: Real> {
     /// The nodes, parents first.
     pub nodes: Vec<Node<T>>,
     /// The ranges of `nodes` that are connected: the trees of the forest.
@@ -115,7 +115,7 @@ pub struct Tree<T> {
     pub nv: usize,
 }
 
-impl<T> Node<T> {
+impl<T: Real> Node<T> {
     /// The first of the three degrees of freedom with which it rotates about a point; none where it does not.
     pub fn rotation(&self) -> Option<usize> {
         Some(self.v + self.joint.rotation_offset()?)

@@ -70,7 +70,7 @@ fn placements(kin: &Kinematics<f64>) -> Vec<f64> {
         let (turned, i) = (frame.quat.to_mat3(), frame.inertia);
         let vectors = [turned.x, turned.y, turned.z, frame.rot.x, frame.rot.y, frame.rot.z];
         let vectors = vectors.into_iter().chain([frame.pos, frame.offset, frame.axis, i.com, i.inertia.diag()]);
-        let rest = [i.mass, i.inertia.xy, i.inertia.xz, i.inertia.yz];
+        let rest = [i.mass, i.inertia.xy(), i.inertia.xz(), i.inertia.yz()];
         vectors.flat_map(|x| x.to_array()).chain(rest).collect::<Vec<_>>()
     });
     numbers.collect()

@@ -8,7 +8,7 @@ use sapwood_multibody::{
 };
 use spatial::{Mat3, Quat, RigidInertia, Sym3, Vec3, Wrench};
 
-const GRAVITY: Vec3<f64> = Vec3 { x: 0.3, y: -0.2, z: -9.81 };
+const GRAVITY: Vec3<f64> = Vec3::new(0.3, -0.2, -9.81);
 
 /// A step from (q₀, v₀) with θ_q, θ_v, θ_vq.
 struct Step<'a> {

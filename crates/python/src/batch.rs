@@ -47,6 +47,7 @@ pub struct Batch {
     /// From when somebody first asks for them on.
     applied_force: OnceLock<LiveArray>,
     applied_wrench: OnceLock<LiveArray>,
+    surface_velocity: OnceLock<LiveArray>,
     parameters: parameters::WorldParameters,
     /// Where quaternions begin in q.
     quaternions: Vec<usize>,
@@ -167,6 +168,7 @@ impl Batch {
             pd_target: OnceLock::new(),
             applied_force: OnceLock::new(),
             applied_wrench: OnceLock::new(),
+            surface_velocity: OnceLock::new(),
             parameters: parameters::WorldParameters::default(),
             quaternions: rotations.collect(),
             batch: Mutex::new(batch),

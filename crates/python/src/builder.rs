@@ -317,7 +317,7 @@ fn quaternion(rot: Quat<f64>) -> [f64; 4] {
 
 /// Mass, centre of mass and the matrix of inertia about it.
 fn inertia(mass: f64, com: Vec3<f64>, rows: &[f64]) -> RigidInertia<f64> {
-    let inertia = Sym3 { xx: rows[0], xy: rows[1], xz: rows[2], yy: rows[4], yz: rows[5], zz: rows[8] };
+    let inertia = Sym3::new([rows[0], rows[1], rows[2], rows[4], rows[5], rows[8]]);
     RigidInertia { mass, com, inertia }
 }
 

@@ -149,8 +149,7 @@ pub(crate) fn is_elliptic(basis: &Mat3<f64>) -> bool {
 /// E diag-block Eᵀ: a 3×3 block in the basis (t1, t2, n) as a symmetric matrix in world axes.
 #[inline(always)]
 pub(crate) fn to_world(basis: &Mat3<f64>, block: &sap::Block) -> Sym3<f64> {
-    let [xx, xy, xz, yy, yz, zz] = block.0;
-    Sym3 { xx, xy, xz, yy, yz, zz }.rotated(*basis)
+    Sym3::new(block.0).rotated(*basis)
 }
 
 /// Appends the motion of the second end's node relative to the first's, seen at the world point `origin`, per unit of each

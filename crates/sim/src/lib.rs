@@ -61,6 +61,7 @@ pub use scheme::{PdLaw, Scheme, Theta};
 pub use sensors::lane_trace::trace_lane;
 pub use sensors::trace::{StepTrace, TraceNeeds};
 pub use simulation::Simulation;
+pub use simulation::mocap::MocapStep;
 pub use simulation::planning::{attachments, numbers_of, plan};
 pub use state::{Rest, State, StateError};
 pub use step_forces::StepForces;

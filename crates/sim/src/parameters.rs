@@ -214,7 +214,7 @@ impl Parameter {
 
 /// The numbers of [`Parameter::Inertias`].
 fn moments(inertia: &Sym3<f64>) -> [f64; 6] {
-    [inertia.xx, inertia.yy, inertia.zz, inertia.xy, inertia.xz, inertia.yz]
+    [inertia.xx(), inertia.yy(), inertia.zz(), inertia.xy(), inertia.xz(), inertia.yz()]
 }
 
 /// The numbers of [`Parameter::EqualityAnchors`].

@@ -11,7 +11,7 @@ mod impacts;
 mod inverse;
 mod jacobians;
 mod lane;
-mod mocap;
+pub(crate) mod mocap;
 mod overlaps;
 pub(crate) mod planning;
 mod sensing;

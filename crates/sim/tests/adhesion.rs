@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{G, simulation};
+use common::{G, beside, simulation};
 use sapwood_sim::{Options, Scheme, Simulation};
 
 /// A block of 0.5 kg that adheres with up to 20 N, `at` the height; gravity along x besides that along −z.
@@ -99,4 +99,34 @@ fn sleepers_wake_when_adhesion_is_switched() {
     s.state_mut().ctrl[0] = 0.0;
     (0..200).for_each(|_| s.step().unwrap());
     assert_eq!(s.stats().asleep, 1);
+}
+
+#[test]
+fn steps_in_lanes_are_those_of_the_step_for_all_models() {
+    let finger = |name: &str, y: f64| {
+        format!(
+            r#"<body name="{name}" pos="0 {y} -.3"><joint name="{name}" type="slide" axis="0 0 1" damping="5"/>
+            <geom type="capsule" size=".02" fromto="0 -.05 0 0 .05 .01" mass=".1"/></body>"#
+        )
+    };
+    let text = format!(
+        r#"<mujoco><option timestep="0.004"/><default><geom friction=".8"/></default><worldbody>
+        <geom type="plane" size="9 9 1"/>
+        <body pos="0 0 .5"><joint name="swing" axis="0 1 0" damping=".5"/><geom type="sphere" size=".05" mass="1"/>{}{}</body>
+        <body name="box" pos="0 0 .08"><freejoint/><geom type="box" size=".1 .1 .05" mass=".4"/></body></worldbody>
+        <actuator><adhesion body="left" ctrlrange="0 1" gain="6"/><adhesion body="right" ctrlrange="0 1" gain="4"/>
+        <motor joint="swing" gear="2"/><motor joint="left"/><motor joint="right"/></actuator></mujoco>"#,
+        finger("left", -0.06),
+        finger("right", 0.06)
+    );
+    let options = Options { tolerance: 1e-12, ..Options::default() };
+    let mut pulled = 0;
+    let (worst, in_lane) = beside(&text, &options, |sim, step| {
+        let (swing, down) = (libm::sin(0.02 * step as f64), if step < 80 { -3.0 } else { 3.0 });
+        let on = f64::from(u8::from((20..220).contains(&step)));
+        sim.state_mut().ctrl.copy_from_slice(&[on, 0.7 * on, swing, down, 0.5 * down]);
+        pulled += usize::from(on > 0.0 && !sim.contacts().is_empty());
+    });
+    println!("{worst:e}, {in_lane}, {pulled}");
+    assert!(worst < 1e-9 && in_lane > 100 && pulled > 100, "{worst:e}, {in_lane}, {pulled}");
 }

@@ -1,8 +1,11 @@
 //! What stands on a body that is moved from outside goes along.
 
+mod common;
+
 use std::sync::Arc;
 
-use sapwood_sim::{Options, Simulation};
+use common::beside;
+use sapwood_sim::{ContactLaw, Options, Simulation};
 use spatial::{Quat, Vec3};
 
 /// A box of 0.1 kg on a platform that is moved from outside.
@@ -93,4 +96,54 @@ fn states_hold_where_it_comes_from() {
     carry(&mut sim, on, 50, 1);
     carry(&mut other, on, 50, 1);
     assert_eq!(sim.state().to_bytes(), other.state().to_bytes());
+}
+
+/// A cart of two links on a platform that is moved from outside, with a rail and a ball beside it; steps in the lane and for all models.
+const CART: &str = r#"<mujoco><option timestep="0.004"/><default><geom friction=".6"/></default><worldbody>
+  <geom type="plane" size="9 9 1" pos="0 0 -.5"/>
+  <body name="platform" mocap="true"><geom name="deck" type="box" size="1 1 .05" BELT/>
+    <geom type="capsule" size=".05" fromto="-.8 .3 .1 .8 .3 .1"/></body>
+  <body name="ball" mocap="true" pos=".8 0 .2"><geom type="sphere" size=".1"/></body>
+  <body name="cart" pos="0 0 .12"><freejoint/><geom name="bed" type="box" size=".2 .1 .05" mass="1"/>
+    <body pos=".2 0 .05"><joint type="hinge" axis="0 1 0" damping=".01"/>
+      <geom name="tip" type="capsule" size=".03" fromto="0 0 0 .3 0 .1" mass=".3" TRACK/></body></body>
+</worldbody>EXTRA</mujoco>"#;
+
+const GRASP: &str = r#"<equality><weld body1="ball" body2="cart" active="false"/></equality>"#;
+const PAIRS: &str = r#"<contact><pair geom1="bed" geom2="deck" condim="3" friction=".2 .8"/>
+  <pair geom1="deck" geom2="tip" condim="3" friction=".8 .1"/></contact>"#;
+
+/// Moves both bodies from outside.
+fn drive(sim: &mut Simulation, step: u64) {
+    let t = step as f64 * 0.004;
+    let turn = Quat::from_axis_angle(Vec3::new(0.1, 0.0, 1.0).normalized().unwrap(), 0.5 * t * t);
+    let state = sim.state_mut();
+    state.mocap.clear();
+    state.mocap.extend([0.2 * t * t, 0.0, 0.02 * libm::sin(9.0 * t), turn.w, turn.x, turn.y, turn.z]);
+    state.mocap.extend([0.8 - 0.7 * t, 0.0, 0.2, 1.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn steps_in_lanes_are_those_of_the_step_for_all_models() {
+    let (belt, track) = (r#"surfacevel=".3 .1 0 0 0 .5""#, r#"surfacevel="0 0 .4 0 2 0""#);
+    let soft = r#"solref=".02 1""#;
+    for contact in [ContactLaw::Coulomb, ContactLaw::Lagged, ContactLaw::Sap] {
+        for (belt, track, extra) in [("", "", GRASP), (belt, track, ""), (soft, "", PAIRS), (belt, track, PAIRS)] {
+            let options = Options { contact, tolerance: 1e-12, ..Options::default() };
+            let text = CART.replace("BELT", belt).replace("TRACK", track).replace("EXTRA", extra);
+            let (worst, in_lane) = beside(&text, &options, |sim, step| {
+                drive(sim, step);
+                let active = &mut sim.state_mut().equality_active;
+                active.iter_mut().for_each(|active| *active = f64::from(u8::from(step > 200)));
+                // A belt that is switched on, and off again.
+                if belt.is_empty() && !extra.is_empty() {
+                    let state = sim.state_mut();
+                    state.surface_velocity.clear();
+                    state.surface_velocity.resize(3 * 6, if (50..90).contains(&step) { 0.3 } else { 0.0 });
+                }
+            });
+            println!("{contact:?}, {belt}, {track}, {extra}: {worst:e}, {in_lane}");
+            assert!(worst < 1e-9 && in_lane > 100, "{contact:?}, {belt}, {track}, {extra}: {worst:e}, {in_lane}");
+        }
+    }
 }

@@ -145,7 +145,7 @@ fn stiff_servos_are_stable_and_keep_their_force_limit() {
     s.state_mut().ctrl[0] = 1.0;
     s.step().unwrap();
     let inertia = s.model().bodies[1].inertia;
-    let about_joint = inertia.inertia.yy + inertia.mass * inertia.com.norm_squared();
+    let about_joint = inertia.inertia.yy() + inertia.mass * inertia.com.norm_squared();
     assert!((s.state().v[0] - 0.02 / about_joint).abs() < 1e-12);
 }
 

@@ -6,7 +6,7 @@ use crate::{Mat3, Real, Sym3, Twist, Vec3, Wrench};
 
 /// A rigid body: mass, centre of mass, and rotational inertia **about the centre of mass**.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct RigidInertia<T> {
+pub struct RigidInertia<T: Real> {
     /// Mass, kg.
     pub mass: T,
     /// Centre of mass from the frame's origin, m.
@@ -48,14 +48,14 @@ impl<T: Real> RigidInertia<T> {
     }
 
     /// The body in another scalar.
-    pub fn map<U>(self, f: impl Fn(T) -> U + Copy) -> RigidInertia<U> {
+    pub fn map<U: Real>(self, f: impl Fn(T) -> U + Copy) -> RigidInertia<U> {
         RigidInertia { mass: f(self.mass), com: self.com.map(f), inertia: self.inertia.map(f) }
     }
 }
 
 /// A rigid body, or several, about one point.
 #[derive(Clone, Copy, Debug)]
-pub struct PointInertia<T> {
+pub struct PointInertia<T: Real> {
     /// Mass, kg.
     pub mass: T,
     /// Mass times centre of mass from the point, kg·m.
@@ -109,7 +109,7 @@ impl RigidInertia<f64> {
 ///
 /// In blocks \[\[`a`, `b`\], \[`b`ᵀ, `c`\]\], angular first: 21 numbers (`a` and `c` are symmetric).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ArticulatedInertia<T> {
+pub struct ArticulatedInertia<T: Real> {
     /// Angular block.
     pub a: Sym3<T>,
     /// Coupling block: moment of a linear motion.
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     fn body() -> RigidInertia<f64> {
-        let inertia = Sym3 { xx: 0.4, xy: 0.02, xz: -0.01, yy: 0.3, yz: 0.03, zz: 0.2 };
+        let inertia = Sym3::new([0.4, 0.02, -0.01, 0.3, 0.03, 0.2]);
         RigidInertia { mass: 2.0, com: Vec3::new(0.1, -0.2, 0.3), inertia }
     }
 

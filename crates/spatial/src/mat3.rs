@@ -7,7 +7,7 @@ use crate::{Real, Vec3};
 /// A 3×3 matrix, stored by columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[allow(missing_docs)]
-pub struct Mat3<T> {
+pub struct Mat3<T: Real> {
     pub x: Vec3<T>,
     pub y: Vec3<T>,
     pub z: Vec3<T>,
@@ -57,6 +57,40 @@ impl<T: Real> Mat3<T> {
         Self::from_columns(a * b.x, a * b.y, a * b.z)
     }
 
+    /// `self` + s 1.
+    #[inline(always)]
+    #[must_use]
+    pub fn plus_diagonal(self, s: T) -> Self {
+        let Self { x, y, z } = Self::IDENTITY;
+        Self::from_columns(self.x.add_scaled(s, x), self.y.add_scaled(s, y), self.z.add_scaled(s, z))
+    }
+
+    /// `self` + a bᵀ.
+    #[inline(always)]
+    #[must_use]
+    pub fn plus_outer(self, a: Vec3<T>, b: Vec3<T>) -> Self {
+        Self::from_columns(self.x.add_scaled(b.x, a), self.y.add_scaled(b.y, a), self.z.add_scaled(b.z, a))
+    }
+
+    /// `self` r̂ᵀ, r̂ the [matrix of the cross product](Self::skew).
+    #[inline(always)]
+    #[must_use]
+    pub fn mul_skew_transpose(self, r: Vec3<T>) -> Self {
+        Self::from_columns(
+            (self.y * -r.z).add_scaled(r.y, self.z),
+            (self.z * -r.x).add_scaled(r.z, self.x),
+            (self.x * -r.y).add_scaled(r.x, self.y),
+        )
+    }
+
+    /// The inverse of a symmetric matrix, which must be regular.
+    #[inline(always)]
+    #[must_use]
+    pub fn inverse_of_symmetric(self) -> Self {
+        let (a, b, c) = (self.y.cross(self.z), self.z.cross(self.x), self.x.cross(self.y));
+        Self::from_columns(a, b, c) * self.x.dot(a).recip()
+    }
+
     /// The entry in row `i`, column `j`.
     ///
     /// # Panics
@@ -67,7 +101,7 @@ impl<T: Real> Mat3<T> {
     }
 
     /// The matrix in another scalar.
-    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Mat3<U> {
+    pub fn map<U: Real>(self, mut f: impl FnMut(T) -> U) -> Mat3<U> {
         Mat3 { x: self.x.map(&mut f), y: self.y.map(&mut f), z: self.z.map(&mut f) }
     }
 }

@@ -142,7 +142,7 @@ impl<T: Real> Quat<T> {
     }
 
     /// The quaternion in another scalar.
-    pub fn map<U>(self, f: impl Fn(T) -> U) -> Quat<U> {
+    pub fn map<U: Real>(self, f: impl Fn(T) -> U) -> Quat<U> {
         Quat { w: f(self.w), x: f(self.x), y: f(self.y), z: f(self.z) }
     }
 }
@@ -231,7 +231,7 @@ impl<T: Real> Mul<Vec3<T>> for Quat<T> {
 
 /// A placement in space: x ↦ `rot` x + `pos`.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Pose<T> {
+pub struct Pose<T: Real> {
     /// The rotation.
     pub rot: Quat<T>,
     /// The translation, in metres.

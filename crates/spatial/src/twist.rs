@@ -2,11 +2,11 @@
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
-use crate::{Real, Vec3};
+use crate::{Real, Three, Vec3};
 
 /// A motion: angular velocity and velocity of the frame's origin (or their rates), in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Twist<T> {
+pub struct Twist<T: Real> {
     /// Angular part, rad/s.
     pub ang: Vec3<T>,
     /// Linear part at the origin of the frame, m/s.
@@ -15,7 +15,7 @@ pub struct Twist<T> {
 
 /// A force: moment about the frame's origin and force, in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Wrench<T> {
+pub struct Wrench<T: Real> {
     /// Moment about the origin of the frame, N·m.
     pub ang: Vec3<T>,
     /// Force, N.
@@ -35,7 +35,8 @@ impl<T: Real> Twist<T> {
     /// The power of `f` along this motion, both at the same origin.
     #[inline(always)]
     pub fn dot(self, f: Wrench<T>) -> T {
-        self.ang.dot(f.ang) + self.lin.dot(f.lin)
+        let (ang, lin) = ([T::Three::of(self.ang), T::Three::of(f.ang)], [T::Three::of(self.lin), T::Three::of(f.lin)]);
+        T::Three::sum_of_products([ang, lin])
     }
 
     /// v × u: how a motion `u` that is fixed in a body changes as the body moves with v.
@@ -65,6 +66,14 @@ impl<T: Real> Wrench<T> {
 
 macro_rules! vector_space {
     ($name:ident) => {
+        impl<T: Real> $name<T> {
+            /// `self + s·b`.
+            #[inline(always)]
+            #[must_use]
+            pub fn add_scaled(self, s: T, b: Self) -> Self {
+                Self { ang: self.ang.add_scaled(s, b.ang), lin: self.lin.add_scaled(s, b.lin) }
+            }
+        }
         impl<T: Real> Add for $name<T> {
             type Output = Self;
             #[inline(always)]

@@ -1,26 +1,31 @@
 //! Vectors in three dimensions.
 
+use std::fmt::{self, Debug, Formatter};
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
-use crate::Real;
+use crate::{Real, Three};
 
 /// A vector in three dimensions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+///
+/// In memory it is as long as the register that works on it.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
 #[allow(missing_docs)]
-pub struct Vec3<T> {
+pub struct Vec3<T: Real> {
     pub x: T,
     pub y: T,
     pub z: T,
+    rest: T::Rest,
 }
 
 impl<T: Real> Vec3<T> {
     /// The zero vector.
-    pub const ZERO: Self = Self { x: T::ZERO, y: T::ZERO, z: T::ZERO };
+    pub const ZERO: Self = Self::new(T::ZERO, T::ZERO, T::ZERO);
 
     /// The vector (x, y, z).
     #[inline(always)]
     pub const fn new(x: T, y: T, z: T) -> Self {
-        Self { x, y, z }
+        Self { x, y, z, rest: T::REST }
     }
 
     /// The inner product.
@@ -32,17 +37,13 @@ impl<T: Real> Vec3<T> {
     /// The cross product `self` × `b`.
     #[inline(always)]
     pub fn cross(self, b: Self) -> Self {
-        Self::new(
-            self.y.mul_add(b.z, -(self.z * b.y)),
-            self.z.mul_add(b.x, -(self.x * b.z)),
-            self.x.mul_add(b.y, -(self.y * b.x)),
-        )
+        T::Three::of(self).cross(T::Three::of(b)).to_vec3()
     }
 
     /// `self + s·b`.
     #[inline(always)]
     pub fn add_scaled(self, s: T, b: Self) -> Self {
-        Self::new(b.x.mul_add(s, self.x), b.y.mul_add(s, self.y), b.z.mul_add(s, self.z))
+        T::Three::of(self).add_scaled(s, T::Three::of(b)).to_vec3()
     }
 
     /// The Euclidean norm.
@@ -64,8 +65,8 @@ impl<T: Real> Vec3<T> {
     }
 
     /// The vector in another scalar.
-    pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> Vec3<U> {
-        Vec3 { x: f(self.x), y: f(self.y), z: f(self.z) }
+    pub fn map<U: Real>(self, mut f: impl FnMut(T) -> U) -> Vec3<U> {
+        Vec3::new(f(self.x), f(self.y), f(self.z))
     }
 }
 
@@ -96,10 +97,42 @@ impl Vec3<f64> {
     }
 }
 
-impl<T> From<[T; 3]> for Vec3<T> {
+impl<T: Real> From<[T; 3]> for Vec3<T> {
     #[inline(always)]
     fn from([x, y, z]: [T; 3]) -> Self {
-        Self { x, y, z }
+        Self::new(x, y, z)
+    }
+}
+
+impl<T: Real + PartialEq> PartialEq for Vec3<T> {
+    fn eq(&self, b: &Self) -> bool {
+        self.x == b.x && self.y == b.y && self.z == b.z
+    }
+}
+
+impl<T: Real> Debug for Vec3<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Vec3").field("x", &self.x).field("y", &self.y).field("z", &self.z).finish()
+    }
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename = "Vec3")]
+struct Entries<T> {
+    x: T,
+    y: T,
+    z: T,
+}
+
+impl<T: Real + serde::Serialize> serde::Serialize for Vec3<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Entries { x: self.x, y: self.y, z: self.z }.serialize(serializer)
+    }
+}
+
+impl<'de, T: Real + serde::Deserialize<'de>> serde::Deserialize<'de> for Vec3<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Entries::deserialize(deserializer).map(|Entries { x, y, z }| Self::new(x, y, z))
     }
 }
 
@@ -107,7 +140,7 @@ impl<T: Real> Add for Vec3<T> {
     type Output = Self;
     #[inline(always)]
     fn add(self, b: Self) -> Self {
-        Self::new(self.x + b.x, self.y + b.y, self.z + b.z)
+        T::Three::of(self).plus(T::Three::of(b)).to_vec3()
     }
 }
 
@@ -122,7 +155,7 @@ impl<T: Real> Sub for Vec3<T> {
     type Output = Self;
     #[inline(always)]
     fn sub(self, b: Self) -> Self {
-        Self::new(self.x - b.x, self.y - b.y, self.z - b.z)
+        T::Three::of(self).minus(T::Three::of(b)).to_vec3()
     }
 }
 
@@ -145,7 +178,7 @@ impl<T: Real> Mul<T> for Vec3<T> {
     type Output = Self;
     #[inline(always)]
     fn mul(self, s: T) -> Self {
-        Self::new(self.x * s, self.y * s, self.z * s)
+        T::Three::of(self).scaled(s).to_vec3()
     }
 }
 

@@ -10,7 +10,7 @@ use multibody::{
 };
 use sim::Pd;
 use sim::stable_pd::pd_force;
-use spatial::{InRegisters, Real, Vec3};
+use spatial::{Real, Vec3};
 
 use crate::{Error, Outcome, Subject};
 
@@ -98,7 +98,7 @@ pub fn track_in_the_air(
 }
 
 /// Dynamics of one model in a scalar.
-struct Flight<T: InRegisters> {
+struct Flight<T: Real + PartialEq> {
     tree: Tree<T>,
     gravity: Vec3<T>,
     dt: f64,
@@ -119,7 +119,7 @@ struct Flight<T: InRegisters> {
     acceleration: Vec<T>,
 }
 
-impl<T: InRegisters + Into<f64>> Flight<T> {
+impl<T: Real + PartialEq + Into<f64>> Flight<T> {
     fn new(subject: &Subject, dt: f64) -> Self {
         let tree: Tree<T> = subject.model.tree.cast();
         let pd = Gains::default().controller(&subject.model, f64::INFINITY);

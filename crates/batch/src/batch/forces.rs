@@ -28,4 +28,17 @@ impl Batch {
         self.arrays.applied_wrench.resize(len, 0.0);
         &mut self.arrays.applied_wrench
     }
+
+    /// Velocities of the geoms' surfaces on their bodies, (worlds, ngeom, 3), in the axes of the bodies' nodes, world axes where the body is
+    /// fixed, m/s; empty where none moves and [nobody changes them](Self::surface_velocity_mut).
+    pub fn surface_velocity(&self) -> &[f64] {
+        &self.arrays.surface_velocity
+    }
+
+    /// Velocities of the geoms' surfaces, to be changed between steps; they stay until changed, or a reset.
+    pub fn surface_velocity_mut(&mut self) -> &mut [f64] {
+        let len = 3 * self.scene.geoms.len() * self.worlds();
+        self.arrays.surface_velocity.resize(len, 0.0);
+        &mut self.arrays.surface_velocity
+    }
 }

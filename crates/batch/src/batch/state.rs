@@ -62,6 +62,7 @@ impl Batch {
             pd_target: _,
             applied_force,
             applied_wrench,
+            surface_velocity,
             errors: _,
             contacts: _,
             traces: _,
@@ -71,6 +72,8 @@ impl Batch {
         [ctrl, act, time, applied_force, applied_wrench].into_iter().for_each(|x| x.fill(0.0));
         equality_active.copy_from_slice(&self.model.equality_active());
         mocap.copy_from_slice(&self.model.mocap_poses());
+        let of_scene = State::of(&self.model, &self.scene).surface_velocity;
+        surface_velocity.iter_mut().enumerate().for_each(|(k, v)| *v = of_scene.get(k).copied().unwrap_or(0.0));
         count.fill(0);
     }
 
@@ -116,8 +119,7 @@ impl Batch {
     /// Takes a world to a state, as one of a [`Simulation`].
     ///
     /// # Errors
-    /// When the state is of another model, has moving surfaces, which a batch has not, or PD control by other gains than the batch's;
-    /// the world is then as it was.
+    /// When the state is of another model, or has PD control by other gains than the batch's; the world is then as it was.
     ///
     /// # Panics
     /// When there is no such world.
@@ -135,7 +137,7 @@ impl Batch {
         check_size("applied_force", state.applied_force.len(), nv)?;
         check_size("applied_wrench", state.applied_wrench.len(), 6 * self.model.bodies.len())?;
         if acts(&state.surface_velocity) {
-            return Err(BatchError::State { what: "surface velocities", expected: "none in a batch" });
+            check_size("surface_velocity", state.surface_velocity.len(), 3 * self.scene.geoms.len())?;
         }
         let gains = |pd: &Pd| [&pd.kp, &pd.kd, &pd.target_velocity, &pd.effort_limit].map(Vec::clone);
         if state.pd.is_active() {
@@ -153,6 +155,10 @@ impl Batch {
         if acts(&state.applied_wrench) {
             self.applied_wrench_mut();
         }
+        if acts(&state.surface_velocity) {
+            self.surface_velocity_mut();
+        }
+        self.arrays.world_mut(world).surface_velocity.fill(0.0);
         self.arrays.world_mut(world).read_inputs(state);
         self.groups[world / self.width].remember(world % self.width, state);
         Ok(())

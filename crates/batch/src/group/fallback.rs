@@ -42,6 +42,14 @@ impl Past {
         Self { state: State::new(model), has_warm_start: false, in_a_row: 0, wait: 0 }
     }
 
+    /// The state for the next step to start from.
+    pub fn begin(&mut self) -> &mut State {
+        if !self.has_warm_start {
+            self.state.forget_past();
+        }
+        &mut self.state
+    }
+
     /// Notes one more fallback. One is chance: lanes are tried again. Where n steps in a row fell back and lanes fail again, the next n steps
     /// do without them.
     fn note_fallback(&mut self, why: Why) {
@@ -89,13 +97,13 @@ fn contacts_of_simulation(points: &[sim::ContactPoint], dt: f64, contacts: &mut 
     }));
 }
 
-/// Makes the step of one lane by a simulation; of the last one it reports what it led to beside the state.
+/// Makes the step of one lane by a simulation, the first of `steps_ahead`; of the last one it reports what it led to beside the state.
 pub(crate) fn step_one<T: Bundle>(
     lanes: &mut Lanes<T>,
     lane: usize,
     why: Why,
     worlds: &mut Worlds<'_>,
-    is_last: bool,
+    steps_ahead: usize,
     one: &mut Simulation,
     past: &mut Past,
     count: &mut FallbackStats,
@@ -105,10 +113,12 @@ pub(crate) fn step_one<T: Bundle>(
     // Earlier steps of the group may have moved the lane on.
     world.store(lanes, lane);
     std::mem::swap(one.state_mut(), &mut past.state);
-    let made = step_by_simulation(lanes, lane, why, &mut world, pd, one, past.has_warm_start);
+    one.set_steps_ahead(steps_ahead);
+    let made = step_by_simulation(lanes, lane, why, &mut world, pd, one);
+    one.set_steps_ahead(1);
     if made.is_ok() {
         count.add(one.stats());
-        if is_last {
+        if steps_ahead == 1 {
             // While the simulation has the state of this world.
             report(one, &mut world);
         }
@@ -118,7 +128,7 @@ pub(crate) fn step_one<T: Bundle>(
     made
 }
 
-/// Makes the step of one lane from what the simulation's state remembers, if it `has_warm_start`, and takes it over.
+/// Makes the step of one lane from what the simulation's state remembers, and takes it over.
 fn step_by_simulation<T: Bundle>(
     lanes: &mut Lanes<T>,
     lane: usize,
@@ -126,13 +136,8 @@ fn step_by_simulation<T: Bundle>(
     world: &mut Arrays<Borrowed<'_>>,
     pd: Option<&Pd>,
     one: &mut Simulation,
-    has_warm_start: bool,
 ) -> Result<(), SimulationError> {
-    let state = one.state_mut();
-    if !has_warm_start {
-        state.forget_past();
-    }
-    world.shared().write_state(state, pd);
+    world.shared().write_state(one.state_mut(), pd);
     match why {
         Why::NotInLanes => one.step()?,
         Why::Unresolved | Why::Unsolved => one.step_fallback(why == Why::Unresolved)?,

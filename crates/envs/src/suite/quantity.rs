@@ -122,7 +122,7 @@ impl View<'_> {
                 });
                 Vec3::new(x, y, z)
             }
-            Point::OnGoal(Vec3 { x, y, z }, height) => {
+            Point::OnGoal(Vec3 { x, y, z, .. }, height) => {
                 let (sin, cos) = (libm::sin(self.goal[2]), libm::cos(self.goal[2]));
                 Vec3::new(self.goal[0] + cos * x + sin * z, height + y, self.goal[1] - sin * x + cos * z)
             }

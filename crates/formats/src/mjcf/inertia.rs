@@ -32,7 +32,7 @@ pub(super) fn inertial(
         (Some(_), None) if orientation.is_some() => {
             return Err(element.error("has both `fullinertia` and an orientation: expected one of them"));
         }
-        (Some([xx, yy, zz, xy, xz, yz]), None) => Sym3 { xx, xy, xz, yy, yz, zz },
+        (Some([xx, yy, zz, xy, xz, yz]), None) => Sym3::new([xx, xy, xz, yy, yz, zz]),
         (None, diagonal) => Sym3::diagonal(diagonal.unwrap_or([0.0; 3]).into()),
     };
     let pose = frame * Pose::new(pos.into(), orientation.unwrap_or(Quat::IDENTITY));
@@ -100,10 +100,10 @@ pub(super) fn ordered_principal_axes(matrix: Sym3<f64>) -> Quat<f64> {
     let mut rot = Quat::IDENTITY;
     for _ in 0..500 {
         let m = seen_from(rot);
-        let (axis, p, q, r) = match (m.xy.abs(), m.xz.abs(), m.yz.abs()) {
-            (xy, xz, yz) if xy > xz && xy > yz => (2, m.xx, m.yy, m.xy),
-            (_, xz, yz) if xz > yz => (1, m.zz, m.xx, m.xz),
-            _ => (0, m.yy, m.zz, m.yz),
+        let (axis, p, q, r) = match (m.xy().abs(), m.xz().abs(), m.yz().abs()) {
+            (xy, xz, yz) if xy > xz && xy > yz => (2, m.xx(), m.yy(), m.xy()),
+            (_, xz, yz) if xz > yz => (1, m.zz(), m.xx(), m.xz()),
+            _ => (0, m.yy(), m.zz(), m.yz()),
         };
         if r.abs() < NEGLIGIBLE {
             break;

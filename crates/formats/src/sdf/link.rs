@@ -53,5 +53,6 @@ fn unit() -> Sym3<f64> {
 fn matrix(inertia: Element<'_>) -> Result<Sym3<f64>, LoadError> {
     let entry = |name: &str, default: f64| Ok(value::number(inertia, name)?.unwrap_or(default));
     let diagonal = Vec3::new(entry("ixx", 1.0)?, entry("iyy", 1.0)?, entry("izz", 1.0)?);
-    Ok(Sym3 { xy: entry("ixy", 0.0)?, xz: entry("ixz", 0.0)?, yz: entry("iyz", 0.0)?, ..Sym3::diagonal(diagonal) })
+    let [xy, xz, yz] = [entry("ixy", 0.0)?, entry("ixz", 0.0)?, entry("iyz", 0.0)?];
+    Ok(Sym3::new([diagonal.x, xy, xz, diagonal.y, yz, diagonal.z]))
 }

@@ -40,5 +40,5 @@ fn matrix(inertia: Element<'_>) -> Result<Sym3<f64>, LoadError> {
     let entry =
         |name: &str| inertia.number(name)?.ok_or_else(|| inertia.error(format!("no attribute `{name}`: expected one")));
     let diagonal = Vec3::new(entry("ixx")?, entry("iyy")?, entry("izz")?);
-    Ok(Sym3 { xy: entry("ixy")?, xz: entry("ixz")?, yz: entry("iyz")?, ..Sym3::diagonal(diagonal) })
+    Ok(Sym3::new([diagonal.x, entry("ixy")?, entry("ixz")?, diagonal.y, entry("iyz")?, diagonal.z]))
 }

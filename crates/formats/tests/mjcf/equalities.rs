@@ -89,7 +89,7 @@ fn a_weld_holds_the_pose_that_it_is_given() {
         panic!("{:?}", model.equalities)
     };
     let numbers = |pose: Pose<f64>| {
-        let (Vec3 { x, y, z }, q) = (pose.pos, pose.rot);
+        let (Vec3 { x, y, z, .. }, q) = (pose.pos, pose.rot);
         [x, y, z, q.w, q.x, q.y, q.z]
     };
     for (frame, site) in frames.into_iter().zip(&model.sites[1..]) {

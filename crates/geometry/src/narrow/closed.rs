@@ -8,7 +8,7 @@ pub const NEARLY_PARALLEL: f64 = 0.05 * 0.05;
 
 /// The axis of a capsule: a unit vector and half its length.
 #[derive(Clone, Copy, Debug)]
-pub struct Axis<T> {
+pub struct Axis<T: Real> {
     /// A unit vector.
     pub direction: Vec3<T>,
     /// Half its length, m.
@@ -17,7 +17,7 @@ pub struct Axis<T> {
 
 /// The nearest points of two axes.
 #[derive(Clone, Copy, Debug)]
-pub struct NearestOfAxes<T> {
+pub struct NearestOfAxes<T: Real> {
     /// How far along each axis they are from its centre, m.
     pub along: [T; 2],
     /// The way from the first to the second.

@@ -15,7 +15,7 @@ pub(crate) type Signed = (Vec3<f64>, f64);
 /// Share of a polygon's size by which a point may be beside it that still counts as over it.
 const BESIDE: f64 = 1e-9;
 
-const UP: Vec3<f64> = Vec3 { x: 0.0, y: 0.0, z: 1.0 };
+const UP: Vec3<f64> = Vec3::new(0.0, 0.0, 1.0);
 
 /// Signed distance of the point `p`, in the world, from a shape, and its gradient there; none where it is certainly more than `limit`, or
 /// where the point is not over a height field.

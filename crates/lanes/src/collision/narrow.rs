@@ -3,7 +3,8 @@
 use geometry::{Contact, Movement, PairCollider, Sweep};
 use spatial::{Mat3, Twist, Vec3};
 
-use super::super::{Bundle, Lanes, get3, put, put3};
+use super::super::surfaces::Carrier;
+use super::super::{Bundle, Lanes, get, get3, put, put3};
 use crate::plan::{PairKind, Plan, PlanPair};
 
 /// Room for the contact points of a pair.
@@ -37,7 +38,8 @@ impl<T: Bundle> Lanes<T> {
             lanes &= lanes - 1;
             let [first, second] = match pair.kind {
                 PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => {
-                    [Movement::default(), self.movement(plan, geom, lane)]
+                    let first = pair.carrier.map_or(Movement::default(), |carrier| self.rests(carrier, lane));
+                    [first, self.movement(plan, geom, lane)]
                 }
                 PairKind::Moving { geoms } => geoms.map(|geom| self.movement(plan, geom, lane)),
             };
@@ -58,6 +60,13 @@ impl<T: Bundle> Lanes<T> {
         self.narrow.found = found;
     }
 
+    /// Where a body that is moved from outside is: in a step, collision detection takes it to be at rest where the step ends.
+    fn rests(&self, carrier: usize, lane: usize) -> Movement {
+        let Carrier { rot, pos, .. } = &self.carriers[carrier];
+        let [x, y, z] = [&rot.x, &rot.y, &rot.z].map(|v| get3(v, lane));
+        Movement { rot: Mat3::from_columns(x, y, z), pos: get3(pos, lane), ..Movement::default() }
+    }
+
     /// How a geom's node moves in a lane.
     #[inline(always)]
     fn movement(&self, plan: &Plan, geom: usize, lane: usize) -> Movement {
@@ -70,10 +79,11 @@ impl<T: Bundle> Lanes<T> {
             ((vec3(&twist.lin) + ang.cross(arm)) * plan.dt, ang * plan.dt)
         };
         let ((translation, rotation), (change, turn)) = (over_step(&here.twist), over_step(&here.change));
+        let slack = get(&self.adhesion_reach, lane);
         Movement {
             rot: Mat3::from_columns(vec3(&here.rot.x), vec3(&here.rot.y), vec3(&here.rot.z)),
             pos: vec3(&self.origins[plan.nodes[node].tree]) + arm,
-            sweep: Sweep { translation, rotation, change, turn, slack: 0.0, tree, rests: false },
+            sweep: Sweep { translation, rotation, change, turn, slack, tree, rests: false },
         }
     }
 

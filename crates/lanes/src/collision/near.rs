@@ -1,7 +1,7 @@
 //! Pairs that may be near while geoms stay where they are known to be: of some thousand pairs of a robot a few dozen, found anew where a geom
 //! leaves.
 
-use spatial::Vec3;
+use spatial::{Real, Vec3};
 
 use super::super::{Bundle, Lanes, lanes_of, wide, wide_mat, wide3};
 use super::{excess, within};
@@ -15,7 +15,7 @@ const SPARE_STEPS: f64 = 4.0;
 
 /// A ball in which a geom is known to be, its reach included, and how much wider it was made.
 #[derive(Clone, Copy, Debug)]
-struct WideBall<T> {
+struct WideBall<T: Real> {
     centre: Vec3<T>,
     radius: T,
     spare: T,
@@ -23,7 +23,7 @@ struct WideBall<T> {
 
 /// The pairs that may be near, a bit each.
 #[derive(Clone, Debug)]
-pub(crate) struct NearPairs<T> {
+pub(crate) struct NearPairs<T: Real> {
     balls: Vec<WideBall<T>>,
     pub bits: Vec<u64>,
     /// Geoms that have left.
@@ -41,6 +41,10 @@ impl<T: Bundle> NearPairs<T> {
     /// Whether two geoms may be near each other in any lane.
     #[inline(always)]
     fn may_meet(&self, pair: &PlanPair) -> bool {
+        if pair.carrier.is_some() {
+            // They may be put anywhere from step to step.
+            return true;
+        }
         let margin = wide::<T>(pair.margin);
         let near = match pair.kind {
             PairKind::Plane { normal, height, geom } => {

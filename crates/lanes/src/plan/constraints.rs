@@ -6,6 +6,7 @@ use multibody::{Compliance, Coordinate, EqualityKind, InverseWeights, Model, Res
 use spatial::{Mat3, Pose, Vec3};
 
 use super::drives::{PlanActuator, PlanDrive};
+use super::surfaces::{Carried, Home, PlanFrame};
 use super::{Contacts, Limit};
 use crate::ConstraintName;
 
@@ -58,7 +59,7 @@ pub(crate) enum Source {
     },
     Tie {
         equality: usize,
-        tie: Box<Tie>,
+        tie: Tie,
         compliance: Compliance,
     },
     /// A side of a tendon's limit, of `gap = sign (length − bound)`.
@@ -107,10 +108,12 @@ pub(crate) struct Coupling {
 }
 
 /// Two frames that are held together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Tie {
     pub kind: TieKind,
-    pub frames: [PlanFrame; 2],
+    /// Its place among the ties, see [`Numbers::ties`](super::Numbers).
+    pub place: usize,
+    pub homes: [Home; 2],
     /// Of a weld, what its turn counts for against its distance, m.
     pub weld: Option<f64>,
 }
@@ -121,14 +124,6 @@ pub(crate) enum TieKind {
     Point,
     Turn,
     Distance(f64),
-}
-
-/// A frame in a node, or in the world.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PlanFrame {
-    pub node: Option<usize>,
-    pub pos: Vec3<f64>,
-    pub rot: Mat3<f64>,
 }
 
 /// A tendon's actuators without impedance: their force is on its terms at once.
@@ -171,14 +166,8 @@ pub(crate) struct Constraints {
 }
 
 impl Constraints {
-    /// Those of `model`, whose nodes' axes are turned by `turns`.
-    pub fn new(
-        model: &Model,
-        contacts: &Contacts,
-        limits: &[Limit],
-        drives: &[PlanDrive],
-        turns: &[Mat3<f64>],
-    ) -> Self {
+    /// Those of `model`.
+    pub fn new(model: &Model, contacts: &Contacts, limits: &[Limit], drives: &[PlanDrive]) -> Self {
         let of_contact = |ends: &super::contacts::Ends| PlanConstraint {
             name: None,
             jacobian: PlanJacobian::Point(ends.nodes),
@@ -204,7 +193,7 @@ impl Constraints {
         }
         these.first_other = these.all.len();
         these.push_ball_limits(model);
-        these.push_equalities(model, turns);
+        these.push_equalities(model, &contacts.carried);
         these.push_tendons(model);
         these.push_joint_friction(model);
         for (drive, of) in drives.iter().enumerate() {
@@ -234,6 +223,26 @@ impl Constraints {
             }
         };
         self.all[self.first_limit..].iter().map(of).collect()
+    }
+
+    /// The frames of the ties.
+    pub fn tie_frames(
+        &self,
+        model: &Model,
+        turns: &[Mat3<f64>],
+        carried: &[Option<Carried>],
+    ) -> Vec<[PlanFrame<f64>; 2]> {
+        let of = |constraint: &PlanConstraint| match &constraint.source {
+            Source::Tie { equality, .. } => frames_of(&model.equalities[*equality].kind),
+            _ => None,
+        };
+        let in_home = |(body, pose): (usize, Pose<f64>)| {
+            let node = model.bodies[body].node;
+            let pose = carried[body].map_or(model.bodies[body].pose, |carried| carried.pose) * pose;
+            let turn = node.map_or(Mat3::IDENTITY, |node| turns[node].transpose());
+            PlanFrame { pos: turn * pose.pos, rot: turn * pose.rot.to_mat3() }
+        };
+        self.all.iter().filter_map(of).map(|frames| frames.map(in_home)).collect()
     }
 
     /// The constraint of this name, which is no contact.
@@ -303,34 +312,30 @@ impl Constraints {
         }
     }
 
-    fn push_equalities(&mut self, model: &Model, turns: &[Mat3<f64>]) {
-        let frame = |body: usize, pose: Pose<f64>| {
-            let body = &model.bodies[body];
-            let pose = body.pose * pose;
-            let turn = body.node.map_or(Mat3::IDENTITY, |node| turns[node].transpose());
-            PlanFrame { node: body.node, pos: turn * pose.pos, rot: turn * pose.rot.to_mat3() }
-        };
-        let at = |pos: Vec3<f64>| Pose { pos, ..Pose::IDENTITY };
+    fn push_equalities(&mut self, model: &Model, carried: &[Option<Carried>]) {
+        let mut place = 0;
         for (index, equality) in model.equalities.iter().enumerate() {
             let compliance = equality.compliance;
             let mut weld = None;
-            let (frames, kinds) = match &equality.kind {
+            let kinds = match &equality.kind {
                 EqualityKind::Coupling { y, x, polynomial } => {
                     self.push_coupling(model, (index, *polynomial), *y, *x, compliance);
                     continue;
                 }
-                EqualityKind::Connect { bodies, anchors } => {
-                    ([0, 1].map(|k| frame(bodies[k], at(anchors[k]))), vec![TieKind::Point])
-                }
-                EqualityKind::Weld { bodies, frames, torque_scale } => {
+                EqualityKind::Connect { .. } => vec![TieKind::Point],
+                EqualityKind::Weld { torque_scale, .. } => {
                     weld = Some(*torque_scale);
-                    ([0, 1].map(|k| frame(bodies[k], frames[k])), vec![TieKind::Point, TieKind::Turn])
+                    vec![TieKind::Point, TieKind::Turn]
                 }
-                EqualityKind::Distance { bodies, anchors, distance } => {
-                    ([0, 1].map(|k| frame(bodies[k], at(anchors[k]))), vec![TieKind::Distance(*distance)])
-                }
+                EqualityKind::Distance { distance, .. } => vec![TieKind::Distance(*distance)],
             };
-            let nodes = frames.map(|frame| frame.node);
+            let Some(frames) = frames_of(&equality.kind) else { continue };
+            let home = |(body, _): (usize, Pose<f64>)| Home {
+                node: model.bodies[body].node,
+                carrier: carried[body].map(|carried| carried.carrier),
+            };
+            let homes = frames.map(home);
+            let nodes = homes.map(|home| home.node);
             if nodes == [None, None] {
                 continue;
             }
@@ -338,8 +343,9 @@ impl Constraints {
                 let name = Some(ConstraintName::equality(index, part));
                 let jacobian =
                     if matches!(kind, TieKind::Turn) { PlanJacobian::Turn(nodes) } else { PlanJacobian::Point(nodes) };
-                let source = Source::Tie { equality: index, tie: Box::new(Tie { kind, frames, weld }), compliance };
+                let source = Source::Tie { equality: index, tie: Tie { kind, place, homes, weld }, compliance };
                 self.all.push(PlanConstraint { name, jacobian, source });
+                place += 1;
             }
         }
     }
@@ -404,6 +410,19 @@ impl Constraints {
             }
         }
     }
+}
+
+/// The bodies that an equality ties, and the frames in them.
+fn frames_of(kind: &EqualityKind) -> Option<[(usize, Pose<f64>); 2]> {
+    let at = |pos: Vec3<f64>| Pose { pos, ..Pose::IDENTITY };
+    let (bodies, frames) = match kind {
+        EqualityKind::Coupling { .. } => return None,
+        EqualityKind::Connect { bodies, anchors } | EqualityKind::Distance { bodies, anchors, .. } => {
+            (bodies, anchors.map(at))
+        }
+        EqualityKind::Weld { bodies, frames, .. } => (bodies, *frames),
+    };
+    Some([0, 1].map(|k| (bodies[k], frames[k])))
 }
 
 /// A weighted sum of joint coordinates, ascending in the coordinates.

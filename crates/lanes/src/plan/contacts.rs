@@ -4,6 +4,7 @@ use geometry::{Attachment, GeomPair, PairCollider, Scene};
 use multibody::{Compliance, Material, Model, Resistance};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
+use super::surfaces::{Carried, Surfaces, carried_bodies};
 use super::{NotInLanes, Setup, own_axes};
 
 /// Pairs of geoms at most: each is looked at in every step.
@@ -41,11 +42,12 @@ pub(crate) struct PlanGeom {
 /// What a pair of geoms is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PairKind {
-    /// A half-space that is fixed in the world, its normal and where it begins along it, and a geom that moves.
+    /// A half-space that is fixed in the world or on a [carrier](PlanPair::carrier), its normal and where it begins along it, and a geom that
+    /// moves.
     Plane { normal: Vec3<f64>, height: f64, geom: usize },
     /// Two geoms that move, spheres before capsules.
     Moving { geoms: [usize; 2] },
-    /// Something else that is fixed: centre, axes and half extents of a box around it in the world, and a geom that moves.
+    /// Something else that is fixed there: centre, axes and half extents of a box around it, and a geom that moves.
     Fixed { centre: Vec3<f64>, axes: Mat3<f64>, half: Vec3<f64>, geom: usize },
 }
 
@@ -61,6 +63,10 @@ pub(crate) struct Surface {
 #[derive(Clone, Debug)]
 pub(crate) struct PlanPair {
     pub kind: PairKind,
+    /// The body that is moved from outside on which the fixed geom is, if it is on one.
+    pub carrier: Option<usize>,
+    /// Whether friction has two directions.
+    pub is_elliptic: bool,
     /// As the scene has it, and whether its first geom is the second one here.
     pub pair: GeomPair,
     pub is_flipped: bool,
@@ -125,13 +131,26 @@ pub(crate) struct Contacts {
     pub ends: Vec<Ends>,
     /// How far the farthest geom of each node reaches from its origin, m.
     pub extents: Vec<f64>,
+    /// What is fixed on bodies that are moved from outside, by bodies.
+    pub carried: Vec<Option<Carried>>,
+    pub surfaces: Surfaces,
 }
 
 impl Contacts {
     pub fn new(model: &Model, scene: &Scene, setup: &Setup<'_>) -> Result<Self, NotInLanes> {
         let Setup { attachments, rest_depths, extents, .. } = *setup;
-        let turned: Vec<Attachment> = attachments.iter().map(|attachment| in_own_axes(model, attachment)).collect();
+        let carried = carried_bodies(model);
+        let turn = |(geom, attachment): (&geometry::Geom, &Attachment)| match &carried[geom.body] {
+            // A frame that is no node's.
+            Some(carried) => {
+                Attachment { frame: Some(model.tree.len()), pose: carried.pose * geom.pose, ..*attachment }
+            }
+            None => in_own_axes(model, attachment),
+        };
+        let turned: Vec<Attachment> = scene.geoms.iter().zip(attachments).map(turn).collect();
         let mut contacts = Self {
+            surfaces: Surfaces::new(model, scene, &turned, &carried),
+            carried,
             narrow: PairCollider::new(scene, &turned, rest_depths),
             geoms: Vec::new(),
             pairs: Vec::new(),
@@ -189,10 +208,10 @@ impl Contacts {
             Some(*place_of[geom].get_or_insert_with(|| self.push_geom(scene, geom, node, &attachments[geom])))
         });
         let (kind, is_flipped) = self.kind(scene, attachments, &pair, places)?;
+        let carriers = pair.geoms.map(|geom| self.carried[scene.geoms[geom].body]);
+        let carrier = carriers.into_iter().flatten().map(|carried| carried.carrier).next();
         let PairSurface { material, spin } = surface(model, scene, &pair);
-        if material.second_friction.is_some() {
-            return Err(NotInLanes("friction of a pair is not the same in all directions".into()));
-        }
+        let is_elliptic = material.second_friction.is_some();
         let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
         let surface = Surface { compliance: material.compliance, spring_depth: spring_depth(radii) };
         let (geoms, are_two) = match kind {
@@ -204,7 +223,18 @@ impl Contacts {
         self.bounds.push(Bounds { geoms: geoms.map(|geom| geom as u32), are_two, margin: pair.margin });
         self.ends.extend(std::iter::repeat_n(ends, count));
         let (margin, first, is_closed) = (pair.margin, self.slots, self.is_closed(&kind));
-        self.pairs.push(PlanPair { kind, pair, is_flipped, margin, surface, first, count, is_closed });
+        self.pairs.push(PlanPair {
+            kind,
+            carrier,
+            is_elliptic,
+            pair,
+            is_flipped,
+            margin,
+            surface,
+            first,
+            count,
+            is_closed,
+        });
         self.slots += count;
         Ok(())
     }
@@ -221,6 +251,7 @@ impl Contacts {
         for pair in &mut contacts.pairs {
             let PairSurface { material, spin } = surface(model, scene, &pair.pair);
             pair.surface.compliance = material.compliance;
+            pair.is_elliptic = material.second_friction.is_some();
             for ends in &mut contacts.ends[pair.first..pair.first + pair.count] {
                 ends.spin = spin;
             }
@@ -253,7 +284,8 @@ impl Contacts {
             [Some(geom), None] => (pair.geoms[1], geom, true),
             [None, None] => return Err(NotInLanes("two fixed geoms may touch".into())),
         };
-        let pose = attachments[fixed].pose;
+        let geom_on = &scene.geoms[fixed];
+        let pose = self.carried[geom_on.body].map_or(attachments[fixed].pose, |carried| carried.pose * geom_on.pose);
         let axes = pose.rot.to_mat3();
         let kind = match (&scene.geoms[fixed].shape, self.narrow.bounding_box(fixed)) {
             (geometry::Shape::Plane { .. }, _) | (_, None) => {
@@ -343,7 +375,7 @@ pub(crate) struct PairSurface {
 pub(super) fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> PairSurface {
     let mut material = pair_surface(model, scene, pair.geoms, pair.explicit);
     if material.resistance == Resistance::None {
-        material.friction = 0.0;
+        (material.friction, material.second_friction) = (0.0, None);
     }
     let spin = SpinResistance {
         resistance: material.resistance,

@@ -24,7 +24,7 @@ pub(super) fn are_lost(model: &Model) -> bool {
             if matches!(node.joint, JointType::Free | JointType::Prismatic) {
                 continue;
             }
-            let about_root = composite.c.xx * (frame.pos - root).norm_squared();
+            let about_root = composite.c.xx() * (frame.pos - root).norm_squared();
             for k in 0..node.joint.nv() {
                 let axis = joint_axis(node, frame, k);
                 let inertia = axis.dot(composite.apply(axis)) + model.armature[node.v + k];

@@ -1,8 +1,9 @@
 //! Actuators: those whose force opposes motion are implicit, and constraints of the step where they are at their limits.
 
+use geometry::Scene;
 use multibody::{Actuator, Joint, Model, Transmission};
 
-use super::NotInLanes;
+use super::{Contacts, NotInLanes, PlanPair};
 
 /// An actuator along what it acts on; how strong it is stands in [`super::ActuatorNumbers`].
 #[derive(Clone, Debug)]
@@ -42,6 +43,31 @@ impl PlanActivation {
                 is_early: activation.is_early,
             })
         })
+    }
+}
+
+/// An actuator that pulls a body and what it touches together.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanAdhesion {
+    pub actuator: PlanActuator,
+    pub activation: Option<usize>,
+    /// Whether a pair of geoms is one of the body, by pairs.
+    pub pairs: Vec<bool>,
+}
+
+impl PlanAdhesion {
+    /// Those of a model.
+    pub fn of_model(model: &Model, scene: &Scene, contacts: &Contacts) -> Vec<Self> {
+        let of = |(ctrl, actuator): (usize, &Actuator)| {
+            let Transmission::Adhesion { body } = actuator.transmission else { return None };
+            let is_of_body = |pair: &PlanPair| pair.pair.geoms.iter().any(|geom| scene.geoms[*geom].body == body);
+            Some(Self {
+                actuator: PlanActuator::new(model, ctrl, 1.0),
+                activation: model.activation_index(ctrl),
+                pairs: contacts.pairs.iter().map(is_of_body).collect(),
+            })
+        };
+        model.actuators.iter().enumerate().filter_map(of).collect()
     }
 }
 
@@ -101,7 +127,7 @@ impl PlanDrive {
                 Transmission::Joint { joint, gear } if model.joints[joint].kind.nv() == 1 => {
                     (&model.joints[joint], gear)
                 }
-                Transmission::Unsupported | Transmission::Tendon { .. } => continue,
+                Transmission::Unsupported | Transmission::Tendon { .. } | Transmission::Adhesion { .. } => continue,
                 Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
                     return Err(NotInLanes(format!("actuator {ctrl} acts on a site")));
                 }

@@ -109,6 +109,14 @@ impl Plan {
         self.describe_actuators(&mut description);
         self.describe_contacts(&levels, &mut description);
         self.describe_constraints(&levels, &mut description);
+        let beyond = [
+            (self.carriers > 0, "bodies that are moved from outside"),
+            (!self.adhesions.is_empty(), "bodies that adhere to what they touch"),
+            (self.contacts.surfaces.move_by_themselves, "surfaces of geoms that move"),
+            (self.contacts.pairs.iter().any(|pair| pair.is_elliptic), "friction of a pair in two directions"),
+        ];
+        let missing = beyond.into_iter().filter(|(is_there, _)| *is_there);
+        description.missing.extend(missing.map(|(_, what)| what.to_owned()));
         description
     }
 
@@ -429,8 +437,7 @@ impl Plan {
             _ => Compliance::NearRigid,
         };
         let first = self.constraints.first_limit;
-        let (mut of, mut laws, mut actuators, mut ties, mut couplings) =
-            (Vec::new(), Vec::new(), 0, Vec::new(), Vec::new());
+        let (mut of, mut laws, mut actuators, mut ties, mut couplings) = (Vec::new(), Vec::new(), 0, 0, Vec::new());
         let (mut parts, mut references) = (Vec::new(), Vec::new());
         for (k, constraint) in self.constraints.all.iter().enumerate().skip(first) {
             let source = &constraint.source;
@@ -460,8 +467,8 @@ impl Plan {
                     couplings.push(([from, parts.len() as i32], coupling.references, coupling.polynomial));
                 }
                 Source::Tie { tie, .. } => {
-                    extra = ties.len() as i32;
-                    ties.push(tie.frames);
+                    extra = tie.place as i32;
+                    ties += 1;
                     if let TieKind::Distance(distance) = tie.kind {
                         numbers[0] = distance;
                     }
@@ -505,16 +512,10 @@ impl Plan {
                 _ => {}
             }
         }
-        let frame = |frame: &PlanFrame| {
-            let (p, r) = (frame.pos, columns(&frame.rot));
-            [p.x, p.y, p.z, r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8]]
-        };
-        to.sizes.extend([("TIES", ties.len()), ("COUPLINGS", couplings.len()), ("PARTS", parts.len())]);
+        to.sizes.extend([("TIES", ties), ("COUPLINGS", couplings.len()), ("PARTS", parts.len())]);
         // By constraints from the first limit on.
         to.whole.push(Table::new("constraint_of", of));
         to.real.push(Table::new("constraint_law", laws));
-        to.real.push(Table::new("tie_frame_a", ties.iter().map(|frames| frame(&frames[0]))));
-        to.real.push(Table::new("tie_frame_b", ties.iter().map(|frames| frame(&frames[1]))));
         to.whole.push(Table::new("coupling_parts", couplings.iter().map(|(parts, ..)| *parts)));
         to.real.push(Table::new(
             "coupling_law",
@@ -529,6 +530,10 @@ impl Numbers<f64> {
     /// The numbers of a world in tables, nodes in the order of [`Plan::describe`].
     pub fn tables(&self, plan: &Plan) -> Vec<Table<f64>> {
         let levels = Levels::new(plan);
+        let frame = |frame: &PlanFrame<f64>| {
+            let (p, r) = (frame.pos, columns(&frame.rot));
+            [p.x, p.y, p.z, r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8]]
+        };
         let nodes = || levels.old.iter().map(|i| &self.nodes[*i]);
         let mobility = || nodes().map(|node| &node.mobility);
         vec![
@@ -565,6 +570,8 @@ impl Numbers<f64> {
             ),
             Table::new("limit_range", self.ranges.iter().copied()),
             Table::new("ball_range", self.ball_ranges.iter().map(|x| [*x])),
+            Table::new("tie_frame_a", self.ties.iter().map(|frames| frame(&frames[0]))),
+            Table::new("tie_frame_b", self.ties.iter().map(|frames| frame(&frames[1]))),
             Table::new("slot_friction", self.friction.iter().map(|x| [*x])),
             Table::new("constraint_weight", self.inverse_weights.iter().map(|x| [*x])),
             Table::new("pair_weight", self.pair_weights.iter().map(|x| [*x])),
@@ -580,5 +587,5 @@ fn columns(m: &Mat3<f64>) -> [f64; 9] {
 }
 
 fn entries(s: Sym3<f64>) -> [f64; 6] {
-    [s.xx, s.xy, s.xz, s.yy, s.yz, s.zz]
+    s.entries()
 }

@@ -5,11 +5,11 @@ use multibody::{EffectiveMass, InverseWeights, Material, Model, Node, NodeMobili
 use spatial::{Mat3, Real, Sym3, Vec3};
 
 use super::contacts::PairSurface;
-use super::{Constraints, Contacts, PdNumbers, PlanDrive, PlanPair, weights};
+use super::{Constraints, Contacts, PdNumbers, PlanDrive, PlanFrame, PlanPair, weights};
 
 /// Numbers of one world (`T` is f64), or of a world in each lane.
 #[derive(Clone, Debug)]
-pub struct Numbers<T> {
+pub struct Numbers<T: Real> {
     pub(crate) gravity: Vec3<T>,
     /// Whether trees differ much in mass, in any lane.
     pub is_uneven: bool,
@@ -32,8 +32,12 @@ pub struct Numbers<T> {
     /// Both ends of each of the [limits](super::Plan::limits), and how far balls may turn.
     pub(crate) ranges: Vec<[T; 2]>,
     pub(crate) ball_ranges: Vec<T>,
-    /// Sliding friction by contact slots, 0 where the surfaces resist nothing.
+    /// The frames of ties.
+    pub(crate) ties: Vec<[PlanFrame<T>; 2]>,
+    /// Sliding friction by contact slots, 0 where the surfaces resist nothing; the larger of two coefficients.
     pub(crate) friction: Vec<T>,
+    /// Both coefficients by contact slots, empty where friction is the same in all directions.
+    pub(crate) ellipses: Vec<[T; 2]>,
     /// Rolling and torsional friction of the slots that have it, m.
     pub(crate) spins: Vec<[T; 2]>,
     /// [`InverseWeights`] of the constraints after the contacts, and of the contacts' pairs.
@@ -45,7 +49,7 @@ pub struct Numbers<T> {
 
 /// A node, its axes turned so that a joint's axis is z.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NodeNumbers<T> {
+pub(crate) struct NodeNumbers<T: Real> {
     pub mass: T,
     pub com: Vec3<T>,
     /// About the centre of mass.
@@ -98,13 +102,14 @@ impl Numbers<f64> {
     pub(crate) fn with_surfaces(&self, model: &Model, contacts: &Contacts, surfaces: &[PairSurface]) -> Self {
         // What a reference makes of a pair's mass depends on its friction.
         let weight = |((pair, of), weight): ((&PlanPair, &PairSurface), &f64)| {
-            let friction = self.friction.get(pair.first).copied().unwrap_or(of.material.friction);
+            let own = self.ellipses.get(pair.first).filter(|_| pair.is_elliptic).map(|[first, _]| *first);
+            let friction = own.or(self.friction.get(pair.first).copied()).unwrap_or(of.material.friction);
             let before = Material { friction, ..of.material };
             weight * (of.material.share_of_cone() / before.share_of_cone())
         };
         let pair_weights = contacts.pairs.iter().zip(surfaces).zip(&self.pair_weights).map(weight).collect();
-        let (friction, spins) = frictions(contacts, surfaces);
-        Self { gravity: model.gravity, friction, spins, pair_weights, ..self.clone() }
+        let Frictions { friction, ellipses, spins } = Frictions::new(contacts, surfaces);
+        Self { gravity: model.gravity, friction, ellipses, spins, pair_weights, ..self.clone() }
     }
 
     /// Those of a model; with them, which nodes have points that cannot be moved in every direction.
@@ -139,7 +144,7 @@ impl Numbers<f64> {
                 per_mass: if all > 0.0 { 1.0 / all } else { 0.0 },
             }
         };
-        let (friction, spins) = frictions(contacts, surfaces);
+        let Frictions { friction, ellipses, spins } = Frictions::new(contacts, surfaces);
         let trees = model.tree.trees.iter().enumerate().map(tree).collect();
         let com = |body: &multibody::Body| {
             let turn = body.node.map_or(Mat3::IDENTITY, |node| turns[node]);
@@ -158,7 +163,9 @@ impl Numbers<f64> {
             pd: pd.to_vec(),
             ranges: super::limits(model).map(|(_, (low, high))| [low, high]).collect(),
             ball_ranges: super::ball_limits(model).map(|(_, _, most)| most).collect(),
+            ties: constraints.tie_frames(model, turns, &contacts.carried),
             friction,
+            ellipses,
             spins,
             inverse_weights: constraints.inverse_weights(model, inverse),
             pair_weights: pair_weights(scene, setting),
@@ -212,16 +219,30 @@ pub(super) fn drive_impedance(drive: &PlanDrive, actuators: &[ActuatorNumbers<f6
     drive.actuators.iter().map(|actuator| actuators[actuator.ctrl].impedance).sum()
 }
 
-/// The friction coefficients of all contact points, and the lengths of those with rolling or torsional friction.
-fn frictions(contacts: &Contacts, surfaces: &[PairSurface]) -> (Vec<f64>, Vec<[f64; 2]>) {
-    let (mut friction, mut spins) = (Vec::with_capacity(contacts.slots), Vec::new());
-    for (pair, PairSurface { material, spin }) in contacts.pairs.iter().zip(surfaces) {
-        friction.extend(std::iter::repeat_n(material.friction, pair.count));
-        if spin.is_any() {
-            spins.extend(std::iter::repeat_n([spin.rolling, spin.torsional], pair.count));
+/// The friction of all contact points.
+struct Frictions {
+    friction: Vec<f64>,
+    ellipses: Vec<[f64; 2]>,
+    /// Lengths of those with rolling or torsional friction.
+    spins: Vec<[f64; 2]>,
+}
+
+impl Frictions {
+    fn new(contacts: &Contacts, surfaces: &[PairSurface]) -> Self {
+        let mut all = Self { friction: Vec::with_capacity(contacts.slots), ellipses: Vec::new(), spins: Vec::new() };
+        let has_ellipses = contacts.pairs.iter().any(|pair| pair.is_elliptic);
+        for (pair, PairSurface { material, spin }) in contacts.pairs.iter().zip(surfaces) {
+            let both = material.frictions();
+            all.friction.extend(std::iter::repeat_n(both[0].max(both[1]), pair.count));
+            if has_ellipses {
+                all.ellipses.extend(std::iter::repeat_n(both, pair.count));
+            }
+            if spin.is_any() {
+                all.spins.extend(std::iter::repeat_n([spin.rolling, spin.torsional], pair.count));
+            }
         }
+        all
     }
-    (friction, spins)
 }
 
 impl ActuatorNumbers<f64> {
@@ -232,8 +253,8 @@ impl ActuatorNumbers<f64> {
             Transmission::JointAxes { .. }
             | Transmission::Site { .. }
             | Transmission::SliderCrank { .. }
-            | Transmission::Unsupported
-            | Transmission::Adhesion { .. } => 0.0,
+            | Transmission::Unsupported => 0.0,
+            Transmission::Adhesion { .. } => 1.0,
         };
         let [b0, b1, b2] = actuator.law.bias;
         // What would feed energy in stays explicit.
@@ -253,7 +274,7 @@ impl ActuatorNumbers<f64> {
 
 impl<T: Real> Numbers<T> {
     /// The same of each number, in an order that is always the same.
-    pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> Numbers<U> {
+    pub fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> Numbers<U> {
         fn all<T: Copy, U>(of: &[T], f: &mut impl FnMut(T) -> U) -> Vec<U> {
             of.iter().map(|x| f(*x)).collect()
         }
@@ -271,7 +292,9 @@ impl<T: Real> Numbers<T> {
             pd: self.pd.iter().map(|of| of.map(f)).collect(),
             ranges: self.ranges.iter().map(|range| range.map(&mut *f)).collect(),
             ball_ranges: all(&self.ball_ranges, f),
+            ties: self.ties.iter().map(|[a, b]| [a.map(f), b.map(f)]).collect(),
             friction: all(&self.friction, f),
+            ellipses: self.ellipses.iter().map(|both| both.map(&mut *f)).collect(),
             inverse_weights: all(&self.inverse_weights, f),
             pair_weights: all(&self.pair_weights, f),
             spins: self.spins.iter().map(|spin| spin.map(&mut *f)).collect(),
@@ -280,8 +303,14 @@ impl<T: Real> Numbers<T> {
     }
 }
 
+impl<T: Real> PlanFrame<T> {
+    pub fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> PlanFrame<U> {
+        PlanFrame { pos: self.pos.map(&mut *f), rot: self.rot.map(f) }
+    }
+}
+
 impl<T: Real> NodeNumbers<T> {
-    fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> NodeNumbers<U> {
+    fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> NodeNumbers<U> {
         NodeNumbers {
             mass: f(self.mass),
             com: self.com.map(&mut *f),
@@ -296,7 +325,7 @@ impl<T: Real> NodeNumbers<T> {
 macro_rules! map_fields {
     ($name:ident: $($field:ident),*) => {
         impl<T: Copy> $name<T> {
-            pub fn map<U>(&self, f: &mut impl FnMut(T) -> U) -> $name<U> {
+            pub fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> $name<U> {
                 $name { $($field: f(self.$field)),* }
             }
         }

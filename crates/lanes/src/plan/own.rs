@@ -35,6 +35,10 @@ impl Plan {
         if !self.contacts.pairs.iter().zip(&surfaces).all(has_same_spin) {
             return Err(NotInLanes("torsional or rolling friction where the model has none".into()));
         }
+        let are_elliptic = surfaces.iter().map(|surface| surface.material.second_friction.is_some());
+        if self.contacts.pairs.iter().map(|pair| pair.is_elliptic).ne(are_elliptic) {
+            return Err(NotInLanes("friction of two directions where the model has one".into()));
+        }
         let has_open = self.contacts.pairs.iter().any(|pair| !pair.is_closed);
         if has_open && !rests_alike {
             return Err(NotInLanes("masses or gravity of its own that press compliant geoms in otherwise".into()));

@@ -1,11 +1,10 @@
 //! The elimination of joints from 6×15 operators, and solves with what it leaves.
 
-use spatial::{Mat3, Real, Sym3, Vec3};
+use spatial::{Mat3, Sym3, Twist, Vec3, Wrench};
 
-use super::motion::{Body, Motion, Moving, force_cross, motion_cross, turn};
+use super::motion::{Body, Motion, Moving, turn};
 use super::row::{Lanes, Row, products};
 use super::{Eliminated, ImplicitFactor, JointDerivative, Kind, Rates, Stage};
-use crate::wide::{Screw, Wide, narrow};
 
 /// Columns of x: η (angular, linear), ν (angular), α (angular, linear), and 1 for the right-hand side.
 const NU: usize = 6;
@@ -15,14 +14,14 @@ const RIGHT: usize = 15;
 /// How a degree of freedom moves its body, changes its velocity and its acceleration: U.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reach {
-    pub eta: Screw,
-    pub nu: Wide,
-    pub alpha: Screw,
+    pub eta: Twist<f64>,
+    pub nu: Vec3<f64>,
+    pub alpha: Twist<f64>,
 }
 
 impl Reach {
     /// None.
-    pub const ZERO: Self = Self { eta: Screw::ZERO, nu: Wide::ZERO, alpha: Screw::ZERO };
+    pub const ZERO: Self = Self { eta: Twist::ZERO, nu: Vec3::ZERO, alpha: Twist::ZERO };
 
     #[inline(always)]
     fn store(&self, row: &mut Row) {
@@ -32,9 +31,9 @@ impl Reach {
     }
 }
 
-/// Its numbers, and one more of each part that says nothing.
+/// Its numbers.
 #[inline(always)]
-fn parts(x: Screw) -> [[f64; 4]; 2] {
+fn parts(x: Twist<f64>) -> [[f64; 3]; 2] {
     [x.ang.to_array(), x.lin.to_array()]
 }
 
@@ -75,9 +74,9 @@ fn set_reaches(factor: &mut ImplicitFactor, rates: Rates, joints: JointDerivativ
                 let moved = match stage.kind {
                     Kind::Turn => {
                         let Mat3 { x, y, z } = joints.turns[stage.node];
-                        turn(body.frame.rot.times_vec([x, y, z][j]), body)
+                        turn(body.frame.rot * [x, y, z][j], body)
                     }
-                    _ => axes[j].scaled(rates.position),
+                    _ => axes[j] * rates.position,
                 };
                 reach_of_three(axes[j], moved, &before, now, rates).store(&mut reach[j]);
             }
@@ -194,39 +193,47 @@ fn expand<L: Lanes>(factor: &mut ImplicitFactor, world: &Row, x: &mut [f64]) {
 
 /// U of the only degree of freedom of a joint, whose axis is `axis`: V_λ × S is `swing`, and so is V × S.
 #[inline(always)]
-pub(super) fn single_reach(axis: Screw, swing: Screw, before: &Motion, rates: Rates) -> Reach {
-    let nu = Wide::splat(rates.position).mul_add(swing.ang, axis.ang * Wide::splat(rates.velocity));
-    let turning = motion_cross(before.acceleration, axis).plus(motion_cross(before.velocity, swing));
-    let alpha = axis.scaled(rates.acceleration).plus_scaled(rates.position, turning);
-    Reach { eta: axis.scaled(rates.position), nu, alpha: alpha.plus_scaled(2.0 * rates.velocity, swing) }
+pub(super) fn single_reach(axis: Twist<f64>, swing: Twist<f64>, before: &Motion, rates: Rates) -> Reach {
+    let nu = (axis.ang * rates.velocity).add_scaled(rates.position, swing.ang);
+    let turning = before.acceleration.cross_motion(axis) + before.velocity.cross_motion(swing);
+    let alpha = (axis * rates.acceleration).add_scaled(rates.position, turning);
+    Reach { eta: axis * rates.position, nu, alpha: alpha.add_scaled(2.0 * rates.velocity, swing) }
 }
 
 /// U of one of several degrees of freedom whose axis is `axis`, and which moves the body by `moved`.
 #[inline(always)]
-fn reach_of_three(axis: Screw, moved: Screw, before: &Motion, now: &Motion, rates: Rates) -> Reach {
+fn reach_of_three(axis: Twist<f64>, moved: Twist<f64>, before: &Motion, now: &Motion, rates: Rates) -> Reach {
     let (v, a) = (before.velocity, before.acceleration);
-    let carried = motion_cross(v, moved);
-    let nu = Wide::splat(rates.velocity).mul_add(axis.ang, carried.ang);
-    let turning = motion_cross(v, axis).plus(motion_cross(now.velocity, axis));
-    let changed = motion_cross(a, moved).plus(motion_cross(v, carried));
-    let alpha = axis.scaled(rates.acceleration).plus(changed).plus_scaled(rates.velocity, turning);
+    let carried = v.cross_motion(moved);
+    let nu = carried.ang.add_scaled(rates.velocity, axis.ang);
+    let turning = v.cross_motion(axis) + now.velocity.cross_motion(axis);
+    let changed = a.cross_motion(moved) + v.cross_motion(carried);
+    let alpha = (axis * rates.acceleration + changed).add_scaled(rates.velocity, turning);
     Reach { eta: moved, nu, alpha }
+}
+
+/// How fast the rotational inertia J of a body about a fixed point changes, `moment` its mass times centre of mass, where it moves with
+/// (ω, v): ω̂ J − J ω̂ − m (v̂ ĉ + ĉ v̂).
+#[inline(always)]
+pub(super) fn inertia_rate(rotation: Mat3<f64>, Twist { ang, lin }: Twist<f64>, moment: Vec3<f64>) -> Mat3<f64> {
+    // Symmetric: half of it and its transpose.
+    let Mat3 { x, y, z } = rotation;
+    let half = Mat3::from_columns(ang.cross(x), ang.cross(y), ang.cross(z)).plus_outer(-lin, moment);
+    (half + half.transpose()).plus_diagonal(2.0 * lin.dot(moment))
 }
 
 /// P of a body that moves with v, has momentum h and feels f. What is always zero is not set.
 #[inline(always)]
-fn set_body(rows: &mut [Row; 6], body: &Body, v: Screw, h: Screw, f: Screw) {
+fn set_body(rows: &mut [Row; 6], body: &Body, v: Twist<f64>, h: Wrench<f64>, f: Wrench<f64>) {
     let (moment, rotation) = (body.moment(), body.rotation());
-    let (full, rate) = (rotation.to_mat3(), rotation.rate((v.ang, v.lin), moment).to_mat3());
-    let (first_moment, h, f) = (narrow(moment), h.to_wrench(), f.to_wrench());
     set_skew(rows, 0, 0, -f.ang);
     set_skew(rows, 0, 3, -f.lin);
     set_skew(rows, 3, 0, -f.lin);
-    set(rows, 0, NU, rate - Mat3::skew(h.ang));
+    set(rows, 0, NU, inertia_rate(rotation, v, moment) - Mat3::skew(h.ang));
     set_skew(rows, 3, NU, h.lin * -2.0);
-    set(rows, 0, ALPHA, full);
-    set_skew(rows, 0, ALPHA + 3, first_moment);
-    set_skew(rows, 3, ALPHA, -first_moment);
+    set(rows, 0, ALPHA, rotation);
+    set_skew(rows, 0, ALPHA + 3, moment);
+    set_skew(rows, 3, ALPHA, -moment);
     for k in 0..3 {
         rows[3 + k].0[ALPHA + 3 + k] = body.mass;
     }
@@ -253,8 +260,9 @@ fn set_skew(rows: &mut [Row; 6], row: usize, column: usize, r: Vec3<f64>) {
 
 /// SᵀP + (S ×* F)ᵀ on η, and −r.
 #[inline(always)]
-fn pull<L: Lanes>(operator: &[L; 6], axis: Screw, force: Screw, r: f64) -> L {
-    let (s, [t, u]) = (axis.to_twist(), parts(force_cross(axis, force)));
+fn pull<L: Lanes>(operator: &[L; 6], axis: Twist<f64>, force: Wrench<f64>, r: f64) -> L {
+    let (s, turned) = (axis, axis.cross_force(force));
+    let (t, u) = (turned.ang.to_array(), turned.lin.to_array());
     let start = [t[0], t[1], t[2], u[0], u[1], u[2], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -r];
     let angular = L::load(&Row(start))
         .plus_scaled(s.ang.x, operator[0])
@@ -266,7 +274,14 @@ fn pull<L: Lanes>(operator: &[L; 6], axis: Screw, force: Screw, r: f64) -> L {
 
 /// Eliminates one degree of freedom.
 #[inline(always)]
-fn eliminate_single<L: Lanes>(out: &mut Eliminated, operator: &mut [L; 6], axis: Screw, force: Screw, d: f64, r: f64) {
+fn eliminate_single<L: Lanes>(
+    out: &mut Eliminated,
+    operator: &mut [L; 6],
+    axis: Twist<f64>,
+    force: Wrench<f64>,
+    d: f64,
+    r: f64,
+) {
     let reach = L::load(&out.reach[0]);
     let pull = pull(operator, axis, force, r);
     let push = products(operator, reach);
@@ -285,8 +300,8 @@ fn eliminate_single<L: Lanes>(out: &mut Eliminated, operator: &mut [L; 6], axis:
 fn eliminate_three<L: Lanes>(
     out: &mut Eliminated,
     operator: &mut [L; 6],
-    axes: &[Screw; 3],
-    force: Screw,
+    axes: &[Twist<f64>; 3],
+    force: Wrench<f64>,
     d: &Mat3<f64>,
     r: &[f64],
 ) {
@@ -329,7 +344,6 @@ fn inverse([a, b, c]: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
 
 /// aᵀ f of a force as an array.
 #[inline(always)]
-fn power(a: Screw, f: &[f64; 6]) -> f64 {
-    let a = a.to_twist();
+fn power(a: Twist<f64>, f: &[f64; 6]) -> f64 {
     (a.ang.x * f[0] + a.ang.y * f[1] + a.ang.z * f[2]) + (a.lin.x * f[3] + a.lin.y * f[4] + a.lin.z * f[5])
 }

@@ -12,12 +12,11 @@
 //! products of a few numbers and a factor of n³/3: for an arm of seven hinges half the instructions of operators of 6×15, and a fifth of
 //! theirs in a solve.
 
-use spatial::Real;
+use spatial::{F64x4, Mat3, Real, Twist, Vec3, Wrench};
 
-use super::elimination::{Reach, single_reach};
+use super::elimination::{Reach, inertia_rate, single_reach};
 use super::motion::Moving;
 use super::{ImplicitFactor, JointDerivative, Rates};
-use crate::wide::{Matrix, Screw, Wide, cross};
 
 /// The most joints.
 pub(super) const MOST: usize = 8;
@@ -28,48 +27,47 @@ type Column = [f64; MOST];
 #[derive(Clone, Copy, Debug)]
 struct Composite {
     mass: f64,
-    moment: Wide,
-    rotation: Matrix,
+    moment: Vec3<f64>,
+    rotation: Mat3<f64>,
     /// How fast that changes.
-    rate: Matrix,
-    momentum: Screw,
+    rate: Mat3<f64>,
+    momentum: Wrench<f64>,
 }
 
 impl Composite {
     const NONE: Self =
-        Self { mass: 0.0, moment: Wide::ZERO, rotation: Matrix::ZERO, rate: Matrix::ZERO, momentum: Screw::ZERO };
+        Self { mass: 0.0, moment: Vec3::ZERO, rotation: Mat3::ZERO, rate: Mat3::ZERO, momentum: Wrench::ZERO };
 
     #[inline(always)]
     fn add(&mut self, o: &Self) {
         self.mass += o.mass;
         self.moment += o.moment;
-        self.rotation = self.rotation.plus(o.rotation);
-        self.rate = self.rate.plus(o.rate);
-        self.momentum = self.momentum.plus(o.momentum);
+        self.rotation = self.rotation + o.rotation;
+        self.rate = self.rate + o.rate;
+        self.momentum += o.momentum;
     }
 
     /// I A.
     #[inline(always)]
-    fn times(&self, a: Screw) -> Screw {
-        let lin = Wide::splat(self.mass).mul_add(a.lin, cross(a.ang, self.moment));
-        Screw { ang: self.rotation.times(a.ang) + cross(self.moment, a.lin), lin }
+    fn times(&self, a: Twist<f64>) -> Wrench<f64> {
+        let lin = a.ang.cross(self.moment).add_scaled(self.mass, a.lin);
+        Wrench { ang: self.rotation * a.ang + self.moment.cross(a.lin), lin }
     }
 
     /// The force that it takes to move so, where it feels `force`.
     #[inline(always)]
-    fn push(&self, force: Screw, Reach { eta, nu, alpha }: &Reach) -> Screw {
+    fn push(&self, force: Wrench<f64>, Reach { eta, nu, alpha }: &Reach) -> Wrench<f64> {
         let (inertial, h) = (self.times(*alpha), self.momentum);
-        let ang = cross(eta.ang, force.ang) + cross(eta.lin, force.lin) + self.rate.times(*nu) - cross(h.ang, *nu);
-        let turned = cross(h.lin, *nu);
-        let lin = cross(eta.ang, force.lin) - (turned + turned);
-        Screw { ang: inertial.ang + ang, lin: inertial.lin + lin }
+        let turned = h.lin.cross(*nu);
+        let lin = -(turned + turned);
+        inertial + eta.cross_force(force) + Wrench { ang: self.rate * *nu - h.ang.cross(*nu), lin }
     }
 
     /// What a joint with the axis `s` feels of ν.
     #[inline(always)]
-    fn pull(&self, s: Screw) -> Wide {
-        let turned = cross(self.momentum.lin, s.lin);
-        self.rate.times(s.ang) + cross(self.momentum.ang, s.ang) + (turned + turned)
+    fn pull(&self, s: Twist<f64>) -> Vec3<f64> {
+        let turned = self.momentum.lin.cross(s.lin);
+        self.rate * s.ang + self.momentum.ang.cross(s.ang) + (turned + turned)
     }
 }
 
@@ -144,15 +142,15 @@ impl Few {
 }
 
 #[inline(always)]
-fn halves(x: &Column) -> [Wide; 2] {
+fn halves(x: &Column) -> [F64x4; 2] {
     let (parts, _) = x.as_chunks();
-    [Wide::from_array(parts[0]), Wide::from_array(parts[1])]
+    [F64x4::from_array(parts[0]), F64x4::from_array(parts[1])]
 }
 
 /// x ← x − s y
 #[inline(always)]
-fn subtract(x: &mut Column, s: f64, [a, b]: [Wide; 2]) {
-    let (s, [c, d]) = (Wide::splat(-s), halves(x));
+fn subtract(x: &mut Column, s: f64, [a, b]: [F64x4; 2]) {
+    let (s, [c, d]) = (F64x4::splat(-s), halves(x));
     let (parts, _) = x.as_chunks_mut();
     parts[0] = s.mul_add(a, c).to_array();
     parts[1] = s.mul_add(b, d).to_array();
@@ -181,7 +179,7 @@ pub(super) fn factor(
         reach[k] = single_reach(axes[0], *swing, before, rates);
         let body = &factor.placed[k];
         let (moment, rotation) = (body.moment(), body.rotation());
-        let rate = rotation.rate((motion.velocity.ang, motion.velocity.lin), moment);
+        let rate = inertia_rate(rotation, motion.velocity, moment);
         composites[k] = Composite { mass: body.mass, moment, rotation, rate, momentum: *momentum };
         rows[k] = [0.0; MOST];
     }
@@ -191,13 +189,13 @@ pub(super) fn factor(
         let composite = &outwards[0];
         let push = composite.push(*force, &reach[k]);
         let (pull, inertial) = (composite.pull(*axis), composite.times(*axis));
-        rows[k][k] = inertial.dot_with((pull, reach[k].nu), reach[k].alpha) + diagonal[k];
+        rows[k][k] = reach[k].alpha.dot(inertial) + pull.dot(reach[k].nu) + diagonal[k];
         let mut next = stages[k].parent;
         if let Some(parent) = next {
             before[parent].add(composite);
         }
         while let Some(j) = next {
-            rows[k][j] = inertial.dot_with((pull, reach[j].nu), reach[j].alpha);
+            rows[k][j] = reach[j].alpha.dot(inertial) + pull.dot(reach[j].nu);
             rows[j][k] = moving[j].axes[0].dot(push);
             next = stages[j].parent;
         }

@@ -1,23 +1,22 @@
 //! Motions and forces about a fixed point.
 
-use spatial::{Quad, Real, Vec3};
+use spatial::{Mat3, RigidInertia, Sym3, Twist, Vec3, Wrench};
 
 use super::{ImplicitFactor, Kind, Stage};
 use crate::kinematics::{set3, vec3};
 use crate::placement::{Placed, Placement, Traits};
-use crate::wide::{Matrix, Screw, Wide, cross, dot, wide};
 use crate::{JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
 
 /// Velocity and acceleration of a body, about the fixed point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Motion {
-    pub velocity: Screw,
-    pub acceleration: Screw,
+    pub velocity: Twist<f64>,
+    pub acceleration: Twist<f64>,
 }
 
 impl Motion {
     /// None.
-    pub const ZERO: Self = Self { velocity: Screw::ZERO, acceleration: Screw::ZERO };
+    pub const ZERO: Self = Self { velocity: Twist::ZERO, acceleration: Twist::ZERO };
 }
 
 /// How a stage moves and what its body feels, about the fixed point.
@@ -25,23 +24,23 @@ impl Motion {
 pub(super) struct Moving {
     pub motion: Motion,
     /// S, and V_λ × S of one degree of freedom.
-    pub axes: [Screw; 3],
-    pub swing: Screw,
+    pub axes: [Twist<f64>; 3],
+    pub swing: Twist<f64>,
     /// Momentum of the body and the force on it, zero without one; the force on all that is outwards.
-    pub momentum: Screw,
-    pub own_force: Screw,
-    pub force: Screw,
+    pub momentum: Wrench<f64>,
+    pub own_force: Wrench<f64>,
+    pub force: Wrench<f64>,
 }
 
 impl Moving {
     /// Not at all.
     pub const NONE: Self = Self {
         motion: Motion::ZERO,
-        axes: [Screw::ZERO; 3],
-        swing: Screw::ZERO,
-        momentum: Screw::ZERO,
-        own_force: Screw::ZERO,
-        force: Screw::ZERO,
+        axes: [Twist::ZERO; 3],
+        swing: Twist::ZERO,
+        momentum: Wrench::ZERO,
+        own_force: Wrench::ZERO,
+        force: Wrench::ZERO,
     };
 }
 
@@ -50,13 +49,13 @@ impl Moving {
 pub(super) struct Body {
     pub frame: Placed,
     traits: Traits,
-    axis: Wide,
+    axis: Vec3<f64>,
     /// The node's origin, from the fixed point.
-    pub arm: Wide,
+    pub arm: Vec3<f64>,
     pub mass: f64,
     /// Centre of mass from the fixed point, and the rotational inertia about the former.
-    com: Wide,
-    inertia: Matrix,
+    com: Vec3<f64>,
+    inertia: Sym3<f64>,
 }
 
 impl Body {
@@ -65,16 +64,16 @@ impl Body {
         Self {
             frame: Placed::WORLD,
             traits: Traits::of(node),
-            axis: Wide::ZERO,
-            arm: Wide::ZERO,
+            axis: Vec3::ZERO,
+            arm: Vec3::ZERO,
             mass: node.inertia.mass,
-            com: Wide::ZERO,
-            inertia: Matrix::ZERO,
+            com: Vec3::ZERO,
+            inertia: Sym3::ZERO,
         }
     }
 
     #[inline(always)]
-    fn set(&mut self, placement: &Placement, origin: Wide) {
+    fn set(&mut self, placement: &Placement, origin: Vec3<f64>) {
         let Placement { frame, axis, com, inertia, .. } = *placement;
         let arm = frame.pos - origin;
         (self.frame, self.axis, self.arm) = (frame, axis, arm);
@@ -83,22 +82,21 @@ impl Body {
 
     /// What it has of momentum with a velocity: I V.
     #[inline(always)]
-    fn momentum(&self, v: Screw) -> Screw {
-        let lin = (v.lin + cross(v.ang, self.com)) * Wide::splat(self.mass);
-        Screw { ang: self.inertia.times(v.ang) + cross(self.com, lin), lin }
+    fn momentum(&self, v: Twist<f64>) -> Wrench<f64> {
+        RigidInertia { mass: self.mass, com: self.com, inertia: self.inertia }.momentum(v)
     }
 
     /// Mass times centre of mass.
     #[inline(always)]
-    pub fn moment(&self) -> Wide {
-        self.com * Wide::splat(self.mass)
+    pub fn moment(&self) -> Vec3<f64> {
+        self.com * self.mass
     }
 
     /// The rotational inertia about the fixed point.
     #[inline(always)]
-    pub fn rotation(&self) -> Matrix {
+    pub fn rotation(&self) -> Mat3<f64> {
         let moment = self.moment();
-        self.inertia.plus_outer(-moment, self.com).plus_diagonal(dot(moment, self.com))
+        self.inertia.to_mat3().plus_outer(-moment, self.com).plus_diagonal(moment.dot(self.com))
     }
 }
 
@@ -109,7 +107,7 @@ impl Body {
 fn place(factor: &mut ImplicitFactor, tree: &Tree<f64>, q: &[f64], frames: &mut [NodeFrame<f64>]) {
     let n = tree.nodes.len();
     let (placed, frames) = (&mut factor.placed[..n], &mut frames[..n]);
-    let mut origin = Wide::ZERO;
+    let mut origin = Vec3::ZERO;
     for (i, node) in tree.nodes.iter().enumerate() {
         let (before, here) = placed.split_at_mut(i);
         let above = if node.parent == NO_PARENT { &Placed::WORLD } else { &before[node.parent].frame };
@@ -135,7 +133,7 @@ pub(super) fn inverse_dynamics(
 ) {
     place(factor, tree, q, &mut kin.frames);
     // An accelerated world is a world with gravity.
-    factor.world.acceleration.lin = wide(-gravity);
+    factor.world.acceleration.lin = -gravity;
     let ImplicitFactor { stages, placed, world, moving, .. } = factor;
     let moving = &mut moving[..stages.len()];
     for (k, stage) in stages.iter().enumerate() {
@@ -147,26 +145,26 @@ pub(super) fn inverse_dynamics(
         let (body, here) = (&placed[stage.node], &mut here[0]);
         here.motion = if stage.kind == Kind::Single {
             let (axis, rate) = (single_axis(&tree.nodes[stage.node], body), v[stage.dof]);
-            let swing = motion_cross(*velocity, axis);
+            let swing = velocity.cross_motion(axis);
             (here.axes[0], here.swing) = (axis, swing);
-            let change = acceleration.plus_scaled(a[stage.dof], axis).plus_scaled(rate, swing);
-            Motion { velocity: velocity.plus_scaled(rate, axis), acceleration: change }
+            let change = acceleration.add_scaled(a[stage.dof], axis).add_scaled(rate, swing);
+            Motion { velocity: velocity.add_scaled(rate, axis), acceleration: change }
         } else {
             here.axes = three_axes(stage, body);
             let rate = along(&here.axes, vec3(&v[stage.dof..]));
-            let change = along(&here.axes, vec3(&a[stage.dof..])).plus(motion_cross(*velocity, rate));
-            Motion { velocity: velocity.plus(rate), acceleration: acceleration.plus(change) }
+            let change = along(&here.axes, vec3(&a[stage.dof..])) + velocity.cross_motion(rate);
+            Motion { velocity: *velocity + rate, acceleration: *acceleration + change }
         };
     }
     for (stage, here) in stages.iter().zip(moving.iter_mut()) {
         if stage.has_body {
             let (body, Motion { velocity, acceleration }) = (&placed[stage.node], here.motion);
             let h = body.momentum(velocity);
-            let force = body.momentum(acceleration).plus(force_cross(velocity, h));
+            let force = body.momentum(acceleration) + velocity.cross_force(h);
             (here.momentum, here.own_force, here.force) = (h, force, force);
         } else {
             // Momentum and a force of its own are never set.
-            here.force = Screw::ZERO;
+            here.force = Wrench::ZERO;
         }
     }
     for (k, stage) in stages.iter().enumerate().rev() {
@@ -177,55 +175,42 @@ pub(super) fn inverse_dynamics(
             _ => set3(&mut tau[stage.dof..], Vec3::new(axes[0].dot(*force), axes[1].dot(*force), axes[2].dot(*force))),
         }
         if let Some(parent) = stage.parent {
-            let sum = &mut before[parent].force;
-            *sum = sum.plus(*force);
+            before[parent].force += *force;
         }
     }
 }
 
 /// S of a joint with one degree of freedom, about the fixed point.
 #[inline(always)]
-fn single_axis(node: &Node<f64>, body: &Body) -> Screw {
-    let (axis, turned) = (body.axis, cross(body.arm, body.axis));
+fn single_axis(node: &Node<f64>, body: &Body) -> Twist<f64> {
+    let (axis, turned) = (body.axis, body.arm.cross(body.axis));
     match node.joint {
-        JointType::Prismatic => Screw { ang: Wide::ZERO, lin: axis },
-        JointType::Screw => Screw { ang: axis, lin: Wide::splat(node.pitch).mul_add(axis, turned) },
-        JointType::Revolute | JointType::Ball | JointType::Free => Screw { ang: axis, lin: turned },
+        JointType::Prismatic => Twist { ang: Vec3::ZERO, lin: axis },
+        JointType::Screw => Twist { ang: axis, lin: turned.add_scaled(node.pitch, axis) },
+        JointType::Revolute | JointType::Ball | JointType::Free => Twist { ang: axis, lin: turned },
     }
 }
 
 /// S of three degrees of freedom, about the fixed point.
 #[inline(always)]
-fn three_axes(stage: &Stage, body: &Body) -> [Screw; 3] {
+fn three_axes(stage: &Stage, body: &Body) -> [Twist<f64>; 3] {
     if stage.kind == Kind::Shift {
-        let [x, y, z, _] = Wide::UNITS;
-        let ang = Wide::ZERO;
-        return [Screw { ang, lin: x }, Screw { ang, lin: y }, Screw { ang, lin: z }];
+        let Mat3 { x, y, z } = Mat3::IDENTITY;
+        let ang = Vec3::ZERO;
+        return [Twist { ang, lin: x }, Twist { ang, lin: y }, Twist { ang, lin: z }];
     }
-    let Matrix { x, y, z } = body.frame.rot;
+    let Mat3 { x, y, z } = body.frame.rot;
     [turn(x, body), turn(y, body), turn(z, body)]
 }
 
 /// A rotation about a node's origin.
 #[inline(always)]
-pub(super) fn turn(ang: Wide, body: &Body) -> Screw {
-    Screw { ang, lin: cross(body.arm, ang) }
+pub(super) fn turn(ang: Vec3<f64>, body: &Body) -> Twist<f64> {
+    Twist { ang, lin: body.arm.cross(ang) }
 }
 
 /// S x of three degrees of freedom.
 #[inline(always)]
-fn along(axes: &[Screw; 3], x: Vec3<f64>) -> Screw {
-    axes[0].scaled(x.x).plus_scaled(x.y, axes[1]).plus_scaled(x.z, axes[2])
-}
-
-/// The motion's cross product a × b.
-#[inline(always)]
-pub(super) fn motion_cross(a: Screw, b: Screw) -> Screw {
-    Screw { ang: cross(a.ang, b.ang), lin: cross(a.ang, b.lin) + cross(a.lin, b.ang) }
-}
-
-/// The force's cross product a ×* f.
-#[inline(always)]
-pub(super) fn force_cross(a: Screw, f: Screw) -> Screw {
-    Screw { ang: cross(a.ang, f.ang) + cross(a.lin, f.lin), lin: cross(a.ang, f.lin) }
+fn along(axes: &[Twist<f64>; 3], x: Vec3<f64>) -> Twist<f64> {
+    (axes[0] * x.x).add_scaled(x.y, axes[1]).add_scaled(x.z, axes[2])
 }

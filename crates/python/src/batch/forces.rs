@@ -21,6 +21,15 @@ impl Batch {
         made(&self.applied_wrench, || LiveArray::new(py, "applied_wrench", &[self.worlds, bodies, 6]))
     }
 
+    fn live_surface_velocity(&self, py: Python<'_>) -> PyResult<&LiveArray> {
+        let geoms = self.model.get().scene().geoms.len();
+        made(&self.surface_velocity, || {
+            let array = LiveArray::new(py, "surface_velocity", &[self.worlds, geoms, 3])?;
+            array.write(py, self.lock()?.surface_velocity_mut())?;
+            Ok(array)
+        })
+    }
+
     /// What was applied, to the batch.
     pub(super) fn read_forces(&self, py: Python<'_>, batch: &mut batch::Batch) -> PyResult<()> {
         if let Some(force) = self.applied_force.get() {
@@ -28,6 +37,9 @@ impl Batch {
         }
         if let Some(wrench) = self.applied_wrench.get() {
             wrench.read(py, batch.applied_wrench_mut())?;
+        }
+        if let Some(velocity) = self.surface_velocity.get() {
+            velocity.read(py, batch.surface_velocity_mut())?;
         }
         Ok(())
     }
@@ -39,6 +51,9 @@ impl Batch {
         }
         if !batch.applied_wrench().is_empty() {
             self.live_wrench(py)?.write_row(py, world, row(batch.applied_wrench(), world, self.worlds))?;
+        }
+        if let Some(velocity) = self.surface_velocity.get().filter(|_| !batch.surface_velocity().is_empty()) {
+            velocity.write_row(py, world, row(batch.surface_velocity(), world, self.worlds))?;
         }
         Ok(())
     }
@@ -75,6 +90,17 @@ impl Batch {
     #[setter]
     fn set_applied_wrench(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.assign(self.live_wrench(py)?, value)
+    }
+
+    /// Velocities of the geoms' surfaces on their bodies, (n, ngeom, 3), a live view.
+    #[getter]
+    fn surface_velocity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.live_surface_velocity(py)?.view(py)
+    }
+
+    #[setter]
+    fn set_surface_velocity(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.assign(self.live_surface_velocity(py)?, value)
     }
 
     /// What all sensors of every world show now, (n, nsensordata).

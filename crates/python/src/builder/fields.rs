@@ -4,7 +4,7 @@ use formats::assembly::AssemblyJoint;
 use multibody::{BodySpec, Compliance, JointSpec};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use spatial::{RigidInertia, Sym3};
+use spatial::RigidInertia;
 
 use super::{inertia, quaternion, rotation, vector3};
 use crate::arguments::{array, check_scalar};
@@ -85,7 +85,7 @@ pub fn get_body<'py>(
     inertia: &RigidInertia<f64>,
     field: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let Sym3 { xx, xy, xz, yy, yz, zz } = inertia.inertia;
+    let [xx, xy, xz, yy, yz, zz] = inertia.inertia.entries();
     Ok(match field {
         "name" => spec.name.clone().into_pyobject(py)?.into_any(),
         "parent" => spec.parent.into_pyobject(py)?.into_any(),

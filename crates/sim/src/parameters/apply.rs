@@ -73,7 +73,7 @@ impl Parameters {
             }
             if let Some(all) = inertias {
                 let [xx, yy, zz, xy, xz, yz] = std::array::from_fn(|k| all[6 * index + k]);
-                let new = Sym3 { xx, xy, xz, yy, yz, zz };
+                let new = Sym3::new([xx, xy, xz, yy, yz, zz]);
                 let is_other = new != inertia.inertia;
                 inertia.inertia = new;
                 if is_other && let Some((expected, moments)) = inertia_flaw(inertia) {

@@ -4,15 +4,13 @@
 //! Contacts then push back as they do against weight, and their friction grows with what they bear.
 
 use geometry::Contact;
+use lanes::constants::TOUCHING;
 use multibody::{Kinematics, Model, Transmission, joint_axis};
 use spatial::Vec3;
 
 use super::Simulation;
 use crate::State;
 use crate::actuation::axis_force;
-
-/// Surfaces that are no farther apart touch, m: bodies that an adhesion holds hang by contacts that hardly overlap.
-const TOUCHING: f64 = 1e-3;
 
 /// What adhesion does in a step.
 #[derive(Debug, Default)]
@@ -43,6 +41,14 @@ impl Simulation {
     /// How far beyond the reach of a step contact points are looked for, m.
     pub(super) fn adhesion_reach(&self) -> f64 {
         if self.is_adhesion_on() { TOUCHING } else { 0.0 }
+    }
+
+    /// [`adhere`](Self::adhere) at the contact points of a last step that was made in the lane.
+    pub(super) fn adhere_as_in_lane(&mut self) {
+        self.adhesion.force.clear();
+        std::mem::swap(&mut self.detected, &mut self.reports.detected);
+        self.adhere();
+        std::mem::swap(&mut self.detected, &mut self.reports.detected);
     }
 
     /// Finds the forces of adhesion at the contact points that have been detected; whether there are any.

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use geometry::Scene;
 use lanes::{Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry};
-use multibody::Model;
+use multibody::{JointType, Model};
 
 use super::Simulation;
+use super::mocap::MocapBody;
 use super::planning::{attachments, numbers_of, plan_with};
 use crate::report::{self, Reports};
 use crate::sensors::trace::{StepTrace, TraceNeeds};
@@ -104,7 +105,8 @@ impl Lane {
         let trees = &model.tree.trees;
         let is_wanted = options.factorization_budget.is_none_or(|budget| budget >= MIN_BUDGET)
             && trees.len() <= MAX_TREES
-            && trees.iter().any(|nodes| nodes.len() > 1);
+            && trees.iter().any(|nodes| nodes.len() > 1)
+            && !(model.mocap_bodies().next().is_some() && has_objects(model));
         if !is_wanted {
             return None;
         }
@@ -168,9 +170,17 @@ impl Lane {
     }
 
     /// Takes what a step starts from.
-    fn load(&mut self, model: &Model, state: &State, length: usize) {
+    fn load(&mut self, model: &Model, (state, mocap): (&State, &[MocapBody]), length: usize) {
         self.exchange_numbers(length);
         let Self { lengths, lanes, .. } = self;
+        let is_any = |numbers: &[f64]| numbers.iter().any(|x| *x != 0.0);
+        for (k, MocapBody { step, .. }) in mocap.iter().enumerate() {
+            lanes.set_carrier(0, k, &step.pose, &step.velocity);
+        }
+        lanes.has_surface_velocity = is_any(&state.surface_velocity);
+        if lanes.has_surface_velocity {
+            lanes.set_surface_velocities(&lengths[length].plan, 0, &state.surface_velocity);
+        }
         lengths[length].control(model, lanes, &state.pd);
         if lanes.q != state.q {
             lanes.q.copy_from_slice(&state.q);
@@ -180,7 +190,6 @@ impl Lane {
         lanes.ctrl.copy_from_slice(&state.ctrl);
         lanes.act.copy_from_slice(&state.act);
         lanes.equality_active.copy_from_slice(&state.equality_active);
-        let is_any = |forces: &[f64]| forces.iter().any(|force| *force != 0.0);
         (lanes.has_forces, lanes.has_wrenches) = (is_any(&state.applied_force), is_any(&state.applied_wrench));
         lanes.applied_force.copy_from_slice(&state.applied_force);
         lanes.applied_wrench.copy_from_slice(&state.applied_wrench);
@@ -230,6 +239,13 @@ impl Lane {
     }
 }
 
+/// Whether bodies move freely by themselves. Beside an arm that is led from outside they rest for the most part: the step for all models
+/// knows their solution, island by island. It takes 0.93 of the lane's time there with one such body, 0.6 with two.
+fn has_objects(model: &Model) -> bool {
+    let is_free = |nodes: &std::ops::Range<usize>| model.tree.nodes[nodes.start].joint == JointType::Free;
+    model.tree.trees.iter().any(|nodes| nodes.len() == 1 && is_free(nodes))
+}
+
 /// Makes room for so many entries, whatever is there now.
 fn make_room<T>(all: &mut Vec<T>, most: usize) {
     all.reserve_exact(most.saturating_sub(all.len()));
@@ -240,7 +256,6 @@ fn make_room<T>(all: &mut Vec<T>, most: usize) {
 fn takes(state: &State, law: ContactLaw) -> bool {
     let is_cone = |entry: &&WarmStartEntry| entry.normal > 0.0 && entry.name.is_contact() && !entry.name.is_spin();
     !state.extrapolation.is_calm()
-        && state.surface_velocity.iter().all(|v| *v == 0.0)
         && (law != ContactLaw::Sap || state.warm_start.entries().iter().filter(is_cone).count() <= MAX_CONES)
 }
 
@@ -310,10 +325,10 @@ impl Simulation {
 
     /// Makes a step of `dt` in the lane, which was halved so often; unless it is made, the state is as it was.
     fn try_in_lane(&mut self, dt: f64, halvings: usize) -> Trial {
-        let Self { lane: Some(lane), state, last_step, reports, stats, model, options, .. } = self else {
+        let Self { lane: Some(lane), state, mocap, last_step, reports, stats, model, options, .. } = self else {
             return Trial::Fallback;
         };
-        lane.load(model, state, halvings);
+        lane.load(model, (state, mocap), halvings);
         Bundle::step(&mut *lane.lanes, &lane.lengths[halvings].plan);
         if lane.lanes.fallback() != 0 {
             return if lane.lanes.unresolved() != 0 { Trial::Unresolved } else { Trial::Fallback };
@@ -398,6 +413,7 @@ impl Simulation {
         state.applied_wrench.copy_from_slice(&lanes.applied_wrench);
         state.pd.copy_from(&lane.lengths[length].pd);
         v_next.copy_from_slice(&last.v);
+        self.adhere_as_in_lane();
         if self.take_state().and_then(|()| self.move_freely_from_state(last.dt)).is_ok() {
             while self.set_drives_apart() {}
         }

@@ -141,8 +141,6 @@ fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &P
         P::GeomQuaternions,
         P::Contypes,
         P::Conaffinities,
-        P::EqualityAnchors,
-        P::EqualityQuaternions,
     ];
     let is_moved =
         |parameter: &Parameter| parameters.get(*parameter).is_some_and(|own| own != parameter.of(base, base_scene));

@@ -260,7 +260,7 @@ pub(super) fn check_holds(model: &Model, scene: &geometry::Scene) -> Result<(), 
             }
         }
         if !hold.point.is_finite() {
-            let Vec3 { x, y, z } = hold.point;
+            let Vec3 { x, y, z, .. } = hold.point;
             return Err(SimulationError::Attachment { index: i, point: [x, y, z] });
         }
     }

@@ -153,7 +153,7 @@ impl BlockSparse {
         for (k, &dofs) in self.dofs.iter().enumerate() {
             let mut diagonal = Sym3::lower(Self::block(h, n, dofs, dofs));
             if dofs.1 == 1 {
-                (diagonal.yy, diagonal.zz) = (1.0, 1.0);
+                diagonal = Sym3::diagonal(Vec3::new(diagonal.xx(), 1.0, 1.0));
             }
             self.diagonal[k] = diagonal;
             for at in self.start[k]..self.start[k + 1] {
@@ -162,9 +162,9 @@ impl BlockSparse {
         }
         for k in (0..self.dofs.len()).rev() {
             let d = self.diagonal[k];
-            let det = d.xx * (d.yy * d.zz - d.yz * d.yz) - d.xy * (d.xy * d.zz - d.yz * d.xz)
-                + d.xz * (d.xy * d.yz - d.yy * d.xz);
-            if !(d.xx > 0.0 && d.xx * d.yy - d.xy * d.xy > 0.0 && det > 0.0) {
+            let det = d.xx() * (d.yy() * d.zz() - d.yz() * d.yz()) - d.xy() * (d.xy() * d.zz() - d.yz() * d.xz())
+                + d.xz() * (d.xy() * d.yz() - d.yy() * d.xz());
+            if !(d.xx() > 0.0 && d.xx() * d.yy() - d.xy() * d.xy() > 0.0 && det > 0.0) {
                 return Err(self.dofs[k].0);
             }
             let inverse = d.inverse();

@@ -1,6 +1,6 @@
 //! `<inertial>`, in numbers that MuJoCo takes.
 
-use spatial::{Mat3, Quat, RigidInertia, Sym3};
+use spatial::{Mat3, Quat, RigidInertia};
 
 use super::numbers::{list, number, orientation};
 use super::xml::Attributes;
@@ -15,7 +15,7 @@ const ROUND_OFF: f64 = 1e-9;
 ///
 /// They are the body's own bits, but for what MuJoCo refuses: moments that no rigid body has, and a body that moves without mass or inertia.
 pub(super) fn attributes(body: &RigidInertia<f64>, is_alone: bool) -> (Attributes, Option<&'static str>) {
-    let Sym3 { xx, xy, xz, yy, yz, zz } = body.inertia;
+    let [xx, xy, xz, yy, yz, zz] = body.inertia.entries();
     let is_diagonal = [xy, xz, yz] == [0.0; 3];
     let (axes, moments) = if is_diagonal { (Mat3::IDENTITY, [xx, yy, zz]) } else { body.inertia.principal_axes() };
     let is_full = !is_diagonal && moments.iter().all(|&moment| moment >= LEAST);

@@ -84,7 +84,7 @@ impl Writer<'_> {
     /// The principal axes that a reader of the text finds.
     fn written_axes(&self, body: usize) -> Quat<f64> {
         let inertia = self.model.bodies[body].inertia.inertia;
-        let is_diagonal = [inertia.xy, inertia.xz, inertia.yz] == [0.0; 3];
+        let is_diagonal = [inertia.xy(), inertia.xz(), inertia.yz()] == [0.0; 3];
         if is_diagonal { Quat::IDENTITY } else { ordered_principal_axes(inertia) }
     }
 
