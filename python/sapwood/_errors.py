@@ -106,3 +106,10 @@ def unknown_name(word: str, plural: str, name: str, names: list[str], count: int
         return UnknownNameError(f"{word}={name!r}: {have}" + ("" if count == 0 else "; use an index"))
     hint = did_you_mean(name, names) or f"the model has {listed(names)}"
     return UnknownNameError(f"there is no {word} {name!r}: {hint}")
+
+
+def name_of_another(word: str, name: str, other: str) -> UnknownNameError:
+    """The error of a name that a thing of another kind has."""
+    article = "an" if other[0] in "ae" else "a"
+    arguments = f", {other}={name!r}" if {word, other} <= {"body", "geom", "site"} else ""
+    return UnknownNameError(f"there is no {word} {name!r}, but {article} {other}: sim.{other}({name!r}){arguments}")

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import re
+from typing import TypeVar
 
 from sapwood._errors import did_you_mean
+from sapwood._guesses import ARGUMENTS, ATTRIBUTES, SETTINGS
 
 MUJOCO = {
     "MjModel.from_xml_path(p)": "sw.load(p)",
@@ -330,12 +334,64 @@ def here(name: str) -> str | None:
 
 def attribute_error(owner: str, name: str, known: list[str]) -> AttributeError:
     """The error of an attribute that objects of a class do not have."""
-    hint = here(name) or did_you_mean(name, [word for word in known if not word.startswith("_")])
+    hint = ATTRIBUTES.get(owner, {}).get(name) or _elsewhere(owner, name) or here(name)
+    if owner == "sapwood" and not hint and _is_module(name):
+        hint = f"import sapwood.{name} first"
+    else:
+        hint = hint or did_you_mean(name, [word for word in known if not word.startswith("_")])
     message = f"{owner!r} has no attribute {name!r}"
     return AttributeError(f"{message}: {hint}" if hint else message)
 
 
+def _elsewhere(owner: str, name: str) -> str | None:
+    """What has an attribute of this name beside the class that was asked."""
+    from sapwood._parameters import NAMES
+    from sapwood._sapwood import Model, Simulation
+
+    if name.startswith("_") or owner not in {"Simulation", "Batch", "Model"}:
+        return None
+    asked = {"Simulation": "sim", "Batch": "batch", "Model": "sim"}[owner]
+    if name in NAMES:
+        return f"{asked}.parameters.{name}"
+    if owner == "Model":
+        return f"sim.{name} of sim = sw.Simulation(model)" if hasattr(Simulation, name) else None
+    if hasattr(Model, name):
+        return f"{asked}.model.{name}"
+    return f"batch.simulation(i).{name}" if owner == "Batch" and hasattr(Simulation, name) else None
+
+
+Class = TypeVar("Class", bound=type)
+
+
+def with_advice(cls: Class) -> Class:
+    """A class whose ``__init__`` says what is meant by an argument that it does not take."""
+    make = vars(cls)["__init__"]
+    known = list(cls.__annotations__)
+
+    @functools.wraps(make)
+    def checked(self: object, *positional: object, **named: object) -> None:
+        for name in named:
+            if name not in known:
+                raise argument_error(cls.__name__, name, known)
+        make(self, *positional, **named)
+
+    setattr(cls, "__init__", checked)  # noqa: B010 - checkers of types do not let it be assigned
+    return cls
+
+
+def _is_module(name: str) -> bool:
+    return name.isidentifier() and importlib.util.find_spec(f"sapwood.{name}") is not None
+
+
+def read_only_error(owner: str, name: str) -> AttributeError:
+    """The error of an attribute that objects of a class have, and that is not to be set."""
+    message = f"{name!r} of {owner!r} is not writable"
+    change = SETTINGS.get(name) if owner == "Model" else None
+    return AttributeError(f"{message}: {change} changes that of a simulation" if change else message)
+
+
 def argument_error(function: str, name: str, known: list[str]) -> TypeError:
     """The error of an argument that a function does not take."""
-    hint = here(name + "=") or did_you_mean(name, known) or f"expected one of {', '.join(known)}"
+    meant = f"did you mean {ARGUMENTS[name]!r}?" if ARGUMENTS.get(name) in known else here(name + "=")
+    hint = meant or did_you_mean(name, known) or f"expected one of {', '.join(known)}"
     return TypeError(f"{function}() got an unexpected keyword argument {name!r}: {hint}")

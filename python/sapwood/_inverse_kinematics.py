@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from sapwood._first_words import with_advice
+
 if TYPE_CHECKING:
     from sapwood._sapwood import BodyView, SiteView
 
 
+@with_advice
 @dataclass(frozen=True)
 class PoseTarget:
     """Where a frame of a body or a site should be in the world."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, final
 
-from sapwood._errors import did_you_mean
+from sapwood._errors import UnknownNameError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
     from sapwood._results import Parameters
     from sapwood._sapwood import Batch, DeviceBatch
+
+
+def _no_parameter(name: str) -> AttributeError:
+    hint = did_you_mean(name, NAMES) or f"expected one that list() names, such as {', '.join(NAMES[:6])}"
+    return AttributeError(f"there is no parameter {name!r}: {hint}")
 
 
 class _LiveParameters(ABC):
@@ -32,6 +37,8 @@ class _LiveParameters(ABC):
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """The live array of this name."""
+        if name not in NAMES:
+            raise UnknownNameError(str(_no_parameter(name)))
         return self._array(name).view()
 
     if not TYPE_CHECKING:  # for checkers of types a name that does not exist is an error
@@ -39,8 +46,12 @@ class _LiveParameters(ABC):
         def __getattr__(self, name: str) -> NDArray[np.float64]:
             if name.startswith("_"):
                 raise AttributeError(name)
-            hint = did_you_mean(name, NAMES) or f"expected one that list() names, such as {', '.join(NAMES[:6])}"
-            raise AttributeError(f"there is no parameter {name!r}: {hint}")
+            raise _no_parameter(name)
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if not (name.startswith("_") or hasattr(type(self), name)):
+                raise _no_parameter(name)
+            super().__setattr__(name, value)
 
     def _write(self, name: str, value: ArrayLike) -> None:
         array = self._array(name)

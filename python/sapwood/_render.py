@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sapwood._first_words import with_advice
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@with_advice
 @dataclass(frozen=True)
 class Camera:
     """A camera for ``Simulation.render`` and ``Renderer.render``. What is None is as in the model's default view.
@@ -153,13 +156,19 @@ def write_png(path: str | PathLike[str], image: NDArray[np.uint8]) -> None:
     """Write a picture into a PNG file; needs no other package.
 
     Args:
-        path: The file.
-        image: Colours, (height, width, 3) uint8.
+        path: The file, whose name ends with ``.png``.
+        image: Colours, (height, width, 3) uint8, or shades of grey, (height, width).
 
     Raises:
-        ValueError: When the image has another type or shape.
+        ValueError: When the image has another type or shape, or the file another ending.
         OSError: When the file cannot be written.
     """
+    if isinstance(path, np.ndarray):
+        raise TypeError("path is an array: expected write_png(path, image)")
+    if Path(path).suffix.lower() != ".png":
+        raise ValueError(f"path is {str(path)!r}: expected a name that ends with .png")
+    if np.ndim(image) == 2:
+        image = np.repeat(np.asarray(image)[:, :, None], 3, axis=2)
     image = _checked_image("image", image)
     height, width, _ = image.shape
     # Every row begins with its filter: 0, none.

@@ -11,6 +11,7 @@ import collections
 import contextlib
 import copy
 import faulthandler
+import importlib
 import itertools
 import json
 import os
@@ -263,6 +264,9 @@ def short(value: object) -> str:
 def child(seed: int, calls: int, folder: Path, patience: float, limit: float) -> None:
     """The process that makes the calls."""
     warnings.simplefilter("ignore")
+    # Threads that are still in an import when the interpreter ends would abort it.
+    with contextlib.suppress(ImportError):
+        importlib.import_module("sapwood.mujoco")
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -247,7 +247,7 @@ MISUSE: list[tuple[Callable[[sw.ModelBuilder], object], str]] = [
     (lambda b: b.add_body("x", mass=1, inertia=(1, 1, 5)), "no rigid body has such an inertia"),
     (lambda b: b.body("leg"), "there is no body 'leg'; the builder has 'world', 'upper', 'ball', 'lower'"),
     (lambda b: b.world.add_joint("j"), "joint 'j': the world does not move"),
-    (lambda b: b.body("ball").add_joint("j", "hinge"), "joint 'j': kind='hinge': expected one of 'revolute'"),  # type: ignore[arg-type]
+    (lambda b: b.body("ball").add_joint("j", "hinge"), "joint 'j': kind='hinge': did you mean 'revolute'"),  # type: ignore[arg-type]
     (lambda b: b.body("ball").add_joint("j", axis=(0, 0, 0)), "joint 'j': axis of zero length"),
     (
         lambda b: b.body("ball").add_joint("j", "ball", axis=(0, 0, 1)),
@@ -259,7 +259,7 @@ MISUSE: list[tuple[Callable[[sw.ModelBuilder], object], str]] = [
     ),
     (lambda b: b.body("ball").add_joint("j", damping=-1), "joint 'j': damping is -1: expected 0 or more"),
     (lambda b: b.body("ball").add_joint("j", "screw"), "joint 'j': pitch=None: expected the pitch"),
-    (lambda b: b.body("ball").add_geom("cube", 1), 'shape="cube"'),  # type: ignore[arg-type]
+    (lambda b: b.body("ball").add_geom("cube", 1), "shape='cube': did you mean 'box'"),  # type: ignore[arg-type]
     (
         lambda b: b.body("ball").add_geom("box", 1, name="g"),
         "geom 'g': size is .*: expected 3 numbers above 0 for a box",

@@ -168,7 +168,7 @@ def test_states_hold_parameters() -> None:
         ("joint_ranges", 1, [1, -1], r"joint_ranges\[1, 1\] is -1: expected a lower limit and an upper one"),
         ("joint_ranges", 0, [0, 1], r"joint_ranges\[0, 1\] is 1: expected -inf and inf"),
         ("damping", 6, -1, r"damping\[6\]"),
-        ("gains", 0, -1, r"gains\[0\] is -1: expected above 0, the actuator is a servo"),
+        ("gains", 0, -1, r"gains\[0\] is -1: expected 0 or more, the actuator is a servo"),
         ("kv", 0, -1, r"kv\[0\]"),
     ],
 )

@@ -24,7 +24,11 @@ const MUTUAL: [(&str, &[&str], &str); 4] = [
         &["model", "names", "quantities", "render", "replay", "simulation", "views"],
         "classes of Python return each other",
     ),
-    ("spatial", &["lanes", "real", "three", "vec3"], "the scalar trait names the registers that implement it, and vectors that take one"),
+    (
+        "spatial",
+        &["lanes", "real", "three", "vec3"],
+        "the scalar trait names the registers that implement it, and vectors that take one",
+    ),
 ];
 
 /// The modules of a crate and what each says, without comments and tests.

@@ -5,7 +5,7 @@ use multibody::{Model, Tree};
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_array_module};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyFloat, PyString};
+use pyo3::types::{IntoPyDict, PyFloat, PyString, PyTuple};
 use support::suggest;
 
 /// Finite numbers of exactly this shape, in row-major order. Takes whatever numpy takes: arrays, lists, scalars.
@@ -83,7 +83,7 @@ pub fn mask(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<Vec<bo
     Ok(mask.as_array().iter().copied().collect())
 }
 
-/// Which of `len` things: a boolean array of this length, or indices, negative ones from the end.
+/// Which of `len` things: a boolean array of this length, or an index or indices, negative ones from the end.
 pub fn selection(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<Vec<usize>> {
     let array = get_array_module(value.py())?.call_method1("asarray", (value,))?;
     let (dtype, kind) = (array.getattr("dtype")?, array.getattr("dtype")?.getattr("kind")?.extract::<String>()?);
@@ -94,8 +94,11 @@ pub fn selection(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<V
         }
         "i" | "u" => {
             let shape: Vec<usize> = array.getattr("shape")?.extract()?;
-            let [count] = shape[..] else {
-                return Err(wrong_shape(name, &shape, &format!("indices (any,), or booleans ({len},)")));
+            let array = if shape.is_empty() { array.call_method1("reshape", (1,))? } else { array };
+            let count = match shape[..] {
+                [] => 1,
+                [count] => count,
+                _ => return Err(wrong_shape(name, &shape, &format!("indices (any,), or booleans ({len},)"))),
             };
             if count > len {
                 return Err(PyValueError::new_err(format!("{name} has {count} indices: expected at most {len}")));
@@ -112,10 +115,16 @@ pub fn selection(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<V
 /// A number for every degree of freedom, or one for all; infinity and NaN are the callee's to judge.
 pub fn per_dof(name: &str, value: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<f64>> {
     let array = numbers(name, value)?;
-    if array.ndim() == 0 {
-        return Ok(vec![array.to_vec()?[0]; nv]);
+    match *array.shape() {
+        [] => return Ok(vec![array.to_vec()?[0]; nv]),
+        [given] if given < nv => {
+            let missing = nv - given;
+            let rest = format!("np.r_[np.zeros({missing}), {name}] leaves the first {missing} free");
+            let expected = format!("({nv},), a number for each of `v`; {rest}");
+            return Err(wrong_shape(name, &[given], &expected));
+        }
+        ref shape => check_shape(name, shape, &[nv])?,
     }
-    check_shape(name, array.shape(), &[nv])?;
     Ok(array.to_vec()?)
 }
 
@@ -357,6 +366,9 @@ pub fn whole(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     match value.extract::<i64>() {
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => {
             Ok(if value.lt(0)? { i64::MIN } else { i64::MAX })
+        }
+        Err(_) if value.is_instance_of::<PyTuple>() => {
+            Err(PyTypeError::new_err(format!("{value}: expected numbers one by one, without the brackets")))
         }
         extracted => extracted,
     }

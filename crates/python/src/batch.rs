@@ -9,18 +9,18 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use batch::{BatchOptions, Cotangents, Precision};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 use crate::arguments::{array, per_dof, rows, sequences, vector, whole, whole_or_none, word};
 use crate::device_batch::{DeviceBatch, place};
 use crate::errors::batch_error;
-use crate::first_words::{no_arguments, steps};
+use crate::first_words::{no_arguments, pd_arguments, pd_target, steps};
 use crate::live::{LiveArray, columns};
 use crate::model::{Model, a_model};
 use crate::names::keyframe_key;
-use crate::options::{OPTIONS, OptionArguments, SchemeArgument, threads as checked_threads};
+use crate::options::{OPTIONS, OptionArguments, SchemeArgument, threads as checked_threads, warn_of_milliseconds};
 use crate::results::read_only;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
@@ -63,7 +63,7 @@ impl Batch {
     #[new]
     #[pyo3(
         signature = (
-            model, n, *, device="cpu", threads=None, precision=None, rows=None, lanes=None, contacts=false, timestep=None, accuracy=None,
+            model, n=None, *, device="cpu", threads=None, precision=None, rows=None, lanes=None, contacts=false, timestep=None, accuracy=None,
             scheme=SchemeArgument::default(), conserve=true, pd_law="auto", contact="coulomb", tolerance=1e-6,
             factorization_budget=100, beta=0.1, sigma=1e-5, recovery_speed=1.0,
             sleep_after=None, sleep_speed=1e-3, **others
@@ -74,7 +74,7 @@ impl Batch {
     )]
     fn new(
         #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
-        #[pyo3(from_py_with = whole)] n: i64,
+        #[pyo3(from_py_with = whole_or_none)] n: Option<i64>,
         device: &str,
         #[pyo3(from_py_with = whole_or_none)] threads: Option<i64>,
         precision: Option<&str>,
@@ -98,7 +98,9 @@ impl Batch {
     ) -> PyResult<Py<PyAny>> {
         let py = model.py();
         let own = ["n", "device", "threads", "precision", "rows", "lanes", "contacts"];
+        warn_of_milliseconds(py, timestep)?;
         no_arguments("Batch", others, &[&OPTIONS[..], &own].concat())?;
+        let n = n.ok_or_else(|| PyTypeError::new_err("Batch() takes a number of worlds: Batch(model, 256)"))?;
         let worlds = usize::try_from(n).unwrap_or_default();
         if worlds == 0 {
             return Err(PyValueError::new_err(format!("n is {n}: expected 1 or more worlds")));
@@ -336,19 +338,24 @@ impl Batch {
     }
 
     /// Stable PD control of all worlds by the same gains, from the next step on until changed.
-    #[pyo3(signature = (kp, kd, target, target_velocity=None, effort_limit=None))]
+    #[pyo3(
+        signature = (kp=None, kd=None, target=None, target_velocity=None, effort_limit=None, **others),
+        text_signature = "($self, kp, kd, target, target_velocity=None, effort_limit=None)"
+    )]
     fn pd(
         &self,
         py: Python<'_>,
-        kp: &Bound<'_, PyAny>,
-        kd: &Bound<'_, PyAny>,
-        target: &Bound<'_, PyAny>,
+        kp: Option<&Bound<'_, PyAny>>,
+        kd: Option<&Bound<'_, PyAny>>,
+        target: Option<&Bound<'_, PyAny>>,
         target_velocity: Option<&Bound<'_, PyAny>>,
         effort_limit: Option<&Bound<'_, PyAny>>,
+        others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
+        let [kp, kd, target] = pd_arguments([kp, kd, target], others)?;
         let model = self.model.get().inner();
         let (nq, nv) = (model.nq(), model.nv());
-        let targets = self.configurations("target", target, self.worlds)?;
+        let targets = pd_target(target, self.configurations("target", target, self.worlds))?;
         let pd = sim::Pd {
             kp: per_dof("kp", kp, nv)?,
             kd: per_dof("kd", kd, nv)?,
@@ -403,14 +410,24 @@ impl Batch {
     }
 
     /// Take worlds to a keyframe, to the default configuration, or to states of their own.
-    #[pyo3(signature = (mask=None, keyframe=None, states=None))]
+    #[pyo3(
+        signature = (mask=None, keyframe=None, states=None, **others),
+        text_signature = "($self, mask=None, keyframe=None, states=None)"
+    )]
     fn reset(
         &self,
         py: Python<'_>,
         mask: Option<&Bound<'_, PyAny>>,
         keyframe: Option<&Bound<'_, PyAny>>,
         states: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+        others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
+        no_arguments("reset", others, &["mask", "keyframe", "states"])?;
+        if let Some(name) = mask.filter(|mask| mask.is_instance_of::<PyString>()) {
+            let message =
+                format!("mask is {}: expected worlds; reset(keyframe={}) resets all", name.repr()?, name.repr()?);
+            return Err(PyValueError::new_err(message));
+        }
         let all = || Ok((0..self.worlds).collect());
         let worlds = mask.map_or_else(all, |mask| crate::arguments::selection("mask", mask, self.worlds))?;
         let mut which = vec![false; self.worlds];

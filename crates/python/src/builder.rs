@@ -14,12 +14,13 @@ use std::path::PathBuf;
 use formats::assembly::{Assembly as Inner, AssemblyError, ElementKind};
 use formats::{MeshFiles, WriteError, WriteOptions};
 use multibody::{BodySpec, BuildError, JointKind, JointSpec, Site, SiteShape};
-use pyo3::exceptions::{PyIndexError, PyOSError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
 use crate::arguments::{array, several, word};
+use crate::errors::warn;
 use crate::model::Model;
 
 /// The kinds of elements.
@@ -296,12 +297,6 @@ impl Assembly {
             "{kind} is {index}: the builder has {count} of them, expected an index below that"
         )))
     }
-}
-
-/// A `UserWarning`.
-fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
-    let text = std::ffi::CString::new(text).unwrap_or_default();
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
 }
 
 /// Three finite numbers.

@@ -2,7 +2,7 @@
 
 use batch::BatchError;
 use formats::LoadError;
-use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -34,6 +34,15 @@ fn model_error_of(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, er
 pub fn unknown_name(py: Python<'_>, (word, plural): (&str, &str), name: &str, known: Vec<&str>, count: usize) -> PyErr {
     let arguments = (word, plural, name, known, count);
     let make = || py.import("sapwood._errors")?.getattr("unknown_name")?.call1(arguments);
+    match make() {
+        Ok(value) => PyErr::from_value(value),
+        Err(error) => error,
+    }
+}
+
+/// `sapwood.UnknownNameError` of a name that a thing of another kind has.
+pub fn name_of_another(py: Python<'_>, word: &str, name: &str, other: &str) -> PyErr {
+    let make = || py.import("sapwood._errors")?.getattr("name_of_another")?.call1((word, name, other));
     match make() {
         Ok(value) => PyErr::from_value(value),
         Err(error) => error,
@@ -129,4 +138,10 @@ fn failed(
         Ok(value) => PyErr::from_value(value),
         Err(error) => error,
     }
+}
+
+/// A `UserWarning`.
+pub fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
+    let text = std::ffi::CString::new(text).unwrap_or_default();
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
 }

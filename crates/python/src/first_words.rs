@@ -1,10 +1,10 @@
 //! Attributes and arguments that users of other engines type: errors that say what they are called here, from the table of
 //! `sapwood/_first_words.py`.
 
-use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyString};
+use pyo3::types::{PyDict, PyFloat, PyString, PyTuple};
 
 use crate::arguments::whole;
 
@@ -33,6 +33,11 @@ pub fn set_attribute(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, valu
     }
     let error = PyErr::fetch(object.py());
     match object.get_type().hasattr(name)? {
+        // A model has nothing to set: its module is not imported here, as it imports this one.
+        true if object.get_type().name()? == "Model" => {
+            let module = object.py().import("sapwood._first_words")?;
+            Err(PyErr::from_value(module.getattr("read_only_error")?.call1(("Model", name))?))
+        }
         true => Err(error),
         false => Err(no_attribute(object, name.to_str()?)),
     }
@@ -43,6 +48,39 @@ pub fn no_arguments(function: &str, given: Option<&Bound<'_, PyDict>>, known: &[
     let Some((name, _)) = given.and_then(|given| given.iter().next()) else { return Ok(()) };
     let module = name.py().import("sapwood._first_words")?;
     Err(PyErr::from_value(module.getattr("argument_error")?.call1((function, name, known))?))
+}
+
+/// The three arguments that PD control needs, or the error of those that it does not take or has not got.
+pub fn pd_arguments<'a, 'py>(
+    given: [Option<&'a Bound<'py, PyAny>>; 3],
+    others: Option<&Bound<'_, PyDict>>,
+) -> PyResult<[&'a Bound<'py, PyAny>; 3]> {
+    no_arguments("pd", others, &["kp", "kd", "target", "target_velocity", "effort_limit"])?;
+    match given {
+        [Some(kp), Some(kd), Some(target)] => Ok([kp, kd, target]),
+        _ => {
+            Err(PyTypeError::new_err("pd() takes at least kp, kd and target: pd(kp, kd, sim.q) holds the present pose"))
+        }
+    }
+}
+
+/// What came of a target, with a word about its layout if that is wrong.
+pub fn pd_target(target: &Bound<'_, PyAny>, found: PyResult<Vec<f64>>) -> PyResult<Vec<f64>> {
+    let py = target.py();
+    found.map_err(|error| {
+        match error.is_instance_of::<PyValueError>(py) && error.value(py).to_string().contains("shape") {
+            true => PyValueError::new_err(format!("{}; it is laid out as `q`", error.value(py))),
+            false => error,
+        }
+    })
+}
+
+/// The error of arguments that come without their names, if there are any; `example` is how to give one.
+pub fn no_positions(function: &str, given: &Bound<'_, PyTuple>, example: &str) -> PyResult<()> {
+    match given.len() {
+        0 => Ok(()),
+        _ => Err(PyTypeError::new_err(format!("{function}() takes options by name: {example}"))),
+    }
 }
 
 /// A number of steps; a time is none.

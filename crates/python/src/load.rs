@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use formats::{Actuators, Assets, LoadOptions};
 use models::{characters, scenes};
+use multibody::JointKind;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use support::suggest;
 
 use crate::arguments::{elements, word};
-use crate::errors::{missing_model, model_error};
+use crate::errors::{missing_model, model_error, warn};
 use crate::first_words::no_arguments;
 use crate::model::Model;
 use crate::signals::in_background;
@@ -47,7 +48,7 @@ pub fn load(
         source.extract::<String>().ok().filter(|s| s.trim_start_matches('\u{feff}').trim_start().starts_with('<'));
     let path = match text {
         Some(_) => PathBuf::new(),
-        None => source.extract().map_err(|_| wrong_type("source", source, "a path, or XML text"))?,
+        None => source.extract().map_err(|_| wrong_source(source))?,
     };
     if text.is_none() && path.as_os_str().is_empty() {
         return Err(PyValueError::new_err("source is empty: expected a path, or XML text"));
@@ -61,7 +62,7 @@ pub fn load(
         return Err(PyValueError::new_err("assets: expected None with a path, whose files are beside it"));
     }
     let expanded = is_xacro.then(|| expand(py, &path, xacro, &options)).transpose()?;
-    let named = built_in(&path);
+    let named = built_in(&path).or_else(|| made_otherwise(&path));
     let is_missing = text.is_none() && !path.exists();
     let loaded = in_background(py, move || match (text, assets, expanded) {
         (Some(text), Some(assets), _) => formats::load_with_assets(&text, assets, &options),
@@ -75,6 +76,13 @@ pub fn load(
     })?;
     if let Some(height) = ground {
         formats::add_ground(&mut loaded, height);
+    }
+    if floating_base && !loaded.model.joints.iter().any(|joint| joint.kind == JointKind::Free) {
+        let builder = "sapwood.ModelBuilder.from_model(model) with body(name).add_joint(\"root\", \"free\")";
+        warn(
+            py,
+            &format!("floating_base=True frees the root of a URDF file alone: here a <freejoint/> does, or {builder}"),
+        )?;
     }
     Ok(Model::new(loaded))
 }
@@ -147,6 +155,29 @@ fn folders(value: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
         Err(_) => elements(value, 10_000, |folder| folder.extract::<PathBuf>())
             .map_err(|_| wrong_type("package_path", value, "a path or a list of paths")),
     }
+}
+
+/// What a file is for that has no model.
+fn made_otherwise(path: &Path) -> Option<String> {
+    let extension = path.extension()?.to_str()?.to_lowercase();
+    let words = match extension.as_str() {
+        "stl" | "obj" | "dae" | "msh" | "ply" => {
+            "this is a mesh: body.add_mesh(file) of a ModelBuilder makes a geom of it"
+        }
+        "mjb" => "this is a compiled model of MuJoCo: sapwood.Model.from_mujoco(mj_model)",
+        _ => return None,
+    };
+    path.exists().then(|| words.into())
+}
+
+fn wrong_source(source: &Bound<'_, PyAny>) -> PyErr {
+    let expected = match source.get_type().name().map(|name| name.to_string()) {
+        Ok(name) if name == "bytes" => "a path, or XML text: source.decode()",
+        Ok(name) if name == "MjModel" => "a path, or XML text: sapwood.Model.from_mujoco takes a model of MuJoCo",
+        Ok(name) if name == "MjSpec" => "a path, or XML text: spec.to_xml()",
+        _ => "a path, or XML text",
+    };
+    wrong_type("source", source, expected)
 }
 
 fn wrong_type(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {

@@ -6,7 +6,7 @@ use geometry::Scene;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PySlice;
+use pyo3::types::{PyDict, PySlice, PyTuple};
 use spatial::Pose;
 
 use crate::arguments::{Rows, configuration, vector, with_axis};
@@ -28,6 +28,11 @@ pub fn a_model<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Model>> {
     let message =
         format!("model is of type {found}: expected a sapwood.Model; sapwood.load makes one of a path or a text");
     Err(PyTypeError::new_err(message))
+}
+
+/// [`a_model`], for what keeps it.
+pub fn a_kept_model(value: &Bound<'_, PyAny>) -> PyResult<Py<Model>> {
+    a_model(value).map(Bound::unbind)
 }
 
 /// A multibody system as a file describes it: bodies, joints, actuators, geoms. Immutable.
@@ -78,6 +83,12 @@ impl Model {
 #[stubdoc::documented]
 #[pymethods]
 impl Model {
+    #[new]
+    #[pyo3(signature = (*_positions, **_named), text_signature = "()")]
+    fn new_by_hand(_positions: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        Err(PyTypeError::new_err("Model() makes no model: sapwood.load(file) or a sapwood.ModelBuilder does"))
+    }
+
     /// Name of the model.
     #[getter]
     fn name(&self) -> &str {

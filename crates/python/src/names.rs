@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::arguments::whole;
-use crate::errors::unknown_name;
+use crate::errors::{name_of_another, unknown_name};
 use crate::model::Model;
 use crate::quantities::fixed_matrix;
 use crate::views;
@@ -28,6 +28,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    const ALL: [Self; 8] =
+        [Self::Body, Self::Site, Self::Joint, Self::Geom, Self::Actuator, Self::Tendon, Self::Sensor, Self::Equality];
+
     /// As in `sim.body`, which also names the argument.
     pub fn word(self) -> &'static str {
         match self {
@@ -165,8 +168,11 @@ fn in_range(model: &Model, kind: Kind, index: i64) -> PyResult<usize> {
     })
 }
 
-/// `sapwood.UnknownNameError`, with the names that are near.
+/// `sapwood.UnknownNameError`, with what has this name instead, or the names that are near.
 fn unknown(py: Python<'_>, model: &Model, kind: Kind, name: &str) -> PyErr {
+    if let Some(other) = Kind::ALL.into_iter().find(|other| model.names().find(model, *other, name).is_some()) {
+        return name_of_another(py, kind.word(), name, other.word());
+    }
     unknown_name(py, (kind.word(), kind.plural()), name, kind.names(model).collect(), kind.count(model))
 }
 

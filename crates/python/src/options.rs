@@ -6,6 +6,7 @@ use pyo3::types::PyDict;
 use sim::{ContactLaw, Options, PdLaw, Scheme, Theta};
 
 use crate::arguments::word;
+use crate::errors::warn;
 
 /// More threads than this are a slip of the pen, and a system that has not so many may abort the process.
 const MAX_THREADS: i64 = 1024;
@@ -151,3 +152,13 @@ const CONTACT_LAWS: [(&str, ContactLaw); 3] =
     [("sap", ContactLaw::Sap), ("lagged", ContactLaw::Lagged), ("coulomb", ContactLaw::Coulomb)];
 
 const PD_LAWS: [(&str, PdLaw); 3] = [("auto", PdLaw::Auto), ("stable", PdLaw::Stable), ("theta", PdLaw::Theta)];
+
+/// Warns of a time step that looks like milliseconds.
+pub fn warn_of_milliseconds(py: Python<'_>, timestep: Option<f64>) -> PyResult<()> {
+    match timestep {
+        Some(dt) if dt >= 1.0 && dt.is_finite() => {
+            warn(py, &format!("timestep = {dt} s: {} if these are milliseconds", dt / 1000.0))
+        }
+        _ => Ok(()),
+    }
+}

@@ -11,7 +11,7 @@ use spatial::{Pose, Quat, Vec3};
 
 use crate::arguments::{configuration, elements, vector, whole, word};
 use crate::errors::unknown_name;
-use crate::model::Model;
+use crate::model::{Model, a_model};
 use crate::signals::Watch;
 use crate::simulation::Simulation;
 
@@ -394,7 +394,7 @@ impl Renderer {
     #[new]
     #[pyo3(signature = (model, width=640, height=480, *, threads=1))]
     fn new(
-        model: &Bound<'_, Model>,
+        #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
         #[pyo3(from_py_with = whole)] width: i64,
         #[pyo3(from_py_with = whole)] height: i64,
         #[pyo3(from_py_with = whole)] threads: i64,

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use sim::{Simulation, SimulationError, State};
 
 use crate::arguments::{any_rows, check_quaternions, positive, vector};
-use crate::model::Model;
+use crate::model::{Model, a_kept_model};
 
 /// The frames of a motion, which a page plays.
 #[stubdoc::documented]
@@ -185,7 +185,7 @@ impl Replay {
     #[pyo3(signature = (model, q, dt=None, *, times=None, fps=60.0))]
     fn from_trajectory(
         py: Python<'_>,
-        model: Py<Model>,
+        #[pyo3(from_py_with = a_kept_model)] model: Py<Model>,
         q: &Bound<'_, PyAny>,
         dt: Option<f64>,
         times: Option<&Bound<'_, PyAny>>,

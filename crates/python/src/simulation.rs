@@ -5,19 +5,19 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::arguments::{
     any_vector, array, check_quaternions, check_scalar, configuration, per_dof, vector, whole, whole_or_none,
 };
 use crate::errors::simulation_error;
-use crate::first_words::{no_arguments, steps};
+use crate::first_words::{no_arguments, no_positions, pd_arguments, pd_target, steps};
 use crate::follow::Followers;
 use crate::live::{LiveArray, LiveState, columns};
 use crate::lock::try_lock;
 use crate::model::{Model, a_model};
 use crate::names::keyframe_key;
-use crate::options::{OPTIONS, OptionArguments, SchemeArgument};
+use crate::options::{OPTIONS, OptionArguments, SchemeArgument, warn_of_milliseconds};
 use crate::parameters::LiveParameters;
 use crate::replay::{Recorders, Replay};
 use crate::signals::{Watch, in_background};
@@ -279,7 +279,7 @@ impl Simulation {
     #[new]
     #[pyo3(
         signature = (
-            model, *, timestep=None, accuracy=None, scheme=SchemeArgument::default(), conserve=true, pd_law="auto",
+            model, *positions, timestep=None, accuracy=None, scheme=SchemeArgument::default(), conserve=true, pd_law="auto",
             contact="coulomb", tolerance=1e-6, factorization_budget=100, beta=0.1,
             sigma=1e-5, recovery_speed=1.0, sleep_after=None, sleep_speed=1e-3, threads=1, **others
         ),
@@ -289,6 +289,7 @@ impl Simulation {
     )]
     fn new(
         #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
+        positions: &Bound<'_, PyTuple>,
         timestep: Option<f64>,
         accuracy: Option<f64>,
         scheme: SchemeArgument,
@@ -306,6 +307,8 @@ impl Simulation {
         others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let py = model.py();
+        warn_of_milliseconds(py, timestep)?;
+        no_positions("Simulation", positions, "Simulation(model, timestep=0.005)")?;
         no_arguments("Simulation", others, &[&OPTIONS[..], &["threads"]].concat())?;
         let options = OptionArguments {
             timestep,
@@ -485,21 +488,26 @@ impl Simulation {
     }
 
     /// Stable PD control of any degrees of freedom, from the next step on until changed.
-    #[pyo3(signature = (kp, kd, target, target_velocity=None, effort_limit=None))]
+    #[pyo3(
+        signature = (kp=None, kd=None, target=None, target_velocity=None, effort_limit=None, **others),
+        text_signature = "($self, kp, kd, target, target_velocity=None, effort_limit=None)"
+    )]
     fn pd(
         &self,
-        kp: &Bound<'_, PyAny>,
-        kd: &Bound<'_, PyAny>,
-        target: &Bound<'_, PyAny>,
+        kp: Option<&Bound<'_, PyAny>>,
+        kd: Option<&Bound<'_, PyAny>>,
+        target: Option<&Bound<'_, PyAny>>,
         target_velocity: Option<&Bound<'_, PyAny>>,
         effort_limit: Option<&Bound<'_, PyAny>>,
+        others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
+        let [kp, kd, target] = pd_arguments([kp, kd, target], others)?;
         let model = self.model.get().inner();
         let nv = model.nv();
         let pd = sim::Pd {
             kp: per_dof("kp", kp, nv)?,
             kd: per_dof("kd", kd, nv)?,
-            target: configuration("target", target, model)?,
+            target: pd_target(target, configuration("target", target, model))?,
             target_velocity: target_velocity.map_or(Ok(vec![0.0; nv]), |x| vector("target_velocity", x, nv))?,
             effort_limit: effort_limit.map_or_else(|| Ok(model.effort_limits()), |x| per_dof("effort_limit", x, nv))?,
         };

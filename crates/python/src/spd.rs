@@ -11,7 +11,7 @@ use sim::stable_pd::{Command, Error, Method, Report, Solver};
 use crate::arguments::{check_quaternions, copy_per_dof, copy_vector, positive, word};
 use crate::live::LiveArray;
 use crate::lock::try_lock;
-use crate::model::Model;
+use crate::model::{Model, a_kept_model};
 use crate::options::name_of;
 use crate::results;
 
@@ -170,7 +170,7 @@ impl SpdSolver {
 impl SpdSolver {
     #[new]
     #[pyo3(signature = (model, method="maba"))]
-    fn new(py: Python<'_>, model: Py<Model>, method: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, #[pyo3(from_py_with = a_kept_model)] model: Py<Model>, method: &str) -> PyResult<Self> {
         let method = word("method", method, &METHODS)?;
         let bodies = model.get().inner();
         let workspace = Mutex::new(Workspace::new(bodies, method));

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::arguments::word;
 use crate::errors::simulation_error;
-use crate::model::Model;
+use crate::model::{Model, a_kept_model};
 use crate::replay::Replay;
 use crate::signals::Watch;
 
@@ -50,7 +50,7 @@ fn names<T: Copy, const N: usize>(named: [(&'static str, T, &'static str); N]) -
     scale=None, axes=None, keep_unnamed=false, r#loop=None))]
 pub fn track(
     py: Python<'_>,
-    model: Py<Model>,
+    #[pyo3(from_py_with = a_kept_model)] model: Py<Model>,
     clip: PathBuf,
     control: &str,
     target: &str,

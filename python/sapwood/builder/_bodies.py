@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 from sapwood._sapwood import Model
 from sapwood.builder._checks import (
     DEFAULT_AXES,
+    KINDS,
+    MADE_OTHERWISE,
+    SHAPES,
     JointKind,
     Shape,
     axes_of,
     fixed,
     floats,
     inertia_of,
+    meant,
     number_of,
     shown,
     turn_of,
@@ -164,12 +169,15 @@ class BodyBuilder(_Element):
         if self._index == 0:
             raise ValueError(f"{label}: the world does not move: expected a joint of another body")
         if kind not in DEFAULT_AXES:
-            raise ValueError(f"{label}: kind={shown(kind)}: expected one of {', '.join(map(repr, DEFAULT_AXES))}")
+            raise ValueError(f"{label}: kind={shown(kind)}: {meant(kind, KINDS, list(DEFAULT_AXES))}")
         wanted = axes_of(label, kind, axis, axes)
         if (pitch is None) == (kind == "screw"):
             expected = "expected the pitch of a screw, m/rad" if pitch is None else "expected it of a screw only"
             raise ValueError(f"{label}: pitch={shown(pitch)}: {expected}")
         self._builder._check_name("joint", name)
+        if kind == "revolute" and _are_degrees(range):
+            expected = "a limit of a revolute joint in radians, np.deg2rad(range) if these are degrees"
+            warnings.warn(f"{label}: range is {shown(range)}: expected {expected}", UserWarning, stacklevel=3)
         fields = {
             "name": name,
             "position": position,
@@ -224,6 +232,8 @@ class BodyBuilder(_Element):
             ValueError: When an argument does not fit; it names the geom and the argument.
         """
         label = f"geom {shown(name)}" if name else f"geom of body {self.name!r}"
+        if shape not in SHAPES:
+            raise ValueError(f"{label}: shape={shown(shape)}: {meant(shape, MADE_OTHERWISE, SHAPES)}")
         sizes: list[float] = np.atleast_1d(floats(label, "size", size)).tolist()
         if shape == "plane" and not sizes:
             sizes = [0.0, 0.0]
@@ -363,3 +373,13 @@ class BodyBuilder(_Element):
                 raise TypeError(f"{label}: {unexpected(key, [*_PLACE, *_SURFACE])}")
         turn = turn_of(label, quaternion, euler)
         return {"name": name, "position": position, "quaternion": turn, "friction": friction, **properties}
+
+
+def _are_degrees(limits: object) -> bool:
+    """Whether limits of an angle are beyond two turns, and whole numbers, which radians rarely are."""
+    try:
+        ends = np.asarray(limits, dtype=float)
+    except (TypeError, ValueError):
+        return False
+    ends = ends[np.isfinite(ends)]
+    return bool((np.abs(ends) > 4 * np.pi).any() and (ends == np.round(ends)).all())

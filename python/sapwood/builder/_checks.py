@@ -28,6 +28,27 @@ DEFAULT_AXES: dict[str, tuple[tuple[float, float, float], ...]] = {
     "free": (),
 }
 
+KINDS = {
+    "continuous": "'revolute'",
+    "fixed": "no joint: a body without one is fixed in its parent",
+    "floating": "'free'",
+    "freejoint": "'free'",
+    "hinge": "'revolute'",
+    "slide": "'prismatic'",
+    "slider": "'prismatic'",
+    "spherical": "'ball'",
+}
+"""What kinds of joints are called elsewhere, and here."""
+
+SHAPES: list[str] = ["plane", "sphere", "capsule", "cylinder", "ellipsoid", "box"]
+MADE_OTHERWISE = {
+    "cube": "'box', of half extents",
+    "height_field": "body.add_height_field",
+    "hfield": "body.add_height_field",
+    "mesh": "body.add_mesh(file)",
+}
+"""What shapes are called elsewhere, and what makes them here."""
+
 
 _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxother = 100
@@ -38,10 +59,52 @@ def shown(value: object) -> str:
     return _REPR.repr(value)
 
 
+SYNONYMS = {
+    "anchor": ("position",),
+    "anchor1": ("position",),
+    "anchor2": ("position2",),
+    "colour": ("color",),
+    "ctrllimited": ("ctrl_range",),
+    "ctrlrange": ("ctrl_range",),
+    "damping": ("kd",),
+    "forcerange": ("force_range",),
+    "fromto": ("position", "quaternion"),
+    "joint": ("on",),
+    "kv": ("kd",),
+    "limits": ("range",),
+    "lower": ("range",),
+    "max_force": ("force_range",),
+    "mu": ("friction",),
+    "orientation": ("quaternion", "euler"),
+    "pos": ("position",),
+    "position1": ("position",),
+    "quat": ("quaternion",),
+    "radius": ("size",),
+    "ratio": ("polynomial",),
+    "rgba": ("color",),
+    "rpy": ("euler",),
+    "solref": ("compliance",),
+    "stiffness": ("kp",),
+    "tendon": ("on",),
+    "type": ("kind", "shape"),
+    "upper": ("range",),
+}
+"""What an argument is called elsewhere, and here."""
+
+
 def unexpected(argument: str, known: Sequence[str]) -> str:
     """What a message says of an argument that a method does not take."""
-    hint = did_you_mean(argument, known) or f"expected one of {listed(known)}"
-    return f"there is no argument {argument!r}: {hint}"
+    here = [name for name in SYNONYMS.get(argument, ()) if name in known]
+    meant = f"did you mean {' and '.join(map(repr, here))}?" if here else did_you_mean(argument, known)
+    return f"there is no argument {argument!r}: {meant or f'expected one of {listed(known)}'}"
+
+
+def meant(word: object, elsewhere: dict[str, str], known: Sequence[str]) -> str:
+    """What a message says of a word that is none of those that are known."""
+    if isinstance(word, str) and word.lower() in elsewhere:
+        return f"did you mean {elsewhere[word.lower()]}?"
+    near = did_you_mean(word, known) if isinstance(word, str) else None
+    return near or f"expected one of {listed(known)}"
 
 
 def with_context(label: str, call: Any, *arguments: Any) -> Any:

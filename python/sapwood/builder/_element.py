@@ -5,21 +5,37 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from typing import TYPE_CHECKING, Any, overload
 
 from sapwood._errors import did_you_mean, listed
-from sapwood.builder._checks import with_context
+from sapwood._first_words import attribute_error
+from sapwood.builder._checks import unexpected, with_context
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import Self
 
     from sapwood.builder._model import ModelBuilder
 
 
 class Strict:
-    """What has no attribute but its own: a misspelt one is an error."""
+    """What has no attribute but its own: a misspelt one is an error, as is a misspelt argument of a method."""
 
     if not TYPE_CHECKING:  # for checkers of types a name that does not exist is an error
+
+        def __init_subclass__(cls) -> None:
+            super().__init_subclass__()
+            for name, method in vars(cls).copy().items():
+                if inspect.isfunction(method) and not name.startswith("_"):
+                    setattr(cls, name, _with_advice(method))
+
+        def __getattr__(self, name: str) -> object:
+            if name.startswith("_"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise attribute_error(type(self).__name__, name, dir(type(self)))
 
         def __setattr__(self, name: str, value: object) -> None:
             own = type(self)
@@ -29,6 +45,26 @@ class Strict:
                 hint = did_you_mean(name, can_be_set) or f"expected one of {listed(can_be_set)}"
                 raise AttributeError(f"{own.__name__} has no {name!r} that can be set: {hint}")
             super().__setattr__(name, value)
+
+
+def _with_advice(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method whose errors about the arguments of a call say what it takes."""
+
+    @functools.wraps(method)
+    def call(*positional: Any, **named: Any) -> Any:
+        try:
+            return method(*positional, **named)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise  # from within the method
+            kinds = {name: parameter.kind for name, parameter in inspect.signature(method).parameters.items()}
+            known = [name for name, kind in kinds.items() if name != "self" and kind is not kind.VAR_KEYWORD]
+            for name in named:
+                if name not in known:
+                    raise TypeError(f"{method.__qualname__}(): {unexpected(name, known)}") from None
+            raise TypeError(f"{error}: expected {', '.join(known)}") from None
+
+    return call
 
 
 def _is_settable(attribute: object) -> bool:

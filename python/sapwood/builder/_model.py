@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,10 @@ from sapwood.builder._elements import (
 )
 from sapwood.builder._soft import SoftBodyBuilder
 
+FILES = (".xml", ".mjcf", ".urdf", ".sdf", ".xacro")
+_FROM_FILE = "ModelBuilder.from_model(sw.load(file))"
+_PART = "sapwood.Model, of sw.load(file), or sapwood.ModelBuilder"
+
 
 class ModelBuilder(Constraints):
     """A model in the making.
@@ -56,6 +61,8 @@ class ModelBuilder(Constraints):
     """
 
     def __init__(self, name: str = "model", *, gravity: ArrayLike = (0.0, 0.0, -9.81), timestep: float = 0.002) -> None:
+        if isinstance(name, str | PathLike) and str(name).lstrip().startswith("<") | str(name).endswith(FILES):
+            raise ValueError(f"name is {shown(name)}: expected a name; a file is {_FROM_FILE}")
         self._assembly = Assembly(name)
         self._removals = []
         self._mjcf: list[str] = []
@@ -65,6 +72,8 @@ class ModelBuilder(Constraints):
     @classmethod
     def from_model(cls, model: Model) -> ModelBuilder:
         """A loaded model, to be changed and built again."""
+        if not isinstance(model, Model):
+            raise TypeError(f"model is of type {type(model).__name__}: expected sapwood.Model; a file is {_FROM_FILE}")
         builder = cls()
         builder._assembly = Assembly.of(model)
         return builder
@@ -319,7 +328,7 @@ class ModelBuilder(Constraints):
         if isinstance(model, ModelBuilder):
             model = model.build()
         if not isinstance(model, Model):
-            raise TypeError(f"model is of type {type(model).__name__}: expected sapwood.Model or sapwood.ModelBuilder")
+            raise TypeError(f"model is of type {type(model).__name__}: expected {_PART}")
         turn = turn_of("attach", quaternion, euler)
         place = vector_of("attach", "position", position, 3)
         if isinstance(to, SiteBuilder):
@@ -339,7 +348,7 @@ class ModelBuilder(Constraints):
 
         Args:
             name: Name.
-            on: A joint or its name, or a tendon.
+            on: A joint or a tendon, or its name.
             gear: Factor of the force; of a ball or free joint one number for each degree of freedom.
             **ranges: ``ctrl_range`` and ``force_range``, each (lower, upper).
         """
@@ -384,14 +393,21 @@ class ModelBuilder(Constraints):
         """Add an actuator: force = gain·ctrl + bias[0] + bias[1]·length + bias[2]·velocity, times the gear."""
         label = f"actuator {shown(name)}"
         self._check_name("actuator", name)
-        if isinstance(on, TendonBuilder):
-            kind, target = "tendon", self._index("tendon", on, f"{label}: on")
-        else:
-            kind, target = "joint", self._index("joint", on, f"{label}: on")
+        if isinstance(on, SiteBuilder):
+            expected = (
+                f"expected a joint or a tendon; b.add_mjcf('<actuator><general site=\"{on.name}\" …/></actuator>')"
+            )
+            raise TypeError(f"{label}: on is a site: {expected}")
+        kind = "tendon" if isinstance(on, TendonBuilder) or self._is_tendon_alone(on) else "joint"
+        target = self._index(kind, on, f"{label}: on")
         law = [number_of(label, "gain", gain), *vector_of(label, "bias", bias, 3).tolist()]
         gears = np.atleast_1d(floats(label, "gear", gear)).tolist()
         add = self._assembly.add_actuator
         return ActuatorBuilder(self, with_context(label, add, name, kind, target, gears, law, ctrl_range, force_range))
+
+    def _is_tendon_alone(self, name: object) -> bool:
+        """Whether a name is that of a tendon, and not of a joint."""
+        return name not in self._assembly.names("joint") and name in self._assembly.names("tendon")
 
     def add_keyframe(
         self,

@@ -7,6 +7,7 @@ use spatial::{Pose, Quat, Vec3};
 use super::Reader;
 use super::compliance::compliance;
 use super::defaults::Attributes;
+use super::flex::MISSING_FLEX;
 use crate::LoadError;
 use crate::xml::Element;
 
@@ -38,6 +39,10 @@ impl<'a> Reader<'_, 'a> {
         let active = attributes.flag("active")?.unwrap_or(true) && self.options.flags.equality;
         let compliance = compliance(attributes, ["solref", "solimp"], &self.options, &mut self.warnings)?;
         let kind = match element.name() {
+            "connect" | "weld" if self.holds_missing_node(element) => {
+                self.warnings.add(element, "of a node of a flexible body that is missing from the model: ignored");
+                None
+            }
             "connect" => self.connect(element)?,
             "weld" => self.weld(element)?,
             "joint" => Some(self.joint_coupling(attributes)?),
@@ -87,6 +92,18 @@ impl<'a> Reader<'_, 'a> {
             torque_scale => EqualityKind::Weld { bodies, frames, torque_scale: torque_scale.abs() },
         };
         Ok(self.unless_as_one(element, bodies, kind))
+    }
+
+    /// Whether a body that an element names is a node of a flexible body that is missing: `NAME_3`.
+    fn holds_missing_node(&self, element: Element<'a>) -> bool {
+        let is_missing = |name: &str| {
+            let Some((flex, node)) = name.rsplit_once('_') else { return false };
+            !node.is_empty()
+                && node.bytes().all(|digit| digit.is_ascii_digit())
+                && !self.names.has("body", name)
+                && self.names.has(MISSING_FLEX, flex)
+        };
+        ["body1", "body2"].into_iter().filter_map(|end| element.attribute(end)).any(is_missing)
     }
 
     /// The bodies that a constraint holds together: those of two sites, or two bodies, the world for want of a second.

@@ -49,6 +49,9 @@ const KINDS: [(&str, Kind); 10] = [
     ("circle", Kind::Surface),
 ];
 
+/// Flexible bodies that are left out, among the kinds of names.
+pub(super) const MISSING_FLEX: &str = "flexible body that is missing from the model";
+
 pub(super) const WITHOUT_YOUNG: &str = "has no <elasticity young=…>: constraints on edges are not simulated";
 
 /// What is said of a surface.
@@ -116,6 +119,7 @@ impl<'a> Reader<'_, 'a> {
         let young = young(element)?;
         if let Some(reason) = reason.or((young == 0.0).then_some(WITHOUT_YOUNG)) {
             self.warnings.add(element, &format!("{reason}; it is missing from the model"));
+            self.names.reserve(MISSING_FLEX, attributes.text("name").unwrap_or_default(), 0);
             element.skip_all();
             return Ok(());
         }

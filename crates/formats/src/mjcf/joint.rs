@@ -1,5 +1,7 @@
 //! `<joint>` and `<freejoint>`.
 
+use std::f64::consts::TAU;
+
 use multibody::{JointKind, JointSpec};
 use spatial::{Pose, Vec3};
 
@@ -217,6 +219,26 @@ impl<'a> Reader<'_, 'a> {
             let message = "gravity compensation acts on bodies, not through actuators";
             self.warnings.add_attribute(element, "actuatorgravcomp", message);
         }
+        self.warn_about_unit(attributes, spec)
+    }
+
+    /// Warns of limits of a hinge that look as if they had the unit that the file has not.
+    fn warn_about_unit(&mut self, attributes: &Attributes<'_, '_>, spec: &JointSpec) -> Result<(), LoadError> {
+        let (JointKind::Revolute { .. }, Some(ends)) = (spec.kind, attributes.array::<2>("range")?) else {
+            return Ok(());
+        };
+        let are_whole = ends.iter().all(|end| end.fract() == 0.0);
+        let largest = ends[0].abs().max(ends[1].abs());
+        let message = match (self.compiler.angles.unit == 1.0, are_whole) {
+            (false, false) if largest < 3.2 => {
+                "angles of this file are degrees: <compiler angle=\"radian\"/> if these are radians"
+            }
+            (true, true) if largest > 2.0 * TAU && largest <= 360.0 => {
+                "angles of this file are radians: <compiler angle=\"degree\"/> if these are degrees"
+            }
+            _ => return Ok(()),
+        };
+        self.warnings.add_attribute(attributes.element(), "range", message);
         Ok(())
     }
 

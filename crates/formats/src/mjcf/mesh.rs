@@ -91,7 +91,10 @@ fn inline(element: Element<'_>) -> Result<TriangleSoup, LoadError> {
             .map_err(|message| element.error(format!("builtin=\"{}\": {message}", shortened(kind))));
     }
     let numbers = element.numbers("vertex")?;
-    let numbers = numbers.ok_or_else(|| element.error("no vertices: expected an attribute `file` or `vertex`"))?;
+    let numbers = numbers.ok_or_else(|| match element.child("plugin") {
+        Some(_) => element.error("is made by a plugin, which is not read: expected an attribute `file` or `vertex`"),
+        None => element.error("no vertices: expected an attribute `file` or `vertex`"),
+    })?;
     if numbers.is_empty() || numbers.len() % 3 != 0 {
         let message = format!("vertex: {} numbers: expected three for every vertex", numbers.len());
         return Err(element.error(message));

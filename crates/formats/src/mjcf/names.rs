@@ -42,6 +42,11 @@ impl Names {
         self.kinds.entry(kind).or_default().insert(name.into(), index);
     }
 
+    /// Whether `name` is that of an element of this kind.
+    pub fn has(&self, kind: &'static str, name: &str) -> bool {
+        self.kinds.get(kind).is_some_and(|names| names.contains_key(name))
+    }
+
     /// The index of what `attribute` of `element` names.
     pub fn find(&self, element: Element<'_>, attribute: &str, kind: &'static str) -> Result<usize, LoadError> {
         let name = element.required(attribute)?;

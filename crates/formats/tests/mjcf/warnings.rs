@@ -127,3 +127,41 @@ fn links_of_one_robot_that_start_deep_in_each_other_are_named() {
     let loose = r#"<mujoco><worldbody><body><freejoint/><geom size="1"/></body><body><freejoint/><geom size="1"/></body></worldbody></mujoco>"#;
     assert_eq!(warnings(loose), Vec::<String>::new());
 }
+
+#[test]
+fn limits_in_the_other_unit_are_named() {
+    let warning = |angle: &str, joint: &str| {
+        let body = format!("<body><joint name=\"j\" {joint}/><geom size=\"1\"/></body>");
+        warnings(&format!("<mujoco><compiler angle=\"{angle}\"/><worldbody>{body}</worldbody></mujoco>")).concat()
+    };
+    let of_degrees =
+        "<text>:1: joint range: angles of this file are degrees: <compiler angle=\"radian\"/> if these are radians";
+    let of_radians =
+        "<text>:1: joint range: angles of this file are radians: <compiler angle=\"degree\"/> if these are degrees";
+    assert_eq!(warning("degree", "range='-1.57 1.57'"), of_degrees);
+    assert_eq!(warning("radian", "range='-90 90'"), of_radians);
+    for right in ["range='-90 90'", "range='-3 3'", "range='0 12.5'", "type='slide' range='-.5 .5'"] {
+        assert_eq!(warning("degree", right), "");
+    }
+    for right in ["range='-1.57 1.57'", "range='-12 12'", "range='-1000 1000'", "type='slide' range='0 90'"] {
+        assert_eq!(warning("radian", right), "");
+    }
+}
+
+#[test]
+fn constraints_on_nodes_of_missing_cloth_are_named() {
+    let cloth = r#"<flexcomp name="flag" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1" mass="1"/>"#;
+    let text = |node: &str| {
+        format!(
+            "<mujoco>{BODY}<worldbody>{cloth}</worldbody><equality><connect body1=\"{node}\" anchor=\"0 0 0\"/></equality></mujoco>"
+        )
+    };
+    let found = warnings(&text("flag_8"));
+    assert!(
+        found[1].ends_with("connect: of a node of a flexible body that is missing from the model: ignored"),
+        "{found:#?}"
+    );
+    for wrong in ["flag", "flag_", "flag_x", "flug_0"] {
+        assert!(crate::try_load(&text(wrong)).is_err(), "{wrong}");
+    }
+}

@@ -55,7 +55,7 @@ impl Plan {
         if resisting.map(|drive| drive.v).ne(drives.iter().map(|drive| drive.v))
             || places(&servos) != places(&self.servos)
         {
-            return Err(NotInLanes("kv where the model has none".into()));
+            return Err(NotInLanes("kp or kv where the model has neither, or neither where it has one".into()));
         }
         let setting = Setting {
             dt: self.dt,

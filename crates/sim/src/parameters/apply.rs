@@ -288,8 +288,8 @@ impl Parameters {
                 let law = &mut actuator.law;
                 let servo = (1..3).find(|&k| law.bias[k] != 0.0 && law.bias[k] == -law.gain);
                 if let Some(k) = servo {
-                    if !is_positive(*gain) {
-                        return Err(wrong(P::Gains, index, None, *gain, "above 0, the actuator is a servo"));
+                    if !is_not_negative(*gain) {
+                        return Err(wrong(P::Gains, index, None, *gain, "0 or more, the actuator is a servo"));
                     }
                     law.bias[k] = -gain;
                 }
