@@ -10,32 +10,48 @@ use support::SplitMix64;
 /// Without a budget nearly every step meets Coulomb's law, those of more than a hundred factorisations among them.
 #[test]
 fn steps_of_falling_spheres_meet_coulombs_law() {
-    steps_meet_coulombs_law("clutter-sphere-27", 260);
-    steps_meet_coulombs_law("clutter-sphere-64", 260);
+    for scene in ["clutter-sphere-27", "clutter-sphere-64"] {
+        let Fall { hard, missed } = fall(scene, 260, 0.0);
+        println!("{hard} hard, {missed} missed");
+        assert!(hard > 0 && 200 * missed <= 260, "{hard} hard, {missed} missed");
+    }
 }
 
-/// 1100 constraints.
+/// 1100 constraints. Of 280 steps 0 to 4 miss the law, 0.5 % in the mean of 22 starts that differ by round-off: what is asked is of several.
 #[test]
 fn a_crowd_meets_coulombs_law() {
-    steps_meet_coulombs_law("clutter-box-216", 280);
+    let (mut hard, mut missed) = (0, 0);
+    for start in 0..3 {
+        let fall = fall("clutter-box-216", 280, 1e-6 * f64::from(start));
+        (hard, missed) = (hard + fall.hard, missed + fall.missed);
+    }
+    println!("{hard} hard, {missed} missed");
+    assert!(hard > 0 && 200 * missed <= 3 * 280, "{hard} hard, {missed} missed");
 }
 
-fn steps_meet_coulombs_law(scene: &str, steps: usize) {
+/// Steps of more than a hundred factorisations, and those that miss Coulomb's law.
+struct Fall {
+    hard: usize,
+    missed: usize,
+}
+
+/// A fall whose first body starts higher by `shift`, m.
+fn fall(scene: &str, steps: usize, shift: f64) -> Fall {
     let scene = scenes::mjcf(scene.parse().unwrap());
     let scheme = Scheme::SymplecticEuler;
     let options = Options { timestep: Some(0.005), factorization_budget: None, scheme, ..Options::default() };
     let mut simulation = simulation(&scene, options);
-    let (mut hard, mut missed) = (0, 0);
+    simulation.state_mut().q[2] += shift;
+    let mut fall = Fall { hard: 0, missed: 0 };
     for step in 0..steps {
         simulation.step().unwrap();
         let stats = simulation.stats();
         assert_eq!(stats.unsettled > 0, stats.friction_residual > 1e-4, "step {step}: {stats:?}");
         assert!(stats.residual <= 1e-6, "step {step}: {stats:?}");
-        hard += usize::from(stats.iterations > 100);
-        missed += usize::from(stats.unsettled > 0);
+        fall.hard += usize::from(stats.iterations > 100);
+        fall.missed += usize::from(stats.unsettled > 0);
     }
-    println!("{hard} hard, {missed} missed");
-    assert!(hard > 0 && 200 * missed <= steps, "{hard} hard, {missed} missed");
+    fall
 }
 
 /// A planar biped whose feet grip well.

@@ -13,16 +13,16 @@ use models::scenes;
 use sapwood_sim::{Options, Simulation};
 
 const GOLDEN: [(&str, u64); 10] = [
-    ("@humanoid", 0xbd31011d2d3e77ce),
-    ("@dog", 0x7186392ca5b8693c),
-    ("@snake36", 0x3637bb70749bea5a),
-    ("@clutter-box-27", 0x97b152cfb522a0f3),
-    ("@clutter-sphere-27", 0x54fc7bf34ddacf18),
+    ("@humanoid", 0x81cb24278640efeb),
+    ("@dog", 0x1fd2d6d151406496),
+    ("@snake36", 0xab297ca05fc20aad),
+    ("@clutter-box-27", 0xc0d8961c15fc338b),
+    ("@clutter-sphere-27", 0x264b500a63d9211c),
     ("@tower-50", 0xce060b2858bd9d59),
-    ("@arch-11", 0x469399c75c480df2),
-    ("@stewart", 0x9208a6e4d63ceeee),
+    ("@arch-11", 0x9bf8d910b93dc357),
+    ("@stewart", 0x98b6ece5314ea1cb),
     ("@four-bar", 0x9c04d2163b79455c),
-    ("@humanoid, PD", 0x8c28aae2c55c49d0),
+    ("@humanoid, PD", 0x442f0660f0dfa43b),
 ];
 
 /// FNV-1a of positions and velocities.
