@@ -5,7 +5,6 @@ use spatial::masks::{select, wide};
 use spatial::{Real, Vec3};
 
 use crate::constants::{FREEST, LONGEST_LEVER, OVERLOAD, STIFFEST};
-use crate::{Bundle, get, put};
 
 /// R of a reference, of the row's share of the Delassus operator, is this at least: below it factors would lose their digits.
 const LEAST_R: f64 = 1e-7;
@@ -71,7 +70,13 @@ impl Rule {
     /// The law of a row with the violation of this `size`, 0 or more, that pushes in the share `met` of the step. A spring that is stiffer
     /// than near-rigid is near-rigid.
     #[inline(always)]
-    pub fn law<T: Bundle>(&self, compliance: &Compliance, weight: RowWeight<T>, size: T, met: T) -> RowLaw<T> {
+    pub fn law<T: Real<Scalar: Into<f64>>>(
+        &self,
+        compliance: &Compliance,
+        weight: RowWeight<T>,
+        size: T,
+        met: T,
+    ) -> RowLaw<T> {
         let rigid = RowLaw {
             r: weight.w * wide(self.near_rigid),
             per_violation: wide(-1.0 / self.near_rigid_time),
@@ -120,7 +125,7 @@ impl Rule {
     /// The share of a step in which a row is met that closes at this rate, or has. Forces at the positions that a step begins with act between
     /// the velocities of both ends, half a step before it to half a step after: of that time the part with the gap closed.
     #[inline(always)]
-    fn met<T: Bundle>(&self, gap: T, rate: T) -> T {
+    fn met<T: Real<Scalar: Into<f64>>>(&self, gap: T, rate: T) -> T {
         let closed = (gap / (rate * wide(self.dt)) + wide(0.5)).max(T::ZERO).min(T::ONE);
         rate.if_less(T::ZERO, closed, T::ONE)
     }
@@ -128,7 +133,7 @@ impl Rule {
     /// The law of a one-sided row with this gap and its rate at the beginning. Where the gap is open a reference brakes no more than to where
     /// it just closes.
     #[inline(always)]
-    pub fn one_sided<T: Bundle>(
+    pub fn one_sided<T: Real<Scalar: Into<f64>>>(
         &self,
         compliance: &Compliance,
         weight: RowWeight<T>,
@@ -164,7 +169,7 @@ pub fn stiff_mobility<T: Real>(w: T, slack: T, heaviest: T) -> T {
     free.min(heaviest * wide(OVERLOAD)).max(w * wide(STIFFEST))
 }
 
-impl<T: Bundle> RowLaw<T> {
+impl<T: Real<Scalar: Into<f64>>> RowLaw<T> {
     /// v̂ of one row, without its bound.
     #[inline(always)]
     pub fn v_hat(&self, violation: T, rate: T) -> T {
@@ -188,10 +193,9 @@ impl<T: Bundle> RowLaw<T> {
 
 /// A function of each lane.
 #[inline(always)]
-fn each<T: Bundle>(mut x: T, f: impl Fn(f64) -> f64) -> T {
+fn each<T: Real<Scalar: Into<f64>>>(mut x: T, f: impl Fn(f64) -> f64) -> T {
     for lane in 0..T::LANES {
-        let y = f(get(&x, lane));
-        put(&mut x, lane, y);
+        x.set_lane(lane, T::Scalar::from_f64(f(x.lane(lane).into())));
     }
     x
 }

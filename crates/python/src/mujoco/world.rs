@@ -1,11 +1,13 @@
 //! The world of an `MjData`: what a step reads of it and leaves in it.
 
+mod results;
+
 use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use sim::{ContactPoint, Simulation as Sim, SimulationError, State};
+use sim::{Simulation as Sim, SimulationError, State};
 
 use super::contact::{LAYOUT, MjContact, Surface};
 use super::memory::{Field, Numbers};
@@ -516,84 +518,6 @@ impl<'py> Running<'_, 'py> {
     fn call_control(&self) -> PyResult<()> {
         if let Some(control) = self.callback(&self.world.calls.get_control)? {
             control.call1(self.pair)?;
-        }
-        Ok(())
-    }
-
-    /// What the last step has found: accelerations, forces, contacts; then the sensors of these.
-    fn write_forces(&mut self) -> PyResult<()> {
-        let (memory, world) = (self.memory, self.world);
-        let timestep = self.simulation.timestep();
-        // SAFETY: as in `write`.
-        unsafe {
-            memory.qacc.get_mut().copy_from_slice(self.simulation.acceleration());
-            memory.warmstart.get_mut().copy_from_slice(self.simulation.acceleration());
-            let forces = self.simulation.step_forces();
-            memory.actuation.get_mut().copy_from_slice(&forces.actuation);
-            let (outputs, rates) = (memory.actuator_force.get_mut(), memory.act_dot.get_mut());
-            world.outputs.iter().for_each(|&[output, ctrl]| outputs[output] = forces.actuators[ctrl]);
-            let (act, own) = (memory.act.get(), &self.simulation.state().act);
-            for (&at, own) in world.activations.iter().zip(own) {
-                rates[at] = (own - act[at]) / timestep;
-            }
-        }
-        self.write_constraint()
-    }
-
-    /// The forces of contacts and other constraints in the last step; then the sensors of accelerations and forces.
-    fn write_constraint(&mut self) -> PyResult<()> {
-        let (memory, world) = (self.memory, self.world);
-        // SAFETY: as in `write`.
-        unsafe {
-            // Forces between bodies are those of the forces below.
-            memory.is_computed[3].set(false);
-            memory.constraint.get_mut().copy_from_slice(&self.simulation.step_forces().constraint);
-        }
-        let count = self.write_contacts();
-        if count > 0 || world.calls.other_rows.is_some() {
-            self.call(&world.calls.make_rows)?;
-            self.write_rows(count)?;
-        }
-        world.calls.sensors.as_ref().map_or(Ok(()), |sensors| self.call(sensors).map(drop))
-    }
-
-    /// The points that are in contact or push: near ones, which a step looks at as well, are no contacts in MuJoCo.
-    fn touching(&self) -> impl Iterator<Item = &ContactPoint> {
-        self.simulation.contacts().iter().filter(|point| point.gap <= 0.0 || point.impulse[2] > 0.0)
-    }
-
-    /// Writes the contacts of the last step, as many as there is room for; returns how many.
-    fn write_contacts(&self) -> usize {
-        let memory = self.memory;
-        // SAFETY: as in `write`; an arena begins with the contacts, and they may fill half of it.
-        let contacts = unsafe {
-            let room = usize::try_from(memory.arena_size.get()).unwrap_or(0) / size_of::<MjContact>() / 2;
-            memory.contacts.pointed(room)
-        };
-        let points = self.touching().zip(contacts);
-        let count = points.map(|(point, contact)| *contact = MjContact::new(point, &self.world.surfaces)).count();
-        // SAFETY: as in `write`.
-        unsafe {
-            memory.ncon.set(count as i32);
-            memory.arena_used.set(count * size_of::<MjContact>());
-        }
-        count
-    }
-
-    /// The forces of the rows of MuJoCo's constraints: of contacts, of the others where something asks for them.
-    fn write_rows(&self, count: usize) -> PyResult<()> {
-        let (memory, timestep) = (self.memory, self.simulation.timestep());
-        // SAFETY: as in `write`; `mj_makeConstraint` has made as many.
-        let (contacts, forces) = unsafe {
-            let rows = usize::try_from(memory.nefc.get()).unwrap_or(0);
-            (&*memory.contacts.pointed(count), memory.row_forces.pointed(rows))
-        };
-        forces.fill(0.0);
-        for (point, contact) in self.touching().zip(contacts) {
-            contact.write_rows(point, timestep, self.world.is_pyramidal, forces);
-        }
-        if let Some(other_rows) = self.world.calls.other_rows.as_ref().filter(|_| !forces.is_empty()) {
-            self.call(other_rows)?;
         }
         Ok(())
     }
