@@ -65,7 +65,8 @@ impl<T: Bundle> Lanes<T> {
             let pair = &plan.contacts.pairs[plan.contacts.ends[k].pair];
             let ConstraintSlot { position, gap, normal, .. } = self.slots[k];
             let point = middle(pair, position, gap, normal);
-            let [first, second] = if pair.is_flipped { [1, 0] } else { [0, 1] }.map(|side| pair.pair.geoms[side]);
+            let (first, second) = (usize::from(pair.is_flipped), usize::from(!pair.is_flipped));
+            let [first, second] = [pair.pair.geoms[first], pair.pair.geoms[second]];
             let on_body = self.surface_velocity_at(plan, second, point) - self.surface_velocity_at(plan, first, point);
             // A pair has one carrier at most, under its first geom.
             let carried = pair.carrier.map_or(Vec3::ZERO, |carrier| -self.carriers[carrier].velocity_at(point));

@@ -112,15 +112,20 @@ pub fn selection(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<V
     }
 }
 
+/// Degrees of freedom of a free joint.
+const FREE: usize = 6;
+
 /// A number for every degree of freedom, or one for all; infinity and NaN are the callee's to judge.
 pub fn per_dof(name: &str, value: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<f64>> {
     let array = numbers(name, value)?;
     match *array.shape() {
         [] => return Ok(vec![array.to_vec()?[0]; nv]),
         [given] if given < nv => {
-            let missing = nv - given;
-            let rest = format!("np.r_[np.zeros({missing}), {name}] leaves the first {missing} free");
-            let expected = format!("({nv},), a number for each of `v`; {rest}");
+            let mut expected = format!("({nv},), a number for each of `v`");
+            if nv - given == FREE {
+                expected +=
+                    &format!("; where a free joint comes first, np.r_[np.zeros({FREE}), {name}] leaves it free");
+            }
             return Err(wrong_shape(name, &[given], &expected));
         }
         ref shape => check_shape(name, shape, &[nv])?,

@@ -138,8 +138,8 @@ macro_rules! lanes {
         impl Real for $name {
             type Scalar = $scalar;
             type Three = [Self; 3];
-            type Rest = ();
-            const REST: () = ();
+            type Padding = ();
+            const PADDING: () = ();
             const LANES: usize = $n;
             // SAFETY: both are the same bytes, any of which are numbers.
             const ZERO: Self = unsafe { std::mem::transmute([0.0 as $scalar; $n]) };

@@ -30,10 +30,10 @@ pub trait Real:
     type Scalar: Real<Scalar = Self::Scalar> + PartialEq;
     /// Three of these numbers, in as few registers as they take.
     type Three: Three<Self>;
-    /// What a vector of three numbers has beside them in memory, and no more of it than there needs to be.
-    type Rest: Copy + Debug + Default + Send + Sync + 'static;
-    /// That of all vectors.
-    const REST: Self::Rest;
+    /// Fills a [`Vec3`](crate::Vec3) up to the length of its register.
+    type Padding: Copy + Debug + Default + Send + Sync + 'static;
+    /// That of new vectors.
+    const PADDING: Self::Padding;
     /// The number of lanes, 1 for a scalar.
     const LANES: usize = 1;
     /// π less the scalar nearest to it.
@@ -98,8 +98,8 @@ pub trait Real:
 impl Real for f64 {
     type Scalar = f64;
     type Three = F64x4;
-    type Rest = f64;
-    const REST: f64 = 0.0;
+    type Padding = f64;
+    const PADDING: f64 = 0.0;
     const PI_TAIL: f64 = 1.224_646_799_147_353_2e-16;
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
@@ -161,8 +161,8 @@ impl Real for f64 {
 impl Real for f32 {
     type Scalar = f32;
     type Three = [f32; 3];
-    type Rest = ();
-    const REST: () = ();
+    type Padding = ();
+    const PADDING: () = ();
     const PI_TAIL: f64 = std::f64::consts::PI - std::f32::consts::PI as f64;
     const ZERO: f32 = 0.0;
     const ONE: f32 = 1.0;

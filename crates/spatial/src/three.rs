@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use crate::{F64x4, Real, Vec3};
 
-/// Three numbers of `T`: an array, or for `f64` a register, whose fourth number is zero. Both round alike.
+/// Three numbers of `T`: an array, or for `f64` a register, whose fourth number has no meaning. Both round alike.
 pub trait Three<T>: Copy + Debug + Send + Sync + 'static {
     /// Zeros.
     const ZERO: Self;
@@ -145,7 +145,7 @@ impl Three<f64> for F64x4 {
     }
     #[inline(always)]
     fn of(v: Vec3<f64>) -> Self {
-        // SAFETY: four numbers one after the other.
+        // SAFETY: `Vec3<f64>` is `repr(C)` and four numbers, as the register is.
         unsafe { std::mem::transmute(v) }
     }
     #[inline(always)]

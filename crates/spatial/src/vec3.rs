@@ -15,7 +15,7 @@ pub struct Vec3<T: Real> {
     pub x: T,
     pub y: T,
     pub z: T,
-    rest: T::Rest,
+    padding: T::Padding,
 }
 
 impl<T: Real> Vec3<T> {
@@ -25,7 +25,7 @@ impl<T: Real> Vec3<T> {
     /// The vector (x, y, z).
     #[inline(always)]
     pub const fn new(x: T, y: T, z: T) -> Self {
-        Self { x, y, z, rest: T::REST }
+        Self { x, y, z, padding: T::PADDING }
     }
 
     /// The inner product.

@@ -61,7 +61,7 @@ class ModelBuilder(Constraints):
     """
 
     def __init__(self, name: str = "model", *, gravity: ArrayLike = (0.0, 0.0, -9.81), timestep: float = 0.002) -> None:
-        if isinstance(name, str | PathLike) and str(name).lstrip().startswith("<") | str(name).endswith(FILES):
+        if isinstance(name, str | PathLike) and (str(name).lstrip().startswith("<") or str(name).endswith(FILES)):
             raise ValueError(f"name is {shown(name)}: expected a name; a file is {_FROM_FILE}")
         self._assembly = Assembly(name)
         self._removals = []

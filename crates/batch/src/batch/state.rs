@@ -72,8 +72,10 @@ impl Batch {
         [ctrl, act, time, applied_force, applied_wrench].into_iter().for_each(|x| x.fill(0.0));
         equality_active.copy_from_slice(&self.model.equality_active());
         mocap.copy_from_slice(&self.model.mocap_poses());
-        let of_scene = State::of(&self.model, &self.scene).surface_velocity;
-        surface_velocity.iter_mut().enumerate().for_each(|(k, v)| *v = of_scene.get(k).copied().unwrap_or(0.0));
+        if !surface_velocity.is_empty() {
+            let of_scene = State::of(&self.model, &self.scene).surface_velocity;
+            surface_velocity.iter_mut().enumerate().for_each(|(k, v)| *v = of_scene.get(k).copied().unwrap_or(0.0));
+        }
         count.fill(0);
     }
 

@@ -240,7 +240,7 @@ impl Lane {
 }
 
 /// Whether bodies move freely by themselves. Beside an arm that is led from outside they rest for the most part: the step for all models
-/// knows their solution, island by island. It takes 0.93 of the lane's time there with one such body, 0.6 with two.
+/// knows their solution, island by island, and takes 0.93 of the lane's time with one such body, 0.6 with two.
 fn has_objects(model: &Model) -> bool {
     let is_free = |nodes: &std::ops::Range<usize>| model.tree.nodes[nodes.start].joint == JointType::Free;
     model.tree.trees.iter().any(|nodes| nodes.len() == 1 && is_free(nodes))

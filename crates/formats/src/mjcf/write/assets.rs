@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use geometry::{HeightField, Mesh, Scene, Shape};
 
-use super::asset_names::{asset_name, file_name};
+use super::asset_names::{asset_name, file_part};
 use super::numbers::{list, number};
 use super::textures::Looks;
 use super::xml::{Attributes, Xml};
@@ -38,7 +38,7 @@ impl Assets {
                     let key = Arc::as_ptr(mesh);
                     if !assets.mesh_of.contains_key(&key) {
                         let name = asset_name(&mut names, &mesh.name, "mesh");
-                        let short = asset_name(&mut short, file_stem(&mesh.name), "mesh");
+                        let short = file_part(&mut short, file_stem(&mesh.name), "mesh");
                         assets.mesh_of.insert(key, assets.meshes.len());
                         assets.meshes.push(NamedMesh { name, short, mesh: mesh.clone() });
                     }
@@ -85,7 +85,7 @@ impl Assets {
             };
             match (digits, options.stem) {
                 (Some(digits), Some(stem)) => {
-                    let file = file_name(stem, short, "obj");
+                    let file = format!("{stem}_{short}.obj");
                     attributes.push(("file", file.clone()));
                     files.push(WrittenFile { name: file, content: obj(mesh, &corners, digits).into_bytes() });
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use geometry::{Geom, Look, Scene, Texture, TextureKind};
 
-use super::asset_names::{asset_name, file_name};
+use super::asset_names::{asset_name, file_part};
 use super::numbers::list;
 use super::xml::{Attributes, Xml};
 use super::{WrittenFile, label};
@@ -74,7 +74,9 @@ impl Looks {
     pub fn write(&mut self, xml: &mut Xml, stem: Option<&str>, files: &mut Vec<WrittenFile>, notes: &mut Vec<String>) {
         if let Some(first) = self.painted.first() {
             let text = "the colours of triangles are left out, as MJCF has one for each geom";
-            notes.push(format!("{first} and {} more: {text}", self.painted.len() - 1));
+            let others = self.painted.len() - 1;
+            let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+            notes.push(format!("{first}{others}: {text}"));
         }
         let Some(stem) = stem else {
             let count = self.textures.len() + self.sky.iter().count();
@@ -85,7 +87,7 @@ impl Looks {
         };
         self.has_files = true;
         if let Some(sky) = &self.sky {
-            let (mut attributes, file) = (super::named(&sky.name), file_name(stem, "sky", "png"));
+            let (mut attributes, file) = (super::named(&sky.name), format!("{stem}_sky.png"));
             attributes.extend([("type", "skybox".into()), ("file", file.clone())]);
             attributes.extend(grid());
             xml.empty("texture", &attributes);
@@ -93,7 +95,7 @@ impl Looks {
         }
         let mut short = vec!["sky".to_owned()];
         for (name, texture) in &self.textures {
-            let file = file_name(stem, &asset_name(&mut short, name, "texture"), "png");
+            let file = format!("{stem}_{}.png", file_part(&mut short, name, "texture"));
             let kind = if texture.kind == TextureKind::Cube { "cube" } else { "2d" };
             let mut attributes = vec![("name", name.clone()), ("type", kind.into()), ("file", file.clone())];
             if texture.kind == TextureKind::Cube {
