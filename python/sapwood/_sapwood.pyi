@@ -2773,8 +2773,10 @@ class DeviceBatch:
     A step is that of ``Batch`` on the processor: the same contact problem, solved by the same method, of 32 bits to
     about 1e-3. What the model or an option asks for and the GPU does not do is an error that names it.
 
-    ``step`` launches kernels and returns; nothing waits but ``numpy``, assignments from the host, ``reset`` and
-    ``synchronize``. Steps can be captured in a CUDA graph.
+    ``step`` launches kernels and returns; nothing waits but ``numpy``, assignments from the host, ``reset``,
+    ``synchronize``, changes of parameters and of PD control, and ``sensordata`` when it is first asked for. Steps can
+    be captured in a CUDA graph: again after arrays of sensors or forces are first asked for, after the first change of
+    a parameter, and after ``pd`` and ``end_pd``.
     """
 
     @property
@@ -2867,7 +2869,8 @@ class DeviceBatch:
 
         Written at the end of each launch of steps from when it is first asked for, ``step(0)`` included: sensors of
         positions and velocities look at the present state, those of accelerations and forces at the last step of the
-        launch.
+        launch. After ``step(0)``, and until the first step from when it is asked for, forces are 0 and velocities count
+        as constant.
 
         Raises:
             NotImplementedError: When the model has sensors that the GPU does not read: they are named.
@@ -2906,12 +2909,12 @@ class DeviceBatch:
         counts begin anew.
 
         Args:
-            mask: Which worlds, booleans (n,) or indices; all when None.
+            mask: Which worlds, booleans (n,) or indices, each once; all when None.
             keyframe: Name or index of a keyframe.
             states: Positions and velocities of these worlds, in rows.
 
         Raises:
-            ValueError: When there is no such keyframe.
+            ValueError: When there is no such keyframe, or an argument is wrong.
         """
 
     def set_parameters(self, worlds: ArrayLike | None = None, **parameters: Unpack[ParameterArrays]) -> None:
@@ -2924,6 +2927,7 @@ class DeviceBatch:
         Raises:
             ValueError: When an argument has a wrong shape or value; no world has changed then.
             NotImplementedError: When the kernels of the model do not take a value; no world has changed then.
+            RuntimeError: When the GPU has no memory for numbers of worlds, or fails.
         """
 
     def reset_parameters(self, worlds: ArrayLike | None = None) -> None:

@@ -121,10 +121,14 @@ def test_pd_control_holds(model: sw.Model) -> None:
     ours, other = make(model, 2, precision="f64"), sw.Batch(model, 2)
     target = np.array(other.q)
     for batch in (ours, other):
+        # These stay when the kernels are made anew.
+        batch.set_parameters(worlds=[1], gravity=[0, 0, -3])
+        batch.step(10)
         batch.pd(np.full(model.nv, 20.0), np.full(model.nv, 2.0), target, effort_limit=np.full(model.nv, 5.0))
         batch.step(20)
     np.testing.assert_allclose(ours.q.numpy(), other.q, atol=1e-9)
     assert ours.pd_target.shape == (2, model.nq)
+    assert ours.parameters(1).gravity.tolist() == [0, 0, -3]
     ours.end_pd()
     with pytest.raises(ValueError, match="call pd first"):
         _ = ours.pd_target
@@ -141,7 +145,11 @@ def test_what_is_not_there_says_so(model: sw.Model) -> None:
         (lambda: setattr(batch, "q", np.zeros((2, 2))), ValueError, "expected"),
         (lambda: attrgetter("contacts")(batch), AttributeError, 'device="cpu"'),
         (lambda: batch.step(-1), ValueError, "expected 0 or more"),
+        (lambda: attrgetter("mocap_positions")(batch), AttributeError, 'device="cpu"'),
         (lambda: batch.reset(keyframe="home"), ValueError, "home"),
+        (lambda: batch.reset("home"), ValueError, r"reset\(keyframe='home'\)"),
+        (lambda: batch.reset([1, 1]), ValueError, "world 1 twice"),
+        (lambda: batch.reset([0], states=(np.zeros((1, model.nq)), np.zeros(model.nv))), ValueError, "quaternion"),
         (lambda: batch.set_parameters(geom_sizes=np.ones((model.ngeom, 3))), NotImplementedError, "geom_sizes"),
     ]
     for call, error, words in cases:

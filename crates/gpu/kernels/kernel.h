@@ -38,13 +38,14 @@ FN void load(World& W, const Here here, const Arguments& of, int w) {
 }
 
 FN void save(const World& W, const Here here, const Arguments& of, int w, int steps) {
+  // A launch of no steps only senses: it changes nothing, and tells nothing of the last step.
+  if (of.steps == 0) return;
   EACH(k, NQ) of.q[(size_t)w * NQ + k] = W.q[k];
   EACH(k, NV) of.v[(size_t)w * NV + k] = W.v[k];
   EACH(k, ACTIVATIONS) of.act[(size_t)w * ACTIVATIONS + k] = W.act[k];
   LEAD {
     Status& to = of.status[w];
-    // A launch of no steps tells nothing of the last one.
-    if (of.steps > 0) to.remembered = W.remembered, to.pushing = W.pushing, to.failed = W.failed;
+    to.remembered = W.remembered, to.pushing = W.pushing, to.failed = W.failed;
     to.iterations += W.iterations, to.unsettled += W.unsettled, to.overflow += W.overflow, to.coarse += W.coarse, to.steps += steps;
     of.time[w] += R(DT) * steps;
   }

@@ -188,15 +188,21 @@ impl GpuBatch {
     }
 
     fn allocate(&mut self, array: Array) -> Result<(), GpuError> {
-        let view = self.shape(array);
-        let bytes = view.shape.iter().product::<usize>() * view.bytes;
-        let mut memory = self.kernels.allocate(bytes)?;
-        self.kernels.write(&mut memory, &vec![0; bytes])?;
+        let memory = self.zeros(&self.shape(array))?;
         self.arrays.insert(array, memory);
         Ok(())
     }
 
+    fn zeros(&self, view: &View) -> Result<Memory, GpuError> {
+        put(&self.kernels, &vec![0; view.shape.iter().product::<usize>() * view.bytes])
+    }
+
     fn shape(&self, array: Array) -> View {
+        self.shape_in(&self.source, array)
+    }
+
+    /// The shape of an array of the kernels of `source`.
+    fn shape_in(&self, source: &Source, array: Array) -> View {
         let (model, n) = (&self.model, self.worlds);
         let (columns, is_whole) = match array {
             Array::Q | Array::PdTarget => (vec![model.nq()], false),
@@ -206,7 +212,7 @@ impl GpuBatch {
             Array::Time => (vec![], false),
             Array::AppliedWrench => (vec![model.bodies.len(), 6], false),
             Array::Status => (vec![STATUS], true),
-            Array::Met => (vec![3 * self.source.layout.blocks * self.source.layout.met], false),
+            Array::Met => (vec![3 * source.layout.blocks * source.layout.met], false),
             Array::OwnOf => (vec![], true),
             Array::Sensors => (vec![self.sensors.numbers], false),
         };
@@ -220,17 +226,19 @@ impl GpuBatch {
     /// # Errors
     /// When there is no memory for it, or no PD control.
     pub fn view(&mut self, array: Array) -> Result<View, GpuError> {
+        if array == Array::Sensors && !self.sensors.missing.is_empty() {
+            return Err(GpuError::Missing(self.sensors.missing.clone()));
+        }
         if !self.arrays.contains_key(&array) {
             if array == Array::PdTarget {
                 return Err(GpuError::Option("there is no PD control: call pd first".into()));
             }
-            if array == Array::Sensors && !self.sensors.missing.is_empty() {
-                return Err(GpuError::Missing(self.sensors.missing.clone()));
-            }
             self.allocate(array)?;
             if array == Array::Sensors {
-                // What they show now.
+                // What they show now: after steps on other streams, and before the next ones.
+                self.synchronize()?;
                 self.step(0, 0)?;
+                self.synchronize()?;
             }
         }
         Ok(View { address: self.address(array), ..self.shape(array) })
@@ -350,16 +358,15 @@ impl GpuBatch {
         rows.into_iter().try_for_each(|(array, row)| self.write_rows(array, &worlds, |_| row))
     }
 
-    /// Takes the worlds that `mask` says to states of their own, one row of `q` and `v` for each world of the batch; all else becomes zero as
-    /// in [`reset`](Self::reset).
+    /// Takes the worlds that `mask` says to states of their own, one row of `q` and `v` for each of these worlds in order; all else becomes zero
+    /// as in [`reset`](Self::reset).
     ///
     /// # Errors
     /// When the device fails.
     pub fn reset_to(&mut self, mask: &[bool], q: &[f64], v: &[f64]) -> Result<(), GpuError> {
         let (nq, nv) = (self.model.nq(), self.model.nv());
         let worlds: Vec<usize> = (0..self.worlds).filter(|world| mask[*world]).collect();
-        let row = |world: usize| (&q[world * nq..(world + 1) * nq], &v[world * nv..(world + 1) * nv]);
-        self.reset_rows(&worlds, row)
+        self.reset_rows(&worlds, |k| (&q[k * nq..(k + 1) * nq], &v[k * nv..(k + 1) * nv]))
     }
 
     /// Takes worlds to states, all else to zero.
@@ -368,8 +375,8 @@ impl GpuBatch {
         worlds: &[usize],
         of: impl Fn(usize) -> (&'a R, &'a R),
     ) -> Result<(), GpuError> {
-        self.write_rows(Array::Q, worlds, |world| of(world).0.as_ref())?;
-        self.write_rows(Array::V, worlds, |world| of(world).1.as_ref())?;
+        self.write_rows(Array::Q, worlds, |k| of(k).0.as_ref())?;
+        self.write_rows(Array::V, worlds, |k| of(k).1.as_ref())?;
         let others = [Array::Ctrl, Array::Act, Array::Time, Array::AppliedForce, Array::AppliedWrench, Array::Status];
         for array in others.into_iter().filter(|array| self.arrays.contains_key(array)).collect::<Vec<_>>() {
             let zeros = vec![0.0; self.shape(array).shape[1..].iter().product()];
@@ -378,7 +385,7 @@ impl GpuBatch {
         Ok(())
     }
 
-    /// Writes rows of an array.
+    /// Writes rows of an array: the k-th for the k-th of these worlds.
     fn write_rows<'a>(
         &mut self,
         array: Array,
@@ -387,44 +394,53 @@ impl GpuBatch {
     ) -> Result<(), GpuError> {
         let mut all = self.read(array)?;
         let width = all.len() / self.worlds;
-        worlds.iter().for_each(|world| all[world * width..(world + 1) * width].copy_from_slice(row(*world)));
+        for (k, world) in worlds.iter().enumerate() {
+            all[world * width..(world + 1) * width].copy_from_slice(row(k));
+        }
         self.write(array, &all)
     }
 
     /// Controls all worlds by stable PD of the same gains; `None` ends it.
     ///
     /// # Errors
-    /// When the gains are none of the model, or the kernels cannot be compiled.
+    /// When the gains are none of the model, the kernels cannot be compiled or do not take what worlds have of their own, or there is no
+    /// memory: all is then as it was. When the device fails.
     pub fn set_pd(&mut self, pd: Option<Pd>) -> Result<(), GpuError> {
         let pd = pd.filter(Pd::is_active);
         let plan = plan(&self.model, &self.scene, &self.options, pd.as_ref())?;
-        // Constraints keep their numbers unless the drives of PD control are others: what they met is forgotten then.
         let sensors = plan.sensors(&self.model, &self.scene);
         let source = Source::new(&plan, &sensors, self.options.precision, self.options.rows)?;
+        // Kernels of one layout write beyond arrays of another: whatever may fail comes before anything is exchanged.
         self.kernels.synchronize()?;
-        if source.text != self.source.text {
-            self.kernels = Kernels::new(self.options.place, &source)?;
+        let kernels =
+            if source.text == self.source.text { None } else { Some(Kernels::new(self.options.place, &source)?) };
+        let mut tables = upload(kernels.as_ref().unwrap_or(&self.kernels), &source, self.options.precision)?;
+        if let Some(sets) = self.sets(&plan, &source)? {
+            tables[2] = sets;
         }
+        // Constraints keep their numbers unless the drives of PD control are others: what they met is forgotten then.
         let has_moved = source.layout != self.source.layout || plan.constraint_count() != self.plan.constraint_count();
-        self.tables = upload(&self.kernels, &source, self.options.precision)?;
-        (self.plan, self.source, self.sensors) = (plan, source, sensors);
-        self.give_again()?;
+        let met = if has_moved { Some(self.zeros(&self.shape_in(&source, Array::Met))?) } else { None };
+        let targets = pd.as_ref().map(|pd| pd.target.repeat(self.worlds));
+        if targets.is_some() && !self.arrays.contains_key(&Array::PdTarget) {
+            self.allocate(Array::PdTarget)?;
+        }
+        if let Some(targets) = &targets {
+            self.write(Array::PdTarget, targets)?;
+        }
         if has_moved {
-            self.allocate(Array::Met)?;
             let mut status = self.read(Array::Status)?;
             status.iter_mut().step_by(STATUS).for_each(|remembered| *remembered = 0.0);
             self.write(Array::Status, &status)?;
         }
-        if pd.is_some() && !self.arrays.contains_key(&Array::PdTarget) {
-            self.allocate(Array::PdTarget)?;
-        }
-        if let Some(pd) = &pd {
-            let targets = pd.target.repeat(self.worlds);
-            self.write(Array::PdTarget, &targets)?;
-        } else {
+        self.arrays.extend(met.map(|met| (Array::Met, met)));
+        if pd.is_none() {
             self.arrays.remove(&Array::PdTarget);
         }
-        self.pd = pd;
+        if let Some(kernels) = kernels {
+            self.kernels = kernels;
+        }
+        (self.plan, self.source, self.sensors, self.tables, self.pd) = (plan, source, sensors, tables, pd);
         Ok(())
     }
 }
@@ -442,11 +458,14 @@ fn bytes_of(values: &[f64], precision: Precision) -> Vec<u8> {
 
 /// The tables of a model on the device: of the plan, indices and numbers, and those that worlds may have of their own.
 fn upload(kernels: &Kernels, source: &Source, precision: Precision) -> Result<[Memory; 3], GpuError> {
-    let put = |bytes: &[u8]| {
-        let mut memory = kernels.allocate(bytes.len())?;
-        kernels.write(&mut memory, bytes)?;
-        Ok::<_, GpuError>(memory)
-    };
     let whole: Vec<u8> = source.whole.iter().flat_map(|x| x.to_ne_bytes()).collect();
-    Ok([put(&whole)?, put(&bytes_of(&source.reals, precision))?, put(&bytes_of(&source.own, precision))?])
+    let put = |values: &[f64]| put(kernels, &bytes_of(values, precision));
+    Ok([self::put(kernels, &whole)?, put(&source.reals)?, put(&source.own)?])
+}
+
+/// Memory on the device that has these bytes.
+fn put(kernels: &Kernels, bytes: &[u8]) -> Result<Memory, GpuError> {
+    let mut memory = kernels.allocate(bytes.len())?;
+    kernels.write(&mut memory, bytes)?;
+    Ok(memory)
 }

@@ -74,7 +74,7 @@ fn worlds_that_diverge_stay() {
     assert_eq!([status[0].steps, status[1].steps], [3, 0]);
     assert_eq!(batch.read(Array::V).unwrap()[6..], v[6..]);
     let q = batch.read(Array::Q).unwrap();
-    batch.reset_to(&[false, true], &q, &[0.0; 12]).unwrap();
+    batch.reset_to(&[false, true], &q[7..], &[0.0; 6]).unwrap();
     batch.step(1, 0).unwrap();
     assert_eq!(batch.status().unwrap()[1].failed, 0);
 }

@@ -252,6 +252,15 @@ pub fn any_vector(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     Ok(values)
 }
 
+/// Positions for some worlds, in rows: finite, with rotations.
+pub fn configurations(name: &str, value: &Bound<'_, PyAny>, count: usize, model: &Model) -> PyResult<Vec<f64>> {
+    let nq = model.nq();
+    let q = rows(name, value, count, nq)?;
+    let mut each = q.chunks_exact(nq.max(1)).enumerate();
+    each.try_for_each(|(k, q)| check_quaternions(&format!("{name}[{k}]"), q, &model.tree))?;
+    Ok(q)
+}
+
 /// Quaternions are normalised when they are used, so any length will do but none.
 pub fn check_quaternions(name: &str, q: &[f64], tree: &Tree<f64>) -> PyResult<()> {
     for node in &tree.nodes {

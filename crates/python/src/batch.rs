@@ -12,16 +12,16 @@ use batch::{BatchOptions, Precision};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use crate::arguments::{array, per_dof, rows, sequences, vector, whole, whole_or_none, word};
+use crate::arguments::{array, configurations, per_dof, rows, sequences, vector, whole, whole_or_none, word};
 use crate::device_batch::{DeviceBatch, place};
 use crate::errors::batch_error;
 use crate::first_words::{no_arguments, pd_arguments, pd_target, steps};
 use crate::live::{LiveArray, columns};
 use crate::model::{Model, a_model};
-use crate::names::keyframe_key;
 use crate::options::{OPTIONS, OptionArguments, SchemeArgument, threads as checked_threads, warn_of_milliseconds};
+use crate::resets::{Reset, ResetTo, States};
 use crate::results::read_only;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
@@ -356,7 +356,7 @@ impl Batch {
         let [kp, kd, target] = pd_arguments([kp, kd, target], others)?;
         let model = self.model.get().inner();
         let (nq, nv) = (model.nq(), model.nv());
-        let targets = pd_target(target, self.configurations("target", target, self.worlds))?;
+        let targets = pd_target(target, configurations("target", target, self.worlds, model))?;
         let pd = sim::Pd {
             kp: per_dof("kp", kp, nv)?,
             kd: per_dof("kd", kd, nv)?,
@@ -420,38 +420,15 @@ impl Batch {
         py: Python<'_>,
         mask: Option<&Bound<'_, PyAny>>,
         keyframe: Option<&Bound<'_, PyAny>>,
-        states: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+        states: Option<States<'_>>,
         others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
         no_arguments("reset", others, &["mask", "keyframe", "states"])?;
-        if let Some(name) = mask.filter(|mask| mask.is_instance_of::<PyString>()) {
-            let message =
-                format!("mask is {}: expected worlds; reset(keyframe={}) resets all", name.repr()?, name.repr()?);
-            return Err(PyValueError::new_err(message));
-        }
-        let all = || Ok((0..self.worlds).collect());
-        let worlds = mask.map_or_else(all, |mask| crate::arguments::selection("mask", mask, self.worlds))?;
-        let mut which = vec![false; self.worlds];
-        for &world in &worlds {
-            // Zeros and ones, meant as booleans, end here, too.
-            if std::mem::replace(&mut which[world], true) {
-                let message = format!("mask has world {world} twice: expected each index once, or booleans");
-                return Err(PyValueError::new_err(message));
-            }
-        }
+        let Reset { which, to } = Reset::new(self.model.get().inner(), self.worlds, mask, keyframe, states)?;
         let mut batch = self.lock()?;
-        let outcome = match states {
-            None => batch.reset(&which, keyframe_key("keyframe", keyframe)?),
-            Some(_) if keyframe.is_some() => {
-                return Err(PyValueError::new_err("keyframe and states are both given: expected one of them"));
-            }
-            Some((q, v)) => {
-                let model = self.model.get().inner();
-                let q = self.configurations("states[0]", &q, worlds.len())?;
-                let v = rows("states[1]", &v, worlds.len(), model.nv())?;
-                let (q, v) = (by_world(&worlds, &q, model.nq()), by_world(&worlds, &v, model.nv()));
-                batch.reset_to(&which, &q, &v)
-            }
+        let outcome = match to {
+            ResetTo::Keyframe(key) => batch.reset(&which, key),
+            ResetTo::States { q, v } => batch.reset_to(&which, &q, &v),
         };
         outcome.map_err(|error| batch_error(py, &error))?;
         let mut worlds = which.iter().enumerate().filter(|(_, which)| **which);
@@ -476,7 +453,7 @@ impl Batch {
         let steps = steps.ok_or_else(|| PyValueError::new_err(format!("skip is {skip}: expected 1 or more")))?;
         let (horizon, controls) = sequences("ctrl", ctrl, n, nu)?;
         let targets = self.targets(targets, horizon)?;
-        let q = q.map(|q| self.configurations("q", q, n)).transpose()?;
+        let q = q.map(|q| configurations("q", q, n, model)).transpose()?;
         let v = v.map(|v| rows("v", v, n, nv)).transpose()?;
         let (mut out_q, mut out_v) = (zeros(&[n, horizon, nq])?, zeros(&[n, horizon, nv])?);
         let shown = if sensors { model.sensor_data_len() } else { 0 };
@@ -585,11 +562,4 @@ fn zeros(shape: &[usize]) -> PyResult<Vec<f64>> {
     zeros.try_reserve_exact(len).map_err(|_| message())?;
     zeros.resize(len, 0.0);
     Ok(zeros)
-}
-
-/// Rows of so many numbers, one for each of these worlds, in ascending order of the worlds.
-fn by_world(worlds: &[usize], values: &[f64], width: usize) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..worlds.len()).collect();
-    order.sort_unstable_by_key(|&row| worlds[row]);
-    order.into_iter().flat_map(|row| &values[row * width..(row + 1) * width]).copied().collect()
 }

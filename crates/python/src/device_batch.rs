@@ -14,8 +14,8 @@ pub use array::DeviceArray;
 use crate::arguments::{array, per_dof, rows, selection, vector, whole};
 use crate::lock::try_lock;
 use crate::model::Model;
-use crate::names::keyframe_key;
 use crate::parameters;
+use crate::resets::{Reset, ResetTo, States};
 use crate::world_parameters::{WorldParameters, live};
 
 /// The error of a batch on a device.
@@ -25,15 +25,6 @@ pub fn gpu_error(error: &GpuError) -> PyErr {
         GpuError::Missing(_) => PyNotImplementedError::new_err(message),
         GpuError::Option(_) => PyValueError::new_err(message),
         _ => PyRuntimeError::new_err(message),
-    }
-}
-
-/// The error of a world of a batch on a device.
-fn of_world((world, error): &(usize, GpuError)) -> PyErr {
-    let message = format!("world {world}: {error}");
-    match error {
-        GpuError::Missing(_) => PyNotImplementedError::new_err(message),
-        _ => PyValueError::new_err(message),
     }
 }
 
@@ -94,7 +85,8 @@ impl DeviceBatch {
         if changed.is_empty() {
             return Ok(());
         }
-        batch.set_parameters_of(changed.into_iter().collect()).map_err(|failed| of_world(&failed))?;
+        let changed = changed.into_iter().collect();
+        py.detach(|| batch.set_parameters_of(changed)).map_err(|error| gpu_error(&error))?;
         self.parameters.note(py)
     }
 
@@ -322,7 +314,7 @@ impl DeviceBatch {
         let batch: &mut GpuBatch = &mut guard;
         self.bring_parameters(py, batch)?;
         let given = worlds.iter().copied().zip(given).collect();
-        py.detach(|| batch.set_parameters_of(given)).map_err(|failed| of_world(&failed))?;
+        py.detach(|| batch.set_parameters_of(given)).map_err(|error| gpu_error(&error))?;
         self.parameters.write(py, batch, &worlds)
     }
 
@@ -350,31 +342,16 @@ impl DeviceBatch {
         py: Python<'_>,
         mask: Option<&Bound<'_, PyAny>>,
         keyframe: Option<&Bound<'_, PyAny>>,
-        states: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
+        states: Option<States<'_>>,
     ) -> PyResult<()> {
-        let model = self.model.get().inner();
-        let (n, nq, nv) = (self.worlds, model.nq(), model.nv());
-        let worlds = mask.map_or_else(|| Ok((0..n).collect()), |mask| selection("mask", mask, n))?;
-        let mut which = vec![false; n];
-        worlds.iter().for_each(|world| which[*world] = true);
-        let (mut q, mut v) = (vec![0.0; nq * n], vec![0.0; nv * n]);
-        let is_own = states.is_some();
-        if is_own && keyframe.is_some() {
-            return Err(PyValueError::new_err("keyframe and states are both given: expected one of them"));
-        }
-        let key = keyframe_key("keyframe", keyframe)?;
-        if let Some((of_q, of_v)) = states {
-            let (of_q, of_v) =
-                (rows("states[0]", &of_q, worlds.len(), nq)?, rows("states[1]", &of_v, worlds.len(), nv)?);
-            for (row, &world) in worlds.iter().enumerate() {
-                q[world * nq..(world + 1) * nq].copy_from_slice(&of_q[row * nq..(row + 1) * nq]);
-                v[world * nv..(world + 1) * nv].copy_from_slice(&of_v[row * nv..(row + 1) * nv]);
-            }
-        }
+        let Reset { which, to } = Reset::new(self.model.get().inner(), self.worlds, mask, keyframe, states)?;
         let mut guard = self.lock()?;
         let batch: &mut GpuBatch = &mut guard;
-        py.detach(|| if is_own { batch.reset_to(&which, &q, &v) } else { batch.reset(&which, key) })
-            .map_err(|error| gpu_error(&error))
+        py.detach(|| match to {
+            ResetTo::Keyframe(key) => batch.reset(&which, key),
+            ResetTo::States { q, v } => batch.reset_to(&which, &q, &v),
+        })
+        .map_err(|error| gpu_error(&error))
     }
 
     /// Stable PD control of all worlds by the same gains.
@@ -424,15 +401,19 @@ impl DeviceBatch {
             "body_quaternions",
             "body_velocities",
             "contacts",
+            "equality_active",
             "errors",
             "failed",
             "lanes",
+            "mocap_positions",
+            "mocap_quaternions",
             "rollout",
             "set_state",
             "simulation",
             "state",
             "stats",
             "step_jacobians",
+            "surface_velocity",
             "threads",
             "vjp",
         ];

@@ -33,6 +33,7 @@ mod parameters;
 mod quantities;
 mod render;
 mod replay;
+mod resets;
 mod results;
 mod sap_problem;
 mod sap_solve;

@@ -118,7 +118,7 @@ const ROLLING: &str = r#"<mujoco><option timestep=".004"/><worldbody><geom type=
   <body pos=".6 0 .1"><freejoint/><geom type="cylinder" size=".1 .05" euler="87 5 0" friction=".6 .01 .002"/></body></worldbody></mujoco>"#;
 
 /// A body on a leg with an arm on a ball joint, and everything that sensors may read of it.
-const SENSORS: &str = r#"<mujoco><option timestep=".004" magnetic="0 -.5 .1"/><worldbody>
+const SENSORS: &str = r#"<mujoco model="sensors"><option timestep=".004" magnetic="0 -.5 .1"/><worldbody>
   <geom type="plane" size="0 0 1"/><site name="post" pos=".5 0 .3" euler="10 20 30"/>
   <body name="trunk" pos="0 0 .62"><freejoint/><geom name="trunk" type="box" size=".15 .1 .08"/><site name="imu" pos=".05 .02 .03" euler="0 30 10"/>
     <body name="thigh" pos="0 .05 -.08"><joint name="hip" type="hinge" axis="0 1 .2" limited="true" range="-1 1" armature=".01"/><geom type="capsule" size=".04 .1" pos="0 0 -.12"/>

@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 use super::Batch;
-use crate::arguments::{array, check_quaternions, rows, selection};
+use crate::arguments::{array, check_quaternions, selection};
 use crate::errors::{batch_error, worlds_failed};
 use crate::live::LiveArray;
 use crate::lock::try_lock;
@@ -120,14 +120,6 @@ impl Batch {
 
     pub(super) fn check_quaternions(&self, name: &str, world: usize, q: &[f64]) -> PyResult<()> {
         check_quaternions(&format!("{name}[{world}]"), q, &self.model.get().inner().tree)
-    }
-
-    /// Positions for some worlds, in rows: finite, with rotations.
-    pub(super) fn configurations(&self, name: &str, value: &Bound<'_, PyAny>, count: usize) -> PyResult<Vec<f64>> {
-        let nq = self.model.get().inner().nq();
-        let q = rows(name, value, count, nq)?;
-        q.chunks_exact(nq.max(1)).enumerate().try_for_each(|(k, q)| self.check_quaternions(name, k, q))?;
-        Ok(q)
     }
 
     pub(super) fn assign(&self, live: &LiveArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
