@@ -295,7 +295,10 @@ def round_trips(rng: random.Random, folder: Path) -> Iterator[str | None]:
     packages = Path(mujoco.__file__).parents[1]
     paths = sorted(path for end in ("xml", "urdf") for path in packages.glob(f"**/*.{end}"))
     paths = [path for path in paths if path.stat().st_size < 1 << 20]
-    place = folder / "model.xml"
+    # Files beside a text are named after it.
+    place, other_place = (folder / part / "model.xml" for part in ("first", "again"))
+    for of in (place, other_place):
+        of.parent.mkdir()
     while paths:
         path = paths.pop(rng.randrange(len(paths)))
         try:
@@ -305,7 +308,7 @@ def round_trips(rng: random.Random, folder: Path) -> Iterator[str | None]:
             yield None
             continue
         try:
-            again = sw.load(place).to_mjcf()
+            again = sw.load(place).to_mjcf(other_place)
             mujoco.MjModel.from_xml_path(str(place))
         except (ValueError, sw.ModelError) as error:
             yield f"{path}: its text is refused: {error}"

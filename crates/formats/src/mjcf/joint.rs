@@ -219,15 +219,15 @@ impl<'a> Reader<'_, 'a> {
             let message = "gravity compensation acts on bodies, not through actuators";
             self.warnings.add_attribute(element, "actuatorgravcomp", message);
         }
-        self.warn_about_unit(attributes, spec)
+        self.warn_about_unit(attributes, spec);
+        Ok(())
     }
 
     /// Warns of limits of a hinge that look as if they had the unit that the file has not.
-    fn warn_about_unit(&mut self, attributes: &Attributes<'_, '_>, spec: &JointSpec) -> Result<(), LoadError> {
-        let (JointKind::Revolute { .. }, Some(ends)) = (spec.kind, attributes.array::<2>("range")?) else {
-            return Ok(());
-        };
-        let are_whole = ends.iter().all(|end| end.fract() == 0.0);
+    fn warn_about_unit(&mut self, attributes: &Attributes<'_, '_>, spec: &JointSpec) {
+        let (JointKind::Revolute { .. }, Some((low, high))) = (spec.kind, spec.range) else { return };
+        let ends = [low, high].map(|end| end / self.compiler.angles.unit);
+        let are_whole = ends.iter().all(|end| (end - end.round()).abs() < 1e-9);
         let largest = ends[0].abs().max(ends[1].abs());
         let message = match (self.compiler.angles.unit == 1.0, are_whole) {
             (false, false) if largest < 3.2 => {
@@ -236,10 +236,9 @@ impl<'a> Reader<'_, 'a> {
             (true, true) if largest > 2.0 * TAU && largest <= 360.0 => {
                 "angles of this file are radians: <compiler angle=\"degree\"/> if these are degrees"
             }
-            _ => return Ok(()),
+            _ => return,
         };
         self.warnings.add_attribute(attributes.element(), "range", message);
-        Ok(())
     }
 
     /// Where the limits of a range act: `margin` before its ends. Of one where the lower end is none, at the upper one alone.
