@@ -31,7 +31,7 @@ def table(engine: str, names: dict[str, str]) -> str:
 
 def page(text: str, name: str) -> str:
     """The text of a page with the table as it is here."""
-    return TABLE.sub(lambda _: table(*ENGINES[name]), text)
+    return TABLE.sub(lambda _: table(*ENGINES[name.removesuffix("-names")]), text)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import re
 from typing import TypeVar
 
 from sapwood._errors import did_you_mean
-from sapwood._guesses import ARGUMENTS, ATTRIBUTES, SETTINGS
+from sapwood._guesses import ATTRIBUTES, SETTINGS, meant_arguments
 
 MUJOCO = {
     "MjModel.from_xml_path(p)": "sw.load(p)",
@@ -392,6 +392,6 @@ def read_only_error(owner: str, name: str) -> AttributeError:
 
 def argument_error(function: str, name: str, known: list[str]) -> TypeError:
     """The error of an argument that a function does not take."""
-    meant = f"did you mean {ARGUMENTS[name]!r}?" if ARGUMENTS.get(name) in known else here(name + "=")
-    hint = meant or did_you_mean(name, known) or f"expected one of {', '.join(known)}"
+    meant = meant_arguments(name, known) or here(name + "=") or did_you_mean(name, known)
+    hint = meant or f"expected one of {', '.join(known)}"
     return TypeError(f"{function}() got an unexpected keyword argument {name!r}: {hint}")

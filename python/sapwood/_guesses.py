@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 _LOOK_UP = "sim.{0}(name), sim.{1} of sim = sw.Simulation(model)"
 _ADVANCE = "sim.step(n), sim.advance_to(t)"
 _SCIPY = "scipy's Rotation, Rotation.from_quat(q, scalar_first=True)"
@@ -182,38 +184,58 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
 }
 """By the class, or the package, of which an attribute is asked."""
 
-ARGUMENTS = {
-    "anchor": "position",
-    "damping": "kd",
-    "env_ids": "mask",
-    "fov": "fovy",
-    "force_limit": "effort_limit",
-    "gain": "kp",
-    "indices": "mask",
-    "key": "keyframe",
-    "n_envs": "n",
-    "nenv": "n",
-    "num_envs": "n",
-    "num_worlds": "n",
-    "kv": "kd",
-    "look_at": "lookat",
-    "max_force": "effort_limit",
-    "max_torque": "effort_limit",
-    "orientation": "quaternion",
-    "pos": "position",
-    "q_des": "target",
-    "q_target": "target",
-    "qdes": "target",
-    "quat": "quaternion",
-    "rotation": "quaternion",
-    "stiffness": "kp",
-    "target_pos": "target",
-    "target_position": "target",
-    "target_positions": "target",
-    "torque_limit": "effort_limit",
-    "worlds": "mask",
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "anchor": ("position",),
+    "anchor1": ("position",),
+    "anchor2": ("position2",),
+    "colour": ("color",),
+    "ctrllimited": ("ctrl_range",),
+    "ctrlrange": ("ctrl_range",),
+    "damping": ("kd",),
+    "env_ids": ("mask",),
+    "force_limit": ("effort_limit",),
+    "forcerange": ("force_range",),
+    "fov": ("fovy",),
+    "fromto": ("position", "quaternion"),
+    "gain": ("kp",),
+    "indices": ("mask",),
+    "joint": ("on",),
+    "key": ("keyframe",),
+    "kv": ("kd",),
+    "limits": ("range",),
+    "look_at": ("lookat",),
+    "lower": ("range",),
+    "max_force": ("effort_limit", "force_range"),
+    "max_torque": ("effort_limit",),
+    "mu": ("friction",),
+    "n_envs": ("n",),
+    "nenv": ("n",),
+    "num_envs": ("n",),
+    "num_worlds": ("n",),
+    "orientation": ("quaternion", "euler"),
+    "pos": ("position",),
+    "position1": ("position",),
+    "q_des": ("target",),
+    "q_target": ("target",),
+    "qdes": ("target",),
+    "quat": ("quaternion",),
+    "radius": ("size",),
+    "ratio": ("polynomial",),
+    "rgba": ("color",),
+    "rotation": ("quaternion",),
+    "rpy": ("euler",),
+    "solref": ("compliance",),
+    "stiffness": ("kp",),
+    "target_pos": ("target",),
+    "target_position": ("target",),
+    "target_positions": ("target",),
+    "tendon": ("on",),
+    "torque_limit": ("effort_limit",),
+    "type": ("kind", "shape"),
+    "upper": ("range",),
+    "worlds": ("mask",),
 }
-"""Arguments, where a function has the one that is meant."""
+"""Arguments, and what is meant, where a function has it."""
 
 SETTINGS = {
     "armature": "sim.parameters.armature",
@@ -221,4 +243,10 @@ SETTINGS = {
     "gravity": "sim.parameters.gravity",
     "timestep": "sim.timestep, sw.Simulation(model, timestep=…)",
 }
-"""What changes in a simulation what a model has for good."""
+"""Numbers that a model keeps, and where a simulation has its own."""
+
+
+def meant_arguments(name: str, known: Sequence[str]) -> str:
+    """What a message says of an argument that is called otherwise here; nothing of others."""
+    here = [repr(argument) for argument in ARGUMENTS.get(name, ()) if argument in known]
+    return f"did you mean {' and '.join(here)}?" if here else ""

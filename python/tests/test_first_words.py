@@ -191,7 +191,7 @@ def _words(theirs: str) -> str:
     return next(rows[theirs] for _, rows in _first_words.ENGINES.values() if theirs in rows)
 
 
-@pytest.mark.parametrize("name", _first_words.ENGINES)
+@pytest.mark.parametrize("name", ["mujoco-names", "pybullet", "drake"])
 def test_pages_have_the_table(name: str) -> None:
     text = (first_words.PAGES / f"{name}.md").read_text()
     assert first_words.page(text, name) == text, "python python/documentation/first_words.py writes the table"

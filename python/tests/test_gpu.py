@@ -129,7 +129,10 @@ def test_pd_control_holds(model: sw.Model) -> None:
     np.testing.assert_allclose(ours.q.numpy(), other.q, atol=1e-9)
     assert ours.pd_target.shape == (2, model.nq)
     assert ours.parameters(1).gravity.tolist() == [0, 0, -3]
+    view = np.from_dlpack(ours.pd_target)
     ours.end_pd()
+    _others = [np.full(view.size, 7.0) for _ in range(1000)]
+    np.testing.assert_array_equal(view, target)  # its memory is still there
     with pytest.raises(ValueError, match="call pd first"):
         _ = ours.pd_target
 

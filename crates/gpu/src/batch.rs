@@ -229,10 +229,10 @@ impl GpuBatch {
         if array == Array::Sensors && !self.sensors.missing.is_empty() {
             return Err(GpuError::Missing(self.sensors.missing.clone()));
         }
+        if array == Array::PdTarget && self.pd.is_none() {
+            return Err(GpuError::Option("there is no PD control: call pd first".into()));
+        }
         if !self.arrays.contains_key(&array) {
-            if array == Array::PdTarget {
-                return Err(GpuError::Option("there is no PD control: call pd first".into()));
-            }
             self.allocate(array)?;
             if array == Array::Sensors {
                 // What they show now: after steps on other streams, and before the next ones.
@@ -433,10 +433,8 @@ impl GpuBatch {
             status.iter_mut().step_by(STATUS).for_each(|remembered| *remembered = 0.0);
             self.write(Array::Status, &status)?;
         }
+        // Targets stay where they are without PD control, too: programs have views of them.
         self.arrays.extend(met.map(|met| (Array::Met, met)));
-        if pd.is_none() {
-            self.arrays.remove(&Array::PdTarget);
-        }
         if let Some(kernels) = kernels {
             self.kernels = kernels;
         }

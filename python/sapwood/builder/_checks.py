@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sapwood._errors import did_you_mean, listed
+from sapwood._guesses import meant_arguments
 
 JointKind: TypeAlias = Literal["revolute", "prismatic", "screw", "universal", "planar", "ball", "free"]
 Shape: TypeAlias = Literal["plane", "sphere", "capsule", "cylinder", "ellipsoid", "box"]
@@ -59,43 +60,9 @@ def shown(value: object) -> str:
     return _REPR.repr(value)
 
 
-SYNONYMS = {
-    "anchor": ("position",),
-    "anchor1": ("position",),
-    "anchor2": ("position2",),
-    "colour": ("color",),
-    "ctrllimited": ("ctrl_range",),
-    "ctrlrange": ("ctrl_range",),
-    "damping": ("kd",),
-    "forcerange": ("force_range",),
-    "fromto": ("position", "quaternion"),
-    "joint": ("on",),
-    "kv": ("kd",),
-    "limits": ("range",),
-    "lower": ("range",),
-    "max_force": ("force_range",),
-    "mu": ("friction",),
-    "orientation": ("quaternion", "euler"),
-    "pos": ("position",),
-    "position1": ("position",),
-    "quat": ("quaternion",),
-    "radius": ("size",),
-    "ratio": ("polynomial",),
-    "rgba": ("color",),
-    "rpy": ("euler",),
-    "solref": ("compliance",),
-    "stiffness": ("kp",),
-    "tendon": ("on",),
-    "type": ("kind", "shape"),
-    "upper": ("range",),
-}
-"""What an argument is called elsewhere, and here."""
-
-
 def unexpected(argument: str, known: Sequence[str]) -> str:
     """What a message says of an argument that a method does not take."""
-    here = [name for name in SYNONYMS.get(argument, ()) if name in known]
-    meant = f"did you mean {' and '.join(map(repr, here))}?" if here else did_you_mean(argument, known)
+    meant = meant_arguments(argument, known) or did_you_mean(argument, known)
     return f"there is no argument {argument!r}: {meant or f'expected one of {listed(known)}'}"
 
 

@@ -170,7 +170,7 @@ impl Lane {
     }
 
     /// Takes what a step starts from.
-    fn load(&mut self, model: &Model, (state, mocap): (&State, &[MocapBody]), length: usize) {
+    fn load(&mut self, model: &Model, state: &State, mocap: &[MocapBody], length: usize) {
         self.exchange_numbers(length);
         let Self { lengths, lanes, .. } = self;
         let is_any = |numbers: &[f64]| numbers.iter().any(|x| *x != 0.0);
@@ -328,7 +328,7 @@ impl Simulation {
         let Self { lane: Some(lane), state, mocap, last_step, reports, stats, model, options, .. } = self else {
             return Trial::Fallback;
         };
-        lane.load(model, (state, mocap), halvings);
+        lane.load(model, state, mocap, halvings);
         Bundle::step(&mut *lane.lanes, &lane.lengths[halvings].plan);
         if lane.lanes.fallback() != 0 {
             return if lane.lanes.unresolved() != 0 { Trial::Unresolved } else { Trial::Fallback };
