@@ -275,6 +275,11 @@ impl GpuBatch {
     /// When they are not as many as it has, or the device fails.
     pub fn write(&mut self, array: Array, values: &[f64]) -> Result<(), GpuError> {
         let view = self.view(array)?;
+        self.write_as(&view, array, values)
+    }
+
+    /// Writes an array that there is.
+    fn write_as(&mut self, view: &View, array: Array, values: &[f64]) -> Result<(), GpuError> {
         let expected: usize = view.shape.iter().product();
         if values.len() != expected {
             return Err(GpuError::Option(format!("{array:?} has {} entries: expected {expected}", values.len())));
@@ -426,7 +431,7 @@ impl GpuBatch {
             self.allocate(Array::PdTarget)?;
         }
         if let Some(targets) = &targets {
-            self.write(Array::PdTarget, targets)?;
+            self.write_as(&self.shape(Array::PdTarget), Array::PdTarget, targets)?;
         }
         if has_moved {
             let mut status = self.read(Array::Status)?;
