@@ -305,9 +305,9 @@ impl Structure for Coupled<'_> {
                     }
                 }
                 _ => {
-                    for (tree, dof, c) in jacobian.coordinates(self.terms) {
-                        out[self.slots[tree].dof + dof] += c * gamma[row];
-                    }
+                    let impulse = gamma[row];
+                    let terms = jacobian.coordinates(self.terms);
+                    terms.for_each(|(tree, dof, c)| out[self.slots[tree].dof + dof] += c * impulse);
                     row += 1;
                 }
             }

@@ -149,26 +149,31 @@ pub(super) fn push_terms(
     set: &mut ConstraintSet,
 ) -> Option<(ConstraintJacobian, f64)> {
     let start = set.terms.len();
-    let mut w = 0.0;
-    let mut next = [0; 2];
-    loop {
-        // The least degree of freedom that is left in any of the sums.
-        let heads = sums.iter().zip(next).filter_map(|((sum, _), i)| sum.terms.get(i));
-        let Some(head) = heads.min_by_key(|t| t.v).copied() else { break };
-        let mut coefficient = 0.0;
-        for ((sum, scale), i) in sums.iter().zip(&mut next) {
-            while let Some(term) = sum.terms.get(*i).filter(|t| t.v == head.v) {
-                coefficient += scale * term.coefficient;
-                *i += 1;
-            }
+    for (sum, scale) in sums {
+        let scaled =
+            |t: &JointTerm| Term { tree: t.tree, node: t.node, dof: t.dof, coefficient: scale * t.coefficient };
+        set.terms.extend(sum.terms.iter().map(scaled));
+    }
+    let terms = &mut set.terms[start..];
+    if sums.len() > 1 {
+        terms.sort_unstable_by_key(|t| (t.tree, t.dof));
+    }
+    let (mut w, mut kept, mut next) = (0.0, 0, 0);
+    while let Some(&(mut term)) = terms.get(next) {
+        next += 1;
+        while let Some(same) = terms.get(next).filter(|t| (t.tree, t.dof) == (term.tree, term.dof)) {
+            term.coefficient += same.coefficient;
+            next += 1;
         }
-        if coefficient != 0.0 {
-            set.terms.push(Term { tree: head.tree, node: head.node, dof: head.dof, coefficient });
-            let workspace = &cx.cliques.trees[head.tree];
-            let within = head.dof - workspace.tree.nodes[head.node].v;
-            w += coefficient * coefficient * workspace.factor.inverse_diagonal_of(head.node, within);
+        if term.coefficient != 0.0 {
+            terms[kept] = term;
+            kept += 1;
+            let workspace = &cx.cliques.trees[term.tree];
+            let within = term.dof - workspace.tree.nodes[term.node].v;
+            w += term.coefficient * term.coefficient * workspace.factor.inverse_diagonal_of(term.node, within);
         }
     }
+    set.terms.truncate(start + kept);
     let terms = start..set.terms.len();
     (w > 0.0).then(|| (single(&terms, set).unwrap_or(ConstraintJacobian::Sum { terms }), w))
 }

@@ -80,9 +80,9 @@ impl Coupled<'_> {
         cholesky.begin(self.slots.iter().map(|slot| self.cliques.get(slot.tree).nv()));
         for jacobian in self.jacobians {
             let ConstraintJacobian::Sum { terms } = jacobian else { continue };
-            let terms = &self.terms[terms.clone()];
-            for (k, a) in terms.iter().enumerate() {
-                terms[k + 1..].iter().for_each(|b| cholesky.couple(a.tree, b.tree));
+            let trees = || self.terms[terms.clone()].chunk_by(is_in_one_tree).map(|own| own[0].tree);
+            for (k, a) in trees().enumerate() {
+                trees().skip(k + 1).for_each(|b| cholesky.couple(a, b));
             }
         }
         for patch in patches.iter().filter(|p| p.was_active) {
@@ -172,12 +172,21 @@ fn add_patch(patch: &Patch, columns: &[u32], rows: &[Twist<f64>], slots: &[Cliqu
 
 /// Adds g c cᵀ for the coefficients c of a sum.
 fn add_sum(terms: &[Term], g: f64, h: &mut BlockCholesky) {
-    for (k, a) in terms.iter().enumerate() {
-        for b in &terms[k..] {
-            // In a tree's own block the later term has the row, as there are the entries of the lower triangle alone.
-            let BlockMut { row, stride, values, .. } = h.block_mut(b.tree, a.tree);
-            let (i, j) = if row == b.tree { (b.dof, a.dof) } else { (a.dof, b.dof) };
-            values[i + j * stride] += g * a.coefficient * b.coefficient;
+    for (k, a) in terms.chunk_by(is_in_one_tree).enumerate() {
+        for (l, b) in terms.chunk_by(is_in_one_tree).enumerate().skip(k) {
+            let BlockMut { column, stride, values, .. } = h.block_mut(b[0].tree, a[0].tree);
+            let (columns, rows) = if column == a[0].tree { (a, b) } else { (b, a) };
+            for (j, column) in columns.iter().enumerate() {
+                let (values, g) = (&mut values[column.dof * stride..], g * column.coefficient);
+                // In a tree's own block the later term has the row, as there are the entries of the lower triangle alone.
+                for row in &rows[if k == l { j } else { 0 }..] {
+                    values[row.dof] += g * row.coefficient;
+                }
+            }
         }
     }
+}
+
+fn is_in_one_tree(a: &Term, b: &Term) -> bool {
+    a.tree == b.tree
 }
