@@ -7,7 +7,7 @@
 //! | --- | --- | --- |
 //! | the check of the guess ([`initial_guess`]) | the expected velocities | the end, where they are the solution |
 //! | semismooth Newton for bounds and velocities at once ([`semismooth`](crate::semismooth)) | the step before | the convex problem, or the next strategy |
-//! | Newton's method on the convex problem with the bounds of the step before, where there are many rows for few velocities | the step before | the end, where these are its own |
+//! | Newton's method on convex problems, with the bounds of the step before and then each with those of the last, where there are many rows for few velocities | the step before | the end, where they are its own |
 //! | the proximal point method ([`crate::semismooth::proximal_point`]) | the step before, then `v*`, then no impulses | the convex problem |
 //! | Newton's method on the convex problem ([`crate::convex`]) | the iterate; where nothing was found, after some steps of semismooth Newton with the bounds that stand | the end: at once where the problem is solved to the tolerance |
 
@@ -128,22 +128,30 @@ fn find_bounds<S: Structure>(
     Strategy::Newton
 }
 
-/// Whether the solution of the convex problem with the bounds that stand, those of the step before, meets Coulomb's law, as where bodies are
-/// jammed and press as they did. Moves there if it does.
+/// Bounds friction by those of the step before, then by the normal impulses of the convex problem's solution with these, and so on while that
+/// leads nearer to Coulomb's law, as where bodies are jammed and press nearly as they did. Moves to the solution if that meets the law.
 fn known_bounds_hold<S: Structure>(
     iteration: &mut Iteration<'_, S>,
-    constraints: &[Constraint],
+    constraints: &mut [Constraint],
     options: &Options,
     ws: &mut Workspace,
 ) -> bool {
     let max_iterations = SolverParameters::STANDARD.convex.max_steps_of_known_bounds;
     let few = Options { max_iterations, ..*options };
-    let holds = minimise(iteration, constraints, &few, &mut ws.convex).is_ok()
-        && meets_coulomb(violation(constraints, options, ws), options);
-    if !holds {
-        iteration.go_back(constraints, &mut ws.convex);
+    let mut least = f64::INFINITY;
+    while minimise(iteration, constraints, &few, &mut ws.convex).is_ok() {
+        let violation = violation(constraints, options, ws);
+        if meets_coulomb(violation, options) {
+            return true;
+        }
+        if violation > SolverParameters::STANDARD.stall.reduction * least {
+            break;
+        }
+        least = violation;
+        take_own_bounds(constraints, &mut ws.convex);
     }
-    holds
+    iteration.go_back(constraints, &mut ws.convex);
+    false
 }
 
 /// Semismooth Newton for the convex problem, each constraint from its own free velocity: it finds the velocities in one step once it knows

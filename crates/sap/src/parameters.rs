@@ -87,7 +87,8 @@ pub struct ConvexParameters {
     /// that move by random torques take 8 iterations in the mean without any, 6 with 1, 3.5 with 4; more gain nothing there and a little on
     /// the ground.
     pub max_predictions: usize,
-    /// Steps with the bounds of friction of the step before, where semismooth Newton has not found this step's: what is jammed takes three.
+    /// Steps with known bounds of friction, where semismooth Newton has not found this step's: what is jammed takes three, what comes to be
+    /// jammed ten or twenty.
     pub max_steps_of_known_bounds: usize,
     /// Rows over velocities above which bodies may be jammed: a pile has two or three.
     pub rows_of_jams: usize,
@@ -186,7 +187,7 @@ impl SolverParameters {
         },
         convex: ConvexParameters {
             max_predictions: 6,
-            max_steps_of_known_bounds: 4,
+            max_steps_of_known_bounds: 32,
             rows_of_jams: 4,
             whole_step: 0.9,
             watchdog_steps: 3,

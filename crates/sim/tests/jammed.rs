@@ -106,3 +106,44 @@ fn what_is_pushed_forth_and_back_at_once_is_found_by_the_bounds_of_the_step_befo
     // 620; by the proximal point method alone 8,700.
     assert!(iterations < 2000 && unsettled == 0, "{iterations} iterations, {unsettled} unsettled");
 }
+
+/// Racks of slats that fall between four walls and come to stand there askew, one behind the other: 24 rows of contacts for every velocity.
+fn racks() -> Simulation {
+    let slats = (0..12).fold(String::new(), |mut all, i| {
+        let x = 0.05 * (f64::from(i) - 5.5);
+        write!(all, r#"<geom type="box" size=".02 .02 .3" pos="{x} 0 0" euler="45 0 0"/>"#).unwrap();
+        all
+    });
+    let mut bodies = String::new();
+    for (x, y) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
+        let (px, py) = (-0.4 * f64::from(x), -0.4 * f64::from(y));
+        write!(bodies, r#"<geom type="plane" size="1 1 .1" pos="{px} {py} 0" zaxis="{x} {y} 0"/>"#).unwrap();
+    }
+    for k in 0..6 {
+        let height = 0.3 + 0.15 * f64::from(k);
+        write!(
+            bodies,
+            r#"<body pos="0 0 {height}"><freejoint/>{slats}<geom type="box" size=".3 .02 .02" pos="0 .1 .16"/>
+               <geom type="box" size=".3 .02 .02" pos="0 -.16 -.1"/></body>"#
+        )
+        .unwrap();
+    }
+    let text = format!(
+        r#"<mujoco><option timestep=".002"/><worldbody><geom type="plane" size="1 1 .1"/>{bodies}</worldbody></mujoco>"#
+    );
+    simulation(&text, Options::default())
+}
+
+#[test]
+fn what_comes_to_be_jammed_comes_to_rest() {
+    let mut s = racks();
+    let (mut iterations, mut unsettled) = (0, 0);
+    for _ in 0..1000 {
+        s.step().unwrap();
+        (iterations, unsettled) = (iterations + s.stats().iterations, unsettled + s.stats().unsettled);
+    }
+    let fastest = s.state().v.iter().fold(0.0, |most, v| f64::max(most, v.abs()));
+    // Where no bounds of friction but those of the step before were tried: 88,000 and 431.
+    assert!(iterations < 20_000 && unsettled < 50, "{iterations} iterations, {unsettled} unsettled");
+    assert!(fastest < 1e-5, "{fastest} m/s");
+}
