@@ -22,7 +22,7 @@ use crate::block::widened;
 use crate::constraint::rows_of;
 use crate::convex::{ConvexWorkspace, Iteration, Optimality, minimise};
 use crate::law::{Bounds, OwnBounds};
-use crate::parameters::{ProximalPointParameters, SolverParameters};
+use crate::parameters::{ConvexParameters, ProximalPointParameters, SolverParameters, StallParameters};
 use crate::semismooth::proximal_point::{self, FirstImpulses};
 use crate::semismooth::sparse_a::{self, SparseA};
 use crate::semismooth::{Limits, localise, newton};
@@ -128,27 +128,36 @@ fn find_bounds<S: Structure>(
     Strategy::Newton
 }
 
-/// Bounds friction by those of the step before, then by the normal impulses of the convex problem's solution with these, and so on while that
-/// leads nearer to Coulomb's law, as where bodies are jammed and press nearly as they did. Moves to the solution if that meets the law.
+/// Bounds friction as in the step before, then by the normal impulses of the convex problem's solution with these, and so on while that leads
+/// nearer to Coulomb's law, as where bodies are jammed and press nearly as they did. Moves to the solution, and leaves its own bounds, if it meets
+/// the law.
 fn known_bounds_hold<S: Structure>(
     iteration: &mut Iteration<'_, S>,
     constraints: &mut [Constraint],
     options: &Options,
     ws: &mut Workspace,
 ) -> bool {
-    let max_iterations = SolverParameters::STANDARD.convex.max_steps_of_known_bounds;
-    let few = Options { max_iterations, ..*options };
-    let mut least = f64::INFINITY;
-    while minimise(iteration, constraints, &few, &mut ws.convex).is_ok() {
-        let violation = violation(constraints, options, ws);
-        if meets_coulomb(violation, options) {
-            return true;
-        }
-        if violation > SolverParameters::STANDARD.stall.reduction * least {
+    let StallParameters { limit, reduction } = SolverParameters::STANDARD.stall;
+    let ConvexParameters { max_steps_of_known_bounds, max_known_bounds, .. } = SolverParameters::STANDARD.convex;
+    let few = Options { max_iterations: max_steps_of_known_bounds, ..*options };
+    let (mut least, mut stalls) = (f64::INFINITY, 0);
+    for _ in 0..max_known_bounds {
+        if minimise(iteration, constraints, &few, &mut ws.convex).is_err() {
             break;
         }
-        least = violation;
-        take_own_bounds(constraints, &mut ws.convex);
+        let violation = violation(constraints, options, ws);
+        let falls = violation <= reduction * least;
+        // Bounds that go to and fro meet half way.
+        move_to_own_bounds(constraints, &mut ws.convex, if falls { 1.0 } else { 0.5 });
+        let is_met = |residual: f64| meets_coulomb(f64::max(residual, violation), options);
+        if iteration.residual(&mut ws.convex).is_ok_and(|optimality| is_met(optimality.residual)) {
+            return true;
+        }
+        stalls = if falls { 0 } else { stalls + 1 };
+        if stalls > limit {
+            break;
+        }
+        least = f64::min(least, violation);
     }
     iteration.go_back(constraints, &mut ws.convex);
     false
@@ -207,12 +216,18 @@ enum Start {
 
 /// Bounds friction by the contacts' own normal impulses at the iterate, and evaluates the constraints with these.
 fn take_own_bounds(constraints: &mut [Constraint], ws: &mut ConvexWorkspace) {
+    move_to_own_bounds(constraints, ws, 1.0);
+}
+
+/// [`take_own_bounds`], but for this share of the way there.
+fn move_to_own_bounds(constraints: &mut [Constraint], ws: &mut ConvexWorkspace, share: f64) {
     let (mut row, mut own) = (0, OwnBounds::default());
     for constraint in constraints.iter_mut() {
         let rows = row..row + constraint.rows();
         row = rows.end;
         own.respond(&constraint.law, widened(&ws.current.v_c[rows]), 0.0);
-        constraint.law.set_normal_impulse(own.normal);
+        let bound = share * own.normal + (1.0 - share) * constraint.law.normal_impulse[0];
+        constraint.law.set_normal_impulse(bound);
     }
     ws.current.update(constraints);
 }

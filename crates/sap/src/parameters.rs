@@ -90,6 +90,8 @@ pub struct ConvexParameters {
     /// Steps with known bounds of friction, where semismooth Newton has not found this step's: what is jammed takes three, what comes to be
     /// jammed ten or twenty.
     pub max_steps_of_known_bounds: usize,
+    /// How many bounds are tried so, each from the solution with the last.
+    pub max_known_bounds: usize,
     /// Rows over velocities above which bodies may be jammed: a pile has two or three.
     pub rows_of_jams: usize,
     /// The step length above which a step counts as whole: only then is its factor used again.
@@ -188,6 +190,7 @@ impl SolverParameters {
         convex: ConvexParameters {
             max_predictions: 6,
             max_steps_of_known_bounds: 32,
+            max_known_bounds: 30,
             rows_of_jams: 4,
             whole_step: 0.9,
             watchdog_steps: 3,
