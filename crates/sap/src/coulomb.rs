@@ -129,8 +129,7 @@ fn find_bounds<S: Structure>(
 }
 
 /// Bounds friction as in the step before, then by the normal impulses of the convex problem's solution with these, and so on while that leads
-/// nearer to Coulomb's law, as where bodies are jammed and press nearly as they did. Moves to the solution, and leaves its own bounds, if it meets
-/// the law.
+/// nearer to Coulomb's law, as where bodies are jammed and press nearly as they did. Moves to the solution if that meets the law.
 fn known_bounds_hold<S: Structure>(
     iteration: &mut Iteration<'_, S>,
     constraints: &mut [Constraint],
@@ -141,12 +140,15 @@ fn known_bounds_hold<S: Structure>(
     let ConvexParameters { max_steps_of_known_bounds, max_known_bounds, .. } = SolverParameters::STANDARD.convex;
     let few = Options { max_iterations: max_steps_of_known_bounds, ..*options };
     let (mut least, mut stalls) = (f64::INFINITY, 0);
-    for _ in 0..max_known_bounds {
+    for pass in 0..max_known_bounds {
         if minimise(iteration, constraints, &few, &mut ws.convex).is_err() {
             break;
         }
         let violation = violation(constraints, options, ws);
         let falls = violation <= reduction * least;
+        if pass == 0 && meets_coulomb(violation, options) {
+            return true;
+        }
         // Bounds that go to and fro meet half way.
         move_to_own_bounds(constraints, &mut ws.convex, if falls { 1.0 } else { 0.5 });
         let is_met = |residual: f64| meets_coulomb(f64::max(residual, violation), options);
