@@ -23,27 +23,51 @@ const PAIRS_PER_LOOK: usize = 1 << 16;
 /// Pairs of geoms near each other at most, in all: some 300 MB.
 pub const MAX_NEAR_PAIRS: usize = 4_000_000;
 
-/// Pairs that the tree may propose, those of geoms that are fixed included: some 5 s.
-const MAX_PROPOSED_PAIRS: usize = 64 * MAX_NEAR_PAIRS;
-
-/// A bounding-volume hierarchy over the items. What comes of it does not depend on the state of the tree: that proposes pairs,
-/// and the boxes of the step decide.
+/// Bounding-volume hierarchies over the items, of those that move and of those that are fixed: no pairs of these are looked for. What comes of
+/// them does not depend on the state of the trees: these propose pairs, and the boxes of the step decide.
 pub(crate) struct BroadPhase {
     filter: Filter,
     /// Geom and rank of each item.
     items: Vec<(usize, u8)>,
-    /// The boxes that the tree has, wider than those of the step.
+    /// The boxes that the trees have, wider than those of the step.
     wide: Vec<Aabb>,
-    tree: Bvh,
+    moving: BoxTree,
+    fixed: BoxTree,
     workspace: BvhWorkspace,
-    /// How often the tree changed.
-    changes: u32,
     /// Items without bounds: planes; and whether each item is one.
     unbounded: Vec<u32>,
     is_unbounded: Vec<bool>,
     /// The pairs whose boxes in the tree meet, as they are found, and in order.
     pairs: Vec<[u32; 2]>,
     sorted: Sorted,
+}
+
+/// Boxes of items, in a tree.
+#[derive(Clone, Default)]
+struct BoxTree {
+    bvh: Bvh,
+    /// How often it changed, and whether it has since it was last put in order.
+    changes: u32,
+    is_changed: bool,
+}
+
+impl BoxTree {
+    /// Gives an item this box.
+    fn take(&mut self, item: u32, wide: Aabb) {
+        self.bvh.insert_or_update_partially(wide, item, 0.0);
+        self.is_changed = true;
+    }
+
+    /// Puts it in order after changes.
+    fn refresh(&mut self, workspace: &mut BvhWorkspace) {
+        if std::mem::take(&mut self.is_changed) {
+            if self.changes.is_multiple_of(REBUILD_EVERY) {
+                self.bvh.rebuild(workspace, BvhBuildStrategy::Binned);
+            }
+            self.changes = self.changes.wrapping_add(1);
+            self.bvh.refit(workspace);
+        }
+    }
 }
 
 /// The box of an item about `centre`, with half its extents in the world.
@@ -64,9 +88,9 @@ impl BroadPhase {
             filter,
             items: items.to_vec(),
             wide: vec![EVERYWHERE; items.len()],
-            tree: Bvh::new(),
+            moving: BoxTree::default(),
+            fixed: BoxTree::default(),
             workspace: BvhWorkspace::default(),
-            changes: 0,
             unbounded,
             pairs: vec![],
             sorted: Sorted::default(),
@@ -88,37 +112,37 @@ impl BroadPhase {
         near: &mut Rows,
         interrupt: &Interrupt,
     ) -> bool {
-        let Self { filter, items, tree, workspace, changes, wide, unbounded, is_unbounded, pairs, sorted } = self;
+        let Self { filter, items, moving, fixed, workspace, wide, unbounded, is_unbounded, pairs, sorted } = self;
+        let is_fixed = |item: u32| filter.is_fixed(items[item as usize].0);
         for (i, (inner, outer)) in boxes.iter().zip(wide.iter_mut()).enumerate() {
             if !fits(inner, outer) && !is_unbounded[i] {
                 *outer = inner.loosened(spare(inner));
-                tree.insert_or_update_partially(*outer, i as u32, 0.0);
+                let tree = if is_fixed(i as u32) { &mut *fixed } else { &mut *moving };
+                tree.take(i as u32, *outer);
             }
         }
-        if changes.is_multiple_of(REBUILD_EVERY) {
-            tree.rebuild(workspace, BvhBuildStrategy::Binned);
-        }
-        *changes = changes.wrapping_add(1);
-        tree.refit(workspace);
+        moving.refresh(workspace);
+        fixed.refresh(workspace);
         pairs.clear();
         let mut is_interrupted = interrupt.is_raised();
-        let mut proposed = 0;
         let mut take = |a: u32, b: u32| {
-            let are_fixed = filter.is_fixed(items[a as usize].0) && filter.is_fixed(items[b as usize].0);
-            if !are_fixed {
-                pairs.push(if a < b { [a, b] } else { [b, a] });
-            }
-            proposed += 1;
-            is_interrupted |= proposed % PAIRS_PER_LOOK == 0 && interrupt.is_raised();
-            if is_interrupted || pairs.len() > MAX_NEAR_PAIRS || proposed > MAX_PROPOSED_PAIRS {
+            pairs.push(if a < b { [a, b] } else { [b, a] });
+            is_interrupted |= pairs.len() % PAIRS_PER_LOOK == 0 && interrupt.is_raised();
+            if is_interrupted || pairs.len() > MAX_NEAR_PAIRS {
                 // The library's traversal has no other way out: what lies at one place has 5·10⁹ pairs for 100,000 items.
                 resume_unwind(Box::new(()));
             }
         };
-        let traverse = AssertUnwindSafe(|| tree.traverse_bvtt_single_tree::<false>(workspace, &mut take));
+        let traverse = AssertUnwindSafe(|| {
+            moving.bvh.traverse_bvtt_single_tree::<false>(workspace, &mut take);
+            for a in (0..items.len() as u32).filter(|a| !is_fixed(*a) && !is_unbounded[*a as usize]) {
+                fixed.bvh.intersect_aabb(&wide[a as usize]).for_each(|b| take(a, b));
+            }
+        });
         let is_ended = catch_unwind(traverse).is_ok();
         for &a in unbounded.iter() {
-            let meets = |b: &u32| !is_unbounded[*b as usize] && !is_above(a, &wide[*b as usize]);
+            let may_meet = |b: u32| !is_unbounded[b as usize] && !(is_fixed(a) && is_fixed(b));
+            let meets = |b: &u32| may_meet(*b) && !is_above(a, &wide[*b as usize]);
             let remaining = (MAX_NEAR_PAIRS + 1).saturating_sub(pairs.len());
             pairs.extend((0..items.len() as u32).filter(meets).take(remaining).map(|b| [a.min(b), a.max(b)]));
         }
@@ -211,9 +235,9 @@ impl Clone for BroadPhase {
             filter: self.filter.clone(),
             items: self.items.clone(),
             wide: self.wide.clone(),
-            tree: self.tree.clone(),
+            moving: self.moving.clone(),
+            fixed: self.fixed.clone(),
             workspace: BvhWorkspace::default(),
-            changes: self.changes,
             unbounded: self.unbounded.clone(),
             is_unbounded: self.is_unbounded.clone(),
             pairs: Vec::with_capacity(self.pairs.capacity()),
