@@ -53,6 +53,8 @@ class Watched:
         self.version = 1
         self._numbers = _MujocoNumbers(self._spans(mj_model))
         self._numbers.keep()
+        self.differs = self._numbers.differ
+        """Whether a number is another one."""
 
     @staticmethod
     def _spans(m: Any) -> list[tuple[int, int]]:
@@ -85,9 +87,9 @@ class Watched:
 
     def update(self, m: Any) -> None:
         """Makes the model again if a number has changed."""
-        if self._numbers.differ():
+        if self.differs():
             with _making:
-                if self._numbers.differ():
+                if self.differs():
                     self._make(m)
 
 
