@@ -210,7 +210,7 @@ def check_pair(m: Any, d: Any) -> None:
 
 
 def world_of(m: Any, d: Any) -> _MujocoWorld:
-    """The world of an ``MjData`` with the numbers that the model has now; made at its first step and released with it."""
+    """The world of an ``MjData``, with the numbers that the model has now; it is made at the first step."""
     world = _worlds.get(id(d))
     if (
         world is None
