@@ -1504,7 +1504,7 @@ class BodyView:
 
         It is called before each step with the time at its end, s, and returns the position there, (3,), m, or that
         and the orientation, (4,), w x y z. What the body touches is carried at the velocity of the motion. Copies
-        of the simulation, states and pickles do not have it; ``advance_to`` and ``trajectory`` refuse.
+        of the simulation, states and pickles do not have it.
 
         Raises:
             AttributeError: When the body moves by its joints or is fixed.

@@ -158,14 +158,27 @@ def test_a_body_follows_a_function() -> None:
     np.testing.assert_array_equal(sim.q, twin.q)
     np.testing.assert_allclose(sim.body("lift").position, [0.05 * 0.8, 0, height(0.8)], atol=1e-12)
     np.testing.assert_allclose(sim.body("crate").position, [0.05 * 0.8, 0, height(0.8) + 0.15], atol=2e-3)
-    with pytest.raises(ValueError, match="bodies follow motions"):
-        sim.advance_to(2.0)
+    # To a time, which ends within a step, too.
+    sim.advance_to(0.9)
+    sim.advance_to(1.001)
+    for _ in range(50):
+        t = twin.time + twin.timestep
+        twin.body("lift").position = [0.05 * t, 0, height(t)]
+        twin.step()
+    assert sim.time == 1.001
+    np.testing.assert_allclose(sim.body("lift").position, [0.05 * 1.001, 0, height(1.001)], atol=1e-12)
+    np.testing.assert_allclose(sim.q, twin.q, atol=1e-3)
+    between = np.linspace(1.0, 1.3, 5)
+    q, _ = sim.trajectory(between)
+    np.testing.assert_allclose(q[1:, 2], [height(t) + 0.15 for t in between[1:]], atol=2e-3)
+    with pytest.raises(ValueError, match="ascending"):
+        sim.trajectory([2.0, 1.5])
     half = [np.sqrt(0.5), 0, 0, np.sqrt(0.5)]
     sim.body("lift").follow(lambda _: ([0, 0, 0.5], half))
     sim.step()
     np.testing.assert_allclose(sim.body("lift").quaternion, half)
     sim.body("lift").follow(None)
-    sim.advance_to(1.0)
+    sim.advance_to(2.0)
     with pytest.raises(AttributeError, match="moves by its joints"):
         sim.body("crate").follow(lambda t: [0, 0, t])
     with pytest.raises(TypeError, match="expected a function of time"):

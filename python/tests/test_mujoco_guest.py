@@ -308,6 +308,25 @@ def test_what_changes_in_a_model_is_seen() -> None:
     assert d.time == time + 0.01
 
 
+def test_sites_count_where_forces_act_at_them() -> None:
+    from sapwood.mujoco import _carry
+
+    def moved(actuator: str) -> int:
+        m = mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody><body><joint/><geom size=".1"/>
+          <site name="at"/></body></worldbody><actuator>{actuator}</actuator>
+          <sensor><framepos objtype="site" objname="at"/></sensor></mujoco>""")
+        d = mujoco.MjData(m)
+        d.ctrl[:] = 1
+        guest.step(m, d)
+        m.site_pos[0, 0] = 0.5
+        guest.step(m, d)
+        np.testing.assert_allclose(d.sensordata, d.site_xpos[0], atol=1e-12)
+        return _carry.watch(m, False).version
+
+    assert moved("") == 1
+    assert moved('<motor site="at" gear="0 1 0 0 0 0"/>') == 2
+
+
 def test_a_geom_that_has_vanished() -> None:
     m, d = compiled(BALL.format("elliptic"))
     m.geom_size[1] = 0

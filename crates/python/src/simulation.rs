@@ -1,5 +1,6 @@
 //! `sapwood.Simulation`.
 
+mod following;
 mod saved;
 
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -182,9 +183,7 @@ impl Simulation {
     /// exception ends that, with the state at the end of the last step.
     fn advance_through(&self, py: Python<'_>, times: &[f64], frame: impl FnMut(&[f64], &[f64]) + Send) -> PyResult<()> {
         if !self.followers.are_none() {
-            let message =
-                "bodies follow motions, which `step` asks for and this does not: step, or `follow(None)` first";
-            return Err(PyValueError::new_err(message));
+            return self.advance_following(py, times, frame);
         }
         let mut simulation = self.lock_to_compute(py)?;
         let stepper = &mut *simulation;
@@ -197,18 +196,6 @@ impl Simulation {
         });
         self.live.write_motion(py, simulation.state())?;
         outcome.map_err(|error| self.watch.error(py, &error))
-    }
-
-    /// Puts the bodies that follow a motion where they are at the end of the next step.
-    fn place_followers(&self, py: Python<'_>) -> PyResult<()> {
-        if self.followers.are_none() {
-            return Ok(());
-        }
-        let end = {
-            let simulation = self.lock()?;
-            simulation.state().time + simulation.timestep()
-        };
-        self.followers.place(py, end, &self.live.mocap)
     }
 
     fn make_steps(&self, py: Python<'_>, n: i64) -> PyResult<()> {
@@ -489,14 +476,14 @@ impl Simulation {
             return self.make_steps(py, n);
         }
         (0..n).try_for_each(|_| {
-            self.place_followers(py)?;
+            self.place_followers(py, f64::INFINITY)?;
             self.make_steps(py, 1)
         })
     }
 
     /// Find accelerations, contacts and forces of the present state, without a step.
     fn forward(&self, py: Python<'_>) -> PyResult<()> {
-        self.place_followers(py)?;
+        self.place_followers(py, f64::INFINITY)?;
         let mut simulation = self.lock_to_compute(py)?;
         let stepper = &mut *simulation;
         py.detach(|| stepper.forward()).map_err(|error| self.watch.error(py, &error))

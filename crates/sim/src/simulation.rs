@@ -210,14 +210,37 @@ impl Simulation {
     /// When the state is not finite, the motion diverges, or the contact solver does not converge; the state is then
     /// as it was.
     pub fn step(&mut self) -> Result<(), SimulationError> {
-        let dt = self.timestep();
+        self.step_of(self.timestep())
+    }
+
+    /// [`step`](Self::step), or a shorter one that ends at `time`. Nothing moves when `time` has passed.
+    ///
+    /// # Errors
+    /// As `step`.
+    pub fn step_within(&mut self, time: f64) -> Result<(), SimulationError> {
+        let (remaining, dt) = (time - self.state.time, self.timestep());
+        if remaining > dt * (1.0 + 1e-9) {
+            return self.step();
+        }
+        // A remainder that is round-off is no step, and makes none shorter.
+        if remaining > 1e-12 * time.abs().max(dt) {
+            self.step_of(if remaining < dt * (1.0 - 1e-9) { remaining } else { dt })?;
+        }
+        if remaining > 0.0 {
+            self.state.time = time;
+        }
+        Ok(())
+    }
+
+    fn step_of(&mut self, dt: f64) -> Result<(), SimulationError> {
         self.move_mocap(dt);
         if self.options.accuracy.is_some() {
             let _ = self.advance_through(self.state.time + dt, |_, _| ControlFlow::Continue(()))?;
             self.leave_mocap();
             return Ok(());
         }
-        if !self.step_in_lane(dt, false)? {
+        let is_whole = dt == self.timestep();
+        if !(is_whole && self.step_in_lane(dt, false)?) {
             self.step_by(dt, HALVINGS)?;
         }
         self.count_step(dt);

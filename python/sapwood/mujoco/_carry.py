@@ -11,6 +11,7 @@ import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
+from mujoco import mjtObj, mjtTrn, mjtWrap
 
 from sapwood._sapwood import Model, _load_mujoco, _MujocoNumbers
 from sapwood.mujoco._layout import OPTION
@@ -18,8 +19,8 @@ from sapwood.mujoco._text import text_of
 
 __all__ = ["Carried", "carry"]
 
-PREFIXES = ("body", "jnt", "dof", "geom", "site", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "sensor")
-"""Kinds of elements whose numbers are Sapwood's, too."""
+PREFIXES = ("body", "jnt", "dof", "geom", "exclude", "pair", "eq", "tendon", "wrap", "actuator")
+"""Kinds of elements whose numbers are Sapwood's, too, and sites where forces act at some. Sensors are MuJoCo's."""
 
 LOOKS = ("_rgba", "_matid", "_user")
 """Ends of names of what has no part in the motion."""
@@ -44,6 +45,14 @@ def carry(mj_model: Any, *, near_rigid: bool = False, before: Carried | None = N
     return Carried(model, text.equalities, text.activations, text.meshes)
 
 
+def _acts_at_sites(m: Any) -> bool:
+    """Whether actuators, tendons or equalities refer to sites."""
+    transmissions = np.isin(m.actuator_trntype, [int(mjtTrn.mjTRN_SITE), int(mjtTrn.mjTRN_SLIDERCRANK)])
+    # Fixed tendons have none, but spatial ones have them at sides of geoms as well.
+    are_spatial = m.wrap_type != int(mjtWrap.mjWRAP_JOINT)
+    return bool(transmissions.any() or are_spatial.any() or (m.eq_objtype == int(mjtObj.mjOBJ_SITE)).any())
+
+
 class Watched:
     """A compiled model, with a copy of the numbers that Sapwood's model was made of."""
 
@@ -53,11 +62,14 @@ class Watched:
         self.version = 1
         self._numbers = _MujocoNumbers(self._spans(mj_model))
         self._numbers.keep()
+        self.differs = self._numbers.differ
+        """Whether a number is another one."""
 
     @staticmethod
     def _spans(m: Any) -> list[tuple[int, int]]:
         """Where the numbers lie in memory: neighbours as one, (address, bytes)."""
-        names = [name for name in dir(m) if name.split("_")[0] in PREFIXES and "_" in name and not name.endswith(LOOKS)]
+        prefixes = [*PREFIXES, "site"] if _acts_at_sites(m) else PREFIXES
+        names = [name for name in dir(m) if name.split("_")[0] in prefixes and "_" in name and not name.endswith(LOOKS)]
         # Episodes may draw heights anew; no program changes meshes while it runs.
         heights = ["hfield_data"] if m.nhfield else []
         arrays = [getattr(m, name) for name in [*names, "qpos0", "qpos_spring", *heights]]
@@ -85,9 +97,9 @@ class Watched:
 
     def update(self, m: Any) -> None:
         """Makes the model again if a number has changed."""
-        if self._numbers.differ():
+        if self.differs():
             with _making:
-                if self._numbers.differ():
+                if self.differs():
                     self._make(m)
 
 

@@ -16,18 +16,18 @@ from mujoco import mjtObj
 __all__ = ["Names", "element", "kind_of"]
 
 
-def word(value: Any) -> str:
+def quoted(value: Any) -> str:
     """A value as an attribute has it: all digits of every number."""
     if isinstance(value, str):
-        return value
+        return quoteattr(value)
     if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    return " ".join(map(repr, np.asarray(value).ravel().tolist()))
+        return '"true"' if value else '"false"'
+    return f'"{" ".join(map(repr, np.asarray(value).ravel().tolist()))}"'
 
 
 def element(tag: str, /, *children: str, **attributes: Any) -> str:
     """An element; attributes that are None are left out."""
-    said = "".join(f" {key}={quoteattr(word(value))}" for key, value in attributes.items() if value is not None)
+    said = "".join([f" {key}={quoted(value)}" for key, value in attributes.items() if value is not None])
     return f"<{tag}{said}>{''.join(children)}</{tag}>" if children else f"<{tag}{said}/>"
 
 

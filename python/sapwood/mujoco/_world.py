@@ -153,7 +153,7 @@ def _add_wrenches(m: Any, d: Any) -> None:
 
 
 class World:
-    """One world: the simulation of an ``MjData``."""
+    """The simulation of an ``MjData``, and of which model it was made."""
 
     def __init__(self) -> None:
         self.options = _Options.of_simulation
@@ -162,16 +162,6 @@ class World:
         self.version = 0
         self.watched: Watched
         self.inner: _MujocoWorld
-
-    def prepare(self, m: Any, d: Any) -> _MujocoWorld:
-        """Sees what has changed in the model."""
-        if self.m() is not m:
-            self.watched = watch(m, self.near_rigid)
-            self.m, self.version = weakref.ref(m), 0
-        self.watched.update(m)
-        if self.version != self.watched.version:
-            self.make(m, d)
-        return self.inner
 
     def make(self, m: Any, d: Any) -> None:
         """Makes the simulation of the present model."""
@@ -205,27 +195,6 @@ class World:
         self.inner = _MujocoWorld(parts, d)
         self.version = version
 
-    def step(self, m: Any, d: Any, nstep: int) -> None:
-        """Makes steps. As of MuJoCo's, positions and all that follows from them are then those before the last."""
-        if nstep >= 1:
-            self.prepare(m, d).step(m, d, nstep)
-
-    def step1(self, m: Any, d: Any) -> None:
-        """What follows from the state, before a program's controls; contacts stay those of a step that has left it."""
-        self.prepare(m, d).step1(m, d)
-
-    def step2(self, m: Any, d: Any) -> None:
-        """The motion, with a program's controls; ``step1`` or ``forward`` has come before."""
-        self.prepare(m, d).step2(m, d)
-
-    def forward(self, m: Any, d: Any) -> None:
-        """What a step would leave, but for the motion."""
-        self.prepare(m, d).forward(m, d)
-
-    def inverse(self, m: Any, d: Any) -> None:
-        """The forces of the acceleration in ``d``."""
-        self.prepare(m, d).inverse(m, d)
-
 
 _EMPTY = load("<mujoco/>")
 _worlds: dict[int, World] = {}
@@ -240,17 +209,33 @@ def check_pair(m: Any, d: Any) -> None:
         raise ValueError("the MjData belongs to another MjModel: expected one that was made for this model")
 
 
-def world_of(m: Any, d: Any) -> World:
-    """The world of an ``MjData``, made at its first step and released with it."""
+def world_of(m: Any, d: Any) -> _MujocoWorld:
+    """The world of an ``MjData``, with the numbers that the model has now; it is made at the first step."""
     world = _worlds.get(id(d))
-    if world is not None and world.options is _Options.of_simulation:
-        if world.m() is not m:
-            check_pair(m, d)
-        return world
+    if (
+        world is None
+        or world.m() is not m
+        or world.options is not _Options.of_simulation
+        or world.watched.differs()
+        or world.version != world.watched.version
+    ):
+        return _prepare(m, d)
+    return world.inner
+
+
+def _prepare(m: Any, d: Any) -> _MujocoWorld:
     check_pair(m, d)
-    check()
     key = id(d)
-    if key not in _worlds:
+    world = _worlds.get(key)
+    if world is None:
+        check()
         weakref.finalize(d, _worlds.pop, key, None)
-    world = _worlds[key] = World()
-    return world
+    if world is None or world.options is not _Options.of_simulation:
+        world = _worlds[key] = World()
+    if world.m() is not m:
+        world.watched = watch(m, world.near_rigid)
+        world.m, world.version = weakref.ref(m), 0
+    world.watched.update(m)
+    if world.version != world.watched.version:
+        world.make(m, d)
+    return world.inner

@@ -199,7 +199,7 @@ impl MujocoWorld {
     }
 
     fn step(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, nstep: i64) -> PyResult<()> {
-        self.run(m, d, |running| running.step(nstep))
+        if nstep < 1 { Ok(()) } else { self.run(m, d, |running| running.step(nstep)) }
     }
 
     fn step1(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
