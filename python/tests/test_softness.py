@@ -184,10 +184,15 @@ SPRINGS = {
 }
 
 
+SWINGS = [(0.001, 1, 0.99), (0.001, 5, 0.99), (0.001, 20, 0.95)]
+SWINGS += [(0.002, 1, 0.99), (0.002, 5, 0.99), (0.002, 20, 0.95), (0.005, 1, 0.99), (0.005, 5, 0.99)]
+"""Steps, s; frequencies up to a fortieth of theirs (a 25th for 20 Hz at 2 ms), Hz; the amplitude's share after 10 s."""
+
+
 @pytest.mark.parametrize("kind", SPRINGS)
-@pytest.mark.parametrize(("frequency", "least"), [(1, 0.99), (5, 0.99), (20, 0.95)])
-def test_springs_keep_their_amplitude(kind: str, frequency: float, least: float) -> None:
-    """10 s at 2 ms without damping."""
+@pytest.mark.parametrize(("timestep", "frequency", "least"), SWINGS)
+def test_springs_keep_their_amplitude(kind: str, timestep: float, frequency: float, least: float) -> None:
+    """10 s without damping; the frequency to (ω dt)²/4."""
     # A bar of 1 kg about its middle, or along a slide.
     inertia = 1.0 if kind == "slide" else 0.02
     k = inertia * (2 * np.pi * frequency) ** 2
@@ -195,31 +200,36 @@ def test_springs_keep_their_amplitude(kind: str, frequency: float, least: float)
         "tendon": f'<tendon><fixed stiffness="{4 * k}"><joint joint="j" coef=".5"/></fixed></tendon>',
         "servo": f'<actuator><position joint="j" kp="{k}"/></actuator>',
     }
-    text = f"""<mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody><body>{SPRINGS[kind].format(k=k)}
+    text = f"""<mujoco><option timestep="{timestep}" gravity="0 0 0"/><worldbody><body>{SPRINGS[kind].format(k=k)}
         <inertial pos="0 0 0" mass="1" diaginertia="0.02 0.02 0.02"/></body></worldbody>{more.get(kind, "")}</mujoco>"""
     sim = sw.Simulation(sw.load(text))
     if kind == "ball":
         sim.q[:] = [np.cos(0.05), 0, np.sin(0.05), 0]
     else:
         sim.q[0] = 0.1
-    sim.advance_to(10 - 1 / frequency)
-    most = 0.0
+    times, angles = [], []
     while sim.time < 10:
         sim.step()
-        most = max(most, 2 * np.arctan2(np.linalg.norm(sim.q[1:]), sim.q[0]) if kind == "ball" else abs(sim.q[0]))
-    # The turning point lies between two steps.
-    assert most >= 0.1 * least * np.cos(0.5 * 2 * np.pi * frequency * sim.timestep)
-    assert most <= 0.1 / least
+        times.append(sim.time)
+        angles.append(2 * np.arctan2(sim.q[2], sim.q[0]) if kind == "ball" else sim.q[0])
+    # A turning point lies between two steps.
+    rate = 2 * np.pi * frequency
+    most = np.abs(angles[-round(1 / (frequency * timestep)) :]).max()
+    assert 0.1 * least * np.cos(0.5 * rate * timestep) <= most <= 0.1 / least
+    zeros = np.flatnonzero(np.diff(np.sign(angles)))
+    first, last = (times[k] + timestep * angles[k] / (angles[k] - angles[k + 1]) for k in zeros[[0, -1]])
+    assert (len(zeros) - 1) / (2 * (last - first)) == pytest.approx(frequency, rel=(rate * timestep) ** 2 / 4 + 1e-6)
 
 
-@pytest.mark.parametrize(("frequency", "least"), [(1, 0.99), (5, 0.99), (20, 0.95)])
-def test_contacts_ring_on(frequency: float, least: float) -> None:
+@pytest.mark.parametrize(("timestep", "frequency", "least"), SWINGS)
+def test_contacts_ring_on(timestep: float, frequency: float, least: float) -> None:
     """A ball that lies on a surface without damping, pushed by a tenth of how deep it lies."""
     rate = 2 * np.pi * frequency
     depth = 0.1 * 9.81 / rate**2
     surface = f'friction="0" solref="{-(rate**2)} 0" solimp=".9 .9"'
-    text = f"""<mujoco><option timestep="0.002" cone="elliptic"/><worldbody><geom type="plane" size="1 1 .1" {surface}/>
-        <body pos="0 0 9"><freejoint/><geom size="9" mass="1" {surface}/></body></worldbody></mujoco>"""
+    text = f"""<mujoco><option timestep="{timestep}" cone="elliptic"/><worldbody>
+        <geom type="plane" size="1 1 .1" {surface}/><body pos="0 0 9"><freejoint/>
+        <geom size="9" mass="1" {surface}/></body></worldbody></mujoco>"""
     sim = sw.Simulation(sw.load(text))
     sim.q[2] = 9 - 1.1 * depth
     sim.advance_to(10 - 1 / frequency)
