@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Generic, Literal, TypeVar, final, overload
+from typing import Any, Generic, Literal, NoReturn, TypeVar, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -2742,6 +2742,12 @@ class DeviceArray:
 
     def __len__(self) -> int:
         """Number of worlds."""
+
+    def __getitem__(self, index: Any, /) -> NoReturn:
+        """Raises an error that names the ways to entries: a view by DLPack, a copy by :meth:`numpy`."""
+
+    def __setitem__(self, index: Any, value: Any, /) -> None:
+        """As :meth:`__getitem__`."""
 
     def numpy(self) -> NDArray[Any]:
         """A copy on the host, after all steps that were launched."""

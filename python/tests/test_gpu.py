@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import shutil
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -92,11 +93,15 @@ def test_worlds_have_parameters_of_their_own(model: sw.Model) -> None:
         batch.step(60)
     np.testing.assert_allclose(ours.q.numpy(), other.q, atol=1e-9)
     assert np.abs(ours.q.numpy()[1:] - ours.q.numpy()[0]).max() > 1e-3
-    assert ours.parameters(2).gravity.tolist() == [0, 0, -3]
+    for world in (2, -1):
+        assert ours.parameters(world).gravity.tolist() == [0, 0, -3]
     ours.parameters.reset()
     np.testing.assert_array_equal(ours.parameters.masses[1], ours.parameters.masses[0])
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="the batch has 3 worlds"):
         ours.parameters(3)
+    ours.parameters.masses[1, 1] = -1
+    with pytest.raises(ValueError, match=r"world 1: parameters.masses\[1\] is -1: expected"):
+        ours.step()
 
 
 def test_sensors_show_what_they_show_on_the_processor(model: sw.Model) -> None:
@@ -148,12 +153,22 @@ def test_what_is_not_there_says_so(model: sw.Model) -> None:
         (lambda: setattr(batch, "q", np.zeros((2, 2))), ValueError, "expected"),
         (lambda: attrgetter("contacts")(batch), AttributeError, 'device="cpu"'),
         (lambda: batch.step(-1), ValueError, "expected 0 or more"),
+        (lambda: batch.step(10**10), ValueError, "k is 10000000000: expected at most"),
+        (lambda: batch.step(1, stream="default"), TypeError, "stream is of .*torch.cuda.current_stream"),
+        (lambda: sw.Batch(model, 10**12, device="host"), ValueError, "n is 1000000000000: expected at most"),
+        (lambda: sw.Batch(model, 2, device="host", rows=0), ValueError, "rows: expected 1 to 96"),
+        (lambda: sw.Batch(model, 2, device="host", rows=-3), ValueError, "rows: expected 1 to 96"),
+        (lambda: setattr(batch, "q", np.zeros((2, model.nq))), ValueError, r"q\[0\].*quaternion"),
+        (lambda: batch.q[0], TypeError, "from_dlpack"),
+        (lambda: operator.setitem(cast("Any", batch.ctrl), 0, 1.0), TypeError, "from_dlpack"),
+        (lambda: attrgetter("qpos")(batch), AttributeError, r"qpos of MuJoCo is sim\.q"),
         (lambda: attrgetter("mocap_positions")(batch), AttributeError, 'device="cpu"'),
         (lambda: batch.reset(keyframe="home"), ValueError, "home"),
         (lambda: batch.reset("home"), ValueError, r"reset\(keyframe='home'\)"),
         (lambda: batch.reset([1, 1]), ValueError, "world 1 twice"),
         (lambda: batch.reset([0], states=(np.zeros((1, model.nq)), np.zeros(model.nv))), ValueError, "quaternion"),
         (lambda: batch.set_parameters(geom_sizes=np.ones((model.ngeom, 3))), NotImplementedError, "geom_sizes"),
+        (lambda: batch.set_parameters([1], contypes=np.full(model.ngeom, 4)), NotImplementedError, "world 1: contypes"),
     ]
     for call, error, words in cases:
         with pytest.raises(error, match=words):

@@ -11,6 +11,7 @@ use multibody::{KeyframeKey, Model};
 use sim::{Options, Parameters, Pd};
 
 use crate::device::{Kernels, Memory};
+use crate::source::MAX_ROWS;
 use crate::{Arguments, GpuError, Place, Precision, Source};
 
 /// Tangential regularisation of worlds of 32 bits at least, as of batches on the processor.
@@ -123,6 +124,10 @@ impl GpuBatch {
         if worlds == 0 {
             return Err(GpuError::Option("n is 0: expected 1 or more worlds".into()));
         }
+        check_count("n", worlds)?;
+        if options.rows.is_some_and(|rows| !(1..=MAX_ROWS).contains(&rows)) {
+            return Err(GpuError::Option(format!("rows: expected 1 to {MAX_ROWS}, three to a contact")));
+        }
         if !options.simulation.conserve {
             return Err(GpuError::Option(
                 "conserve=False: the GPU does not make such steps, device=\"cpu\" does".into(),
@@ -194,7 +199,7 @@ impl GpuBatch {
     }
 
     fn zeros(&self, view: &View) -> Result<Memory, GpuError> {
-        put(&self.kernels, &vec![0; view.shape.iter().product::<usize>() * view.bytes])
+        self.kernels.allocate(view.shape.iter().product::<usize>() * view.bytes)
     }
 
     fn shape(&self, array: Array) -> View {
@@ -334,8 +339,8 @@ impl GpuBatch {
             own_of: self.address(Array::OwnOf),
             time: self.address(Array::Time),
             sensors: self.address(Array::Sensors),
-            worlds: i32::try_from(self.worlds).map_err(|_| GpuError::Option("too many worlds".into()))?,
-            steps: i32::try_from(steps).map_err(|_| GpuError::Option("too many steps".into()))?,
+            worlds: self.worlds as i32,
+            steps: check_count("k", steps)?,
         };
         // SAFETY: every array has the size that its shape says, and the kernels were made for these shapes.
         unsafe { self.kernels.steps(&arguments, stream) }
@@ -464,6 +469,11 @@ fn upload(kernels: &Kernels, source: &Source, precision: Precision) -> Result<[M
     let whole: Vec<u8> = source.whole.iter().flat_map(|x| x.to_ne_bytes()).collect();
     let put = |values: &[f64]| put(kernels, &bytes_of(values, precision));
     Ok([self::put(kernels, &whole)?, put(&source.reals)?, put(&source.own)?])
+}
+
+/// A count as kernels have it.
+fn check_count(name: &str, count: usize) -> Result<i32, GpuError> {
+    i32::try_from(count).map_err(|_| GpuError::Option(format!("{name} is {count}: expected at most {}", i32::MAX)))
 }
 
 /// Memory on the device that has these bytes.

@@ -134,11 +134,14 @@ impl CudaKernels {
 
     pub fn allocate(&self, bytes: usize) -> Result<CudaMemory, GpuError> {
         self.enter()?;
+        let refused =
+            |error| GpuError::Device(format!("{bytes} bytes on the GPU: {}: fewer worlds may fit", fails(error)));
         // SAFETY: the memory is owned by what is returned.
-        let address = unsafe { result::malloc_sync(bytes.max(4)) };
-        let address =
-            address.map_err(|error| GpuError::Device(format!("{bytes} bytes on the GPU: {}", fails(error))))?;
-        Ok(CudaMemory { context: self.context, address })
+        let address = unsafe { result::malloc_sync(bytes.max(4)) }.map_err(refused)?;
+        let memory = CudaMemory { context: self.context, address };
+        // SAFETY: there are so many bytes.
+        unsafe { result::memset_d8_sync(address, 0, bytes) }.map_err(fails)?;
+        Ok(memory)
     }
 
     pub fn write(&self, memory: &mut CudaMemory, offset: usize, bytes: &[u8]) -> Result<(), GpuError> {

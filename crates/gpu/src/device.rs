@@ -42,13 +42,13 @@ impl Kernels {
         }
     }
 
-    /// So many bytes.
+    /// So many bytes, all zero.
     pub fn allocate(&self, bytes: usize) -> Result<Memory, GpuError> {
         match self {
             Self::Host(_) => {
                 let mut all = Vec::new();
                 let words = bytes.div_ceil(8).max(1);
-                let refused = |_| GpuError::Device(format!("{bytes} bytes do not fit into memory"));
+                let refused = |_| GpuError::Device(format!("{bytes} bytes do not fit into memory: fewer worlds may"));
                 all.try_reserve_exact(words).map_err(refused)?;
                 all.resize(words, 0);
                 Ok(Memory::Host(all))

@@ -38,6 +38,14 @@ pub enum GpuError {
     /// An option or an argument that is not one.
     #[error("{0}")]
     Option(String),
+    /// A parameter of a world is not one.
+    #[error("world {world}: {error}")]
+    Parameters {
+        /// The world.
+        world: usize,
+        /// What is wrong.
+        error: sim::ParameterError,
+    },
     /// There is no device, or it refuses.
     #[error("{0}")]
     Device(String),

@@ -138,6 +138,7 @@ impl Batch {
                 }
             }
             let of_gpu = if precision == Some(Precision::F64) { gpu::Precision::F64 } else { gpu::Precision::F32 };
+            // The batch refuses 0.
             let rows = rows.map(|rows| usize::try_from(rows).unwrap_or_default());
             let own = DeviceBatch::make(&model, worlds, place, (options.simulation, of_gpu, rows))?;
             return Ok(Bound::new(py, own)?.into_any().unbind());

@@ -5,16 +5,16 @@ mod array;
 use std::sync::{Mutex, MutexGuard};
 
 use gpu::{Array, GpuBatch, GpuError, GpuOptions, Order, Place, Precision};
-use pyo3::exceptions::{PyIndexError, PyNotImplementedError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 pub use array::DeviceArray;
 
-use crate::arguments::{array, per_dof, rows, selection, vector, whole};
+use crate::arguments::{array, check_quaternions, per_dof, rows, vector, whole};
+use crate::first_words::no_attribute;
 use crate::lock::try_lock;
 use crate::model::Model;
-use crate::parameters;
 use crate::resets::{Reset, ResetTo, States};
 use crate::world_parameters::{WorldParameters, live};
 
@@ -23,7 +23,7 @@ pub fn gpu_error(error: &GpuError) -> PyErr {
     let message = error.to_string();
     match error {
         GpuError::Missing(_) => PyNotImplementedError::new_err(message),
-        GpuError::Option(_) => PyValueError::new_err(message),
+        GpuError::Option(_) | GpuError::Parameters { .. } => PyValueError::new_err(message),
         _ => PyRuntimeError::new_err(message),
     }
 }
@@ -79,22 +79,6 @@ impl DeviceBatch {
         )
     }
 
-    /// Gives worlds what the live arrays of parameters show.
-    fn bring_parameters(&self, py: Python<'_>, batch: &mut GpuBatch) -> PyResult<()> {
-        let changed = self.parameters.changed(py, self.worlds)?;
-        if changed.is_empty() {
-            return Ok(());
-        }
-        let changed = changed.into_iter().collect();
-        py.detach(|| batch.set_parameters_of(changed)).map_err(|error| gpu_error(&error))?;
-        self.parameters.note(py)
-    }
-
-    /// The worlds that an argument selects, all by default.
-    fn selected(&self, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
-        worlds.map_or_else(|| Ok((0..self.worlds).collect()), |worlds| selection("worlds", worlds, self.worlds))
-    }
-
     fn array(slf: &Bound<'_, Self>, of: Array) -> PyResult<DeviceArray> {
         let view = slf.get().lock()?.view(of).map_err(|error| gpu_error(&error))?;
         Ok(DeviceArray { batch: slf.clone().unbind(), array: of, view })
@@ -105,6 +89,11 @@ impl DeviceBatch {
         let batch: &mut GpuBatch = &mut guard;
         let shape = batch.view(of).map_err(|error| gpu_error(&error))?.shape;
         let values = array(name, value, &shape)?;
+        if matches!(of, Array::Q | Array::PdTarget) {
+            let tree = &self.model.get().inner().tree;
+            let mut rows = values.chunks_exact(shape[1].max(1)).enumerate();
+            rows.try_for_each(|(world, row)| check_quaternions(&format!("{name}[{world}]"), row, tree))?;
+        }
         py.detach(|| batch.write(of, &values)).map_err(|error| gpu_error(&error))
     }
 }
@@ -269,7 +258,7 @@ impl DeviceBatch {
         let stream = stream.map_or(Ok(0), |stream| handle(&stream))?;
         let mut guard = self.lock()?;
         let batch: &mut GpuBatch = &mut guard;
-        self.bring_parameters(py, batch)?;
+        self.parameters.bring(py, batch)?;
         py.detach(|| batch.step(steps, stream)).map_err(|error| gpu_error(&error))
     }
 
@@ -291,12 +280,10 @@ impl DeviceBatch {
         py: Python<'py>,
         #[pyo3(from_py_with = whole)] world: i64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let place = usize::try_from(world).ok().filter(|world| *world < self.worlds);
-        let world = place.ok_or_else(|| PyIndexError::new_err(format!("there is no world {world}")))?;
-        let model = self.model.get();
         let mut guard = self.lock()?;
-        self.bring_parameters(py, &mut guard)?;
-        parameters::tuple(py, &guard.parameters(world), model.inner(), model.scene())
+        let batch: &mut GpuBatch = &mut guard;
+        self.parameters.bring(py, batch)?;
+        self.parameters.of_world(py, self.model.get(), batch, world)
     }
 
     /// Give worlds parameters of their own.
@@ -307,25 +294,17 @@ impl DeviceBatch {
         worlds: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        let worlds = self.selected(worlds)?;
-        let model = self.model.get();
-        let given = parameters::of_worlds(parameters, model.inner(), model.scene(), worlds.len())?;
         let mut guard = self.lock()?;
         let batch: &mut GpuBatch = &mut guard;
-        self.bring_parameters(py, batch)?;
-        let given = worlds.iter().copied().zip(given).collect();
-        py.detach(|| batch.set_parameters_of(given)).map_err(|error| gpu_error(&error))?;
-        self.parameters.write(py, batch, &worlds)
+        self.parameters.set(py, self.model.get(), batch, worlds, parameters)
     }
 
     /// Take parameters of their own back.
     #[pyo3(signature = (worlds=None))]
     fn reset_parameters(&self, py: Python<'_>, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let worlds = self.selected(worlds)?;
         let mut guard = self.lock()?;
         let batch: &mut GpuBatch = &mut guard;
-        py.detach(|| batch.clear_parameters(worlds.iter().copied())).map_err(|error| gpu_error(&error))?;
-        self.parameters.write(py, batch, &worlds)
+        self.parameters.reset(py, batch, worlds)
     }
 
     /// Wait for all steps that were launched.
@@ -393,7 +372,7 @@ impl DeviceBatch {
     }
 
     /// What `Batch` has on the processor alone.
-    fn __getattr__(&self, name: &str) -> PyResult<()> {
+    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<()> {
         let of_cpu = [
             "accelerations",
             "alone",
@@ -417,12 +396,10 @@ impl DeviceBatch {
             "threads",
             "vjp",
         ];
-        let message = if of_cpu.contains(&name) {
-            format!("a batch on a GPU has no {name}: device=\"cpu\" does")
-        } else {
-            format!("'DeviceBatch' object has no attribute {name:?}")
-        };
-        Err(pyo3::exceptions::PyAttributeError::new_err(message))
+        if of_cpu.contains(&name) {
+            return Err(PyAttributeError::new_err(format!("a batch on a GPU has no {name}: device=\"cpu\" has")));
+        }
+        Err(no_attribute(slf.as_any(), name))
     }
 
     fn __repr__(&self) -> String {
@@ -433,13 +410,18 @@ impl DeviceBatch {
 
 /// The address of a stream: a number, or an object that has one as `cuda_stream` (PyTorch), `ptr` (CuPy) or by CUDA's stream protocol.
 fn handle(stream: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let not_one = || {
+        let kind = stream.get_type();
+        let expected = "expected a CUDA stream, such as torch.cuda.current_stream(), or its address";
+        PyTypeError::new_err(format!("stream is of {kind}: {expected}"))
+    };
     for name in ["cuda_stream", "ptr", "handle"] {
         if let Ok(own) = stream.getattr(name) {
-            return own.extract();
+            return own.extract().map_err(|_| not_one());
         }
     }
     if let Ok(own) = stream.call_method0("__cuda_stream__") {
         return own.get_item(1)?.extract();
     }
-    stream.extract().map_err(|_| PyValueError::new_err("stream: expected a CUDA stream or its address"))
+    stream.extract().map_err(|_| not_one())
 }

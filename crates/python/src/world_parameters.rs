@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use gpu::GpuError;
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyDict, PyType};
 use sim::{Parameter, Parameters};
 
+use crate::arguments::selection;
+use crate::device_batch::gpu_error;
 use crate::live::LiveArray;
 use crate::model::Model;
+use crate::parameters;
 
 /// The parameters of all worlds as live arrays, those that somebody has asked for.
 #[derive(Default)]
@@ -24,12 +28,20 @@ struct WorldArray {
     applied: Mutex<Vec<f64>>,
 }
 
-/// What tells the parameters of its worlds.
-pub trait OfWorlds {
+/// Worlds that have parameters of their own.
+pub trait OfWorlds: Send {
     /// How many worlds there are.
     fn count(&self) -> usize;
     /// What a world has.
     fn parameter_of(&self, world: usize, parameter: Parameter) -> Vec<f64>;
+    /// Gives worlds parameters; an error names them with `prefix`.
+    fn give(&mut self, worlds: Vec<(usize, Parameters)>, prefix: &str) -> PyResult<()>;
+    /// Takes their own parameters back from worlds.
+    fn take_back(&mut self, worlds: &[usize]) -> PyResult<()>;
+}
+
+fn not_given(world: usize, prefix: &str, error: &dyn std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("world {world}: {prefix}{error}"))
 }
 
 impl OfWorlds for batch::Batch {
@@ -39,6 +51,15 @@ impl OfWorlds for batch::Batch {
 
     fn parameter_of(&self, world: usize, parameter: Parameter) -> Vec<f64> {
         self.parameter(world, parameter)
+    }
+
+    fn give(&mut self, worlds: Vec<(usize, Parameters)>, prefix: &str) -> PyResult<()> {
+        self.set_parameters_of(worlds).map_err(|(world, error)| not_given(world, prefix, &error))
+    }
+
+    fn take_back(&mut self, worlds: &[usize]) -> PyResult<()> {
+        self.clear_world_models(worlds.iter().copied());
+        Ok(())
     }
 }
 
@@ -50,6 +71,30 @@ impl OfWorlds for gpu::GpuBatch {
     fn parameter_of(&self, world: usize, parameter: Parameter) -> Vec<f64> {
         self.parameter(world, parameter)
     }
+
+    fn give(&mut self, worlds: Vec<(usize, Parameters)>, prefix: &str) -> PyResult<()> {
+        self.set_parameters_of(worlds).map_err(|error| match error {
+            GpuError::Parameters { world, error } => not_given(world, prefix, &error),
+            other => gpu_error(&other),
+        })
+    }
+
+    fn take_back(&mut self, worlds: &[usize]) -> PyResult<()> {
+        self.clear_parameters(worlds.iter().copied()).map_err(|error| gpu_error(&error))
+    }
+}
+
+/// The worlds that an argument selects, all by default.
+pub fn selected(worlds: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Vec<usize>> {
+    worlds.map_or_else(|| Ok((0..count).collect()), |which| selection("worlds", which, count))
+}
+
+/// The number of a world; negative ones count from the end.
+pub fn world(index: i64, count: usize) -> PyResult<usize> {
+    let world = if index < 0 { index.checked_add_unsigned(count as u64) } else { Some(index) };
+    let world = world.and_then(|world| usize::try_from(world).ok()).filter(|world| *world < count);
+    let message = || format!("world is {index}: the batch has {count} worlds, expected an index below that");
+    world.ok_or_else(|| PyIndexError::new_err(message()))
 }
 
 impl WorldParameters {
@@ -79,13 +124,61 @@ impl WorldParameters {
         slot.get().ok_or_else(|| PyValueError::new_err("an array was lost"))?.array.view(py)
     }
 
+    /// Gives worlds what the arrays show; whether any world has other parameters than before.
+    pub fn bring(&self, py: Python<'_>, batch: &mut impl OfWorlds) -> PyResult<bool> {
+        let changed = self.changed(py, batch.count())?;
+        if changed.is_empty() {
+            return Ok(false);
+        }
+        py.detach(|| batch.give(changed.into_iter().collect(), "parameters."))?;
+        self.note(py)?;
+        Ok(true)
+    }
+
+    /// Gives worlds the parameters of the keyword arguments, beside what the arrays show.
+    pub fn set(
+        &self,
+        py: Python<'_>,
+        model: &Model,
+        batch: &mut impl OfWorlds,
+        worlds: Option<&Bound<'_, PyAny>>,
+        given: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        let worlds = selected(worlds, batch.count())?;
+        let given = parameters::of_worlds(given, model.inner(), model.scene(), worlds.len())?;
+        self.bring(py, batch)?;
+        let all = worlds.iter().copied().zip(given).collect();
+        py.detach(|| batch.give(all, ""))?;
+        self.write(py, batch, &worlds)
+    }
+
+    /// Takes their own parameters back from worlds.
+    pub fn reset(&self, py: Python<'_>, batch: &mut impl OfWorlds, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let worlds = selected(worlds, batch.count())?;
+        py.detach(|| batch.take_back(&worlds))?;
+        self.write(py, batch, &worlds)
+    }
+
+    /// All parameters of a world, copies.
+    pub fn of_world<'py>(
+        &self,
+        py: Python<'py>,
+        model: &Model,
+        batch: &impl OfWorlds,
+        index: i64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let world = world(index, batch.count())?;
+        let all = Parameter::ALL.into_iter().map(|parameter| (parameter, batch.parameter_of(world, parameter)));
+        parameters::tuple(py, &all.collect(), model.inner(), model.scene())
+    }
+
     /// The arrays that there are.
     fn made(&self) -> impl Iterator<Item = (Parameter, &WorldArray)> {
         Parameter::ALL.into_iter().zip(&self.arrays).filter_map(|(parameter, array)| Some((parameter, array.get()?)))
     }
 
     /// What worlds have been given in the arrays since this was last asked.
-    pub fn changed(&self, py: Python<'_>, worlds: usize) -> PyResult<BTreeMap<usize, Parameters>> {
+    fn changed(&self, py: Python<'_>, worlds: usize) -> PyResult<BTreeMap<usize, Parameters>> {
         let mut changed: BTreeMap<usize, Parameters> = BTreeMap::new();
         for (parameter, WorldArray { array, applied }) in self.made() {
             let applied = applied.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,7 +198,7 @@ impl WorldParameters {
     }
 
     /// Notes that worlds have what the arrays show.
-    pub fn note(&self, py: Python<'_>) -> PyResult<()> {
+    fn note(&self, py: Python<'_>) -> PyResult<()> {
         let read = |(_, of): (Parameter, &WorldArray)| {
             of.array.read(py, &mut of.applied.lock().unwrap_or_else(PoisonError::into_inner))
         };
@@ -113,7 +206,7 @@ impl WorldParameters {
     }
 
     /// Writes what worlds have to the arrays.
-    pub fn write(&self, py: Python<'_>, batch: &impl OfWorlds, worlds: &[usize]) -> PyResult<()> {
+    fn write(&self, py: Python<'_>, batch: &impl OfWorlds, worlds: &[usize]) -> PyResult<()> {
         for (parameter, WorldArray { array, applied }) in self.made() {
             let mut applied = applied.lock().unwrap_or_else(PoisonError::into_inner);
             let width = applied.len() / batch.count();

@@ -78,15 +78,10 @@ impl GpuBatch {
         own.map_or_else(|| parameter.of(&self.model, &self.scene), <[f64]>::to_vec)
     }
 
-    /// All parameters of a world.
-    pub fn parameters(&self, world: usize) -> Parameters {
-        Parameter::ALL.into_iter().map(|parameter| (parameter, self.parameter(world, parameter))).collect()
-    }
-
     /// The numbers of a world with these parameters, as the kernels of a plan have them.
     fn numbers_of(&self, plan: &Plan, world: usize, parameters: &Parameters) -> Result<Vec<f64>, GpuError> {
         let own = OwnModel::made(&self.model, &self.scene, parameters.clone());
-        let own = own.map_err(|error| GpuError::Option(format!("world {world}: parameters: {error}")))?;
+        let own = own.map_err(|error| GpuError::Parameters { world, error })?;
         let (model, scene) = own.get();
         let numbers = sim::numbers_of(plan, (&self.model, &self.scene), (model, scene), parameters);
         let numbers = numbers.map_err(|reason| GpuError::Missing(vec![format!("world {world}: {}", reason.0)]))?;

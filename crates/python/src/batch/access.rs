@@ -4,17 +4,18 @@ use std::ffi::CString;
 use std::sync::MutexGuard;
 
 use batch::BatchError;
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
 use super::Batch;
-use crate::arguments::{array, check_quaternions, selection};
+use crate::arguments::{array, check_quaternions};
 use crate::errors::{batch_error, worlds_failed};
 use crate::live::LiveArray;
 use crate::lock::try_lock;
 use crate::model::Model;
+use crate::world_parameters::world;
 
 impl Batch {
     /// The batch, unless a step is running in another thread. Its arrays are those of the last step.
@@ -129,18 +130,9 @@ impl Batch {
         live.write(value.py(), &values)
     }
 
-    /// Which worlds: all for none.
-    pub(super) fn selected(&self, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<usize>> {
-        worlds.map_or_else(|| Ok((0..self.worlds).collect()), |which| selection("worlds", which, self.worlds))
-    }
-
     /// The number of a world; negative ones count from the end.
     pub(crate) fn world(&self, index: i64) -> PyResult<usize> {
-        let world = if index < 0 { index.checked_add_unsigned(self.worlds as u64) } else { Some(index) };
-        let world = world.and_then(|world| usize::try_from(world).ok()).filter(|world| *world < self.worlds);
-        let message =
-            || format!("world is {index}: the batch has {} worlds, expected an index below that", self.worlds);
-        world.ok_or_else(|| PyIndexError::new_err(message()))
+        world(index, self.worlds)
     }
 
     /// The exception for an error of a computation.

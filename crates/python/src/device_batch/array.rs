@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use gpu::{Array, GpuBatch, Place, View};
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -41,6 +41,19 @@ impl DeviceArray {
 
     fn __len__(&self) -> usize {
         self.view.shape[0]
+    }
+
+    /// A view or a copy has entries; this names both.
+    fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _ = index;
+        Err(PyTypeError::new_err(
+            "an array of a batch on a GPU has no entries by itself: torch.from_dlpack(array) or jax.dlpack.from_dlpack(array) is a view, array.numpy() a copy",
+        ))
+    }
+
+    fn __setitem__(&self, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _ = value;
+        self.__getitem__(index)
     }
 
     /// A copy on the host.
