@@ -141,8 +141,8 @@ impl BroadPhase {
         });
         let is_ended = catch_unwind(traverse).is_ok();
         for &a in unbounded.iter() {
-            let may_meet = |b: u32| !is_unbounded[b as usize] && !(is_fixed(a) && is_fixed(b));
-            let meets = |b: &u32| may_meet(*b) && !is_above(a, &wide[*b as usize]);
+            let never_meets = |b: u32| is_unbounded[b as usize] || is_fixed(a) && is_fixed(b);
+            let meets = |b: &u32| !never_meets(*b) && !is_above(a, &wide[*b as usize]);
             let remaining = (MAX_NEAR_PAIRS + 1).saturating_sub(pairs.len());
             pairs.extend((0..items.len() as u32).filter(meets).take(remaining).map(|b| [a.min(b), a.max(b)]));
         }
