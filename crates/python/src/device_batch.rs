@@ -4,29 +4,20 @@ mod array;
 
 use std::sync::{Mutex, MutexGuard};
 
-use gpu::{Array, GpuBatch, GpuError, GpuOptions, Order, Place, Precision};
-use pyo3::exceptions::{PyAttributeError, PyNotImplementedError, PyRuntimeError, PyTypeError, PyValueError};
+use gpu::{Array, GpuBatch, GpuOptions, Order, Place, Precision};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 pub use array::DeviceArray;
 
 use crate::arguments::{array, check_quaternions, per_dof, rows, vector, whole};
+use crate::errors::gpu_error;
 use crate::first_words::no_attribute;
 use crate::lock::try_lock;
 use crate::model::Model;
 use crate::resets::{Reset, ResetTo, States};
 use crate::world_parameters::{WorldParameters, live};
-
-/// The error of a batch on a device.
-pub fn gpu_error(error: &GpuError) -> PyErr {
-    let message = error.to_string();
-    match error {
-        GpuError::Missing(_) => PyNotImplementedError::new_err(message),
-        GpuError::Option(_) | GpuError::Parameters { .. } => PyValueError::new_err(message),
-        _ => PyRuntimeError::new_err(message),
-    }
-}
 
 /// The device that an argument names; none for the processor.
 pub fn place(device: &str) -> PyResult<Option<Place>> {

@@ -2,7 +2,11 @@
 
 use batch::BatchError;
 use formats::LoadError;
-use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyUserWarning, PyValueError};
+use gpu::GpuError;
+use pyo3::exceptions::{
+    PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyNotImplementedError, PyRuntimeError, PyUserWarning,
+    PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -89,6 +93,16 @@ pub fn solver_error(py: Python<'_>, error: &sap::Error) -> PyErr {
         | sap::Error::Factorization { .. }
         | sap::Error::NotFinite { .. } => failed(py, error.to_string(), (None, None), None),
         sap::Error::Interrupted => PyKeyboardInterrupt::new_err(error.to_string()),
+    }
+}
+
+/// The error of a batch on a device.
+pub fn gpu_error(error: &GpuError) -> PyErr {
+    let message = error.to_string();
+    match error {
+        GpuError::Missing(_) => PyNotImplementedError::new_err(message),
+        GpuError::Option(_) | GpuError::Parameters { .. } => PyValueError::new_err(message),
+        _ => PyRuntimeError::new_err(message),
     }
 }
 

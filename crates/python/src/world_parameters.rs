@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyType};
 use sim::{Parameter, Parameters};
 
 use crate::arguments::selection;
-use crate::device_batch::gpu_error;
+use crate::errors::gpu_error;
 use crate::live::LiveArray;
 use crate::model::Model;
 use crate::parameters;

@@ -9,7 +9,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::{DeviceBatch, gpu_error};
+use super::DeviceBatch;
+use crate::errors::gpu_error;
 
 /// An array of a batch on a GPU.
 #[stubdoc::documented]
