@@ -45,6 +45,26 @@ def test_a_file_comes_back(path: Path, tmp_path: Path) -> None:
     compare_with_mujoco(first, folders[0] / "model.xml")
 
 
+URDF = """<robot name="r"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><mesh filename="{}"/></geometry></visual>{}</link>
+<joint name="j" type="revolute"><parent link="base"/><child link="arm"/><limit lower="-1" upper="1" effort="9"/></joint>
+</robot>"""
+COLLISION = '<collision><geometry><mesh filename="solid.obj"/></geometry></collision>'
+
+
+@pytest.mark.parametrize("collision", ["", COLLISION], ids=["seen", "touched"])
+@pytest.mark.parametrize("visual", ["solid.obj", "flat.obj"])
+def test_a_mesh_that_is_only_seen_comes_back(visual: str, collision: str, tmp_path: Path) -> None:
+    corners = "v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\n"
+    (tmp_path / "solid.obj").write_text(corners + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    (tmp_path / "flat.obj").write_text(corners + "f 1 3 2\n")
+    (tmp_path / "robot.urdf").write_text(URDF.format(visual, collision))
+    first = sw.load(tmp_path / "robot.urdf")
+    first.to_mjcf(tmp_path / "model.xml")
+    assert first.to_bytes() == sw.load(tmp_path / "model.xml").to_bytes()
+
+
 def compare_with_mujoco(ours: sw.Model, path: Path) -> None:
     theirs = mujoco.MjModel.from_xml_path(str(path))
     data, worst, rng = mujoco.MjData(theirs), Worst(), np.random.default_rng(5)

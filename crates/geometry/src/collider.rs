@@ -101,7 +101,7 @@ impl Collider {
         let filter = Filter::new(&scene, &attachments);
         let geoms = scene.geoms.iter().zip(&attachments).enumerate();
         let item = |(geom, (g, a)): (usize, (&crate::Geom, &Attachment))| {
-            let solid = Solid::new(&g.shape).filter(|_| filter.may_touch_something(geom))?;
+            let solid = filter.may_touch_something(geom).then(|| Solid::new(&g.shape))??;
             Some(Item::new(geom, a, solid, filter.half_margin(geom)))
         };
         let items: Vec<Item> = geoms.filter_map(item).collect();

@@ -336,7 +336,8 @@ mod tests {
 
     fn hull_of(points: Vec<Vec3<f64>>) -> Hull {
         let mesh = crate::Mesh::new("mesh", points, vec![]).unwrap();
-        Hull::new(&mesh.hull_vertices, &mesh.hull_triangles)
+        let crate::Surface { vertices, triangles } = mesh.hull().unwrap();
+        Hull::new(vertices, triangles)
     }
 
     fn ball(n: usize) -> Hull {

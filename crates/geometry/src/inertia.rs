@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use spatial::{RigidInertia, Sym3, Vec3};
 
+use crate::prepared::Surface;
 use crate::shape::{Mesh, Shape};
 
 /// Where the mass of a shape is.
@@ -158,9 +159,13 @@ impl Shape {
 
 impl Mesh {
     fn inertia(&self, model: MassModel) -> Result<RigidInertia<f64>, InertiaError> {
-        let hull = model == MassModel::ConvexHull;
-        let (vertices, triangles) =
-            if hull { (&self.hull_vertices, &self.hull_triangles) } else { (&self.vertices, &self.triangles) };
+        let none = Surface::default();
+        let (vertices, triangles) = if model == MassModel::ConvexHull {
+            let hull = self.hull().unwrap_or(&none);
+            (&hull.vertices, &hull.triangles)
+        } else {
+            (&self.vertices, &self.triangles)
+        };
         let triangles = || triangles.iter().map(|t| t.map(|i| vertices[i as usize]));
         // Moments about a point near the mesh: no cancellation when it lies far from its frame's origin.
         let near = vertices.first().copied().unwrap_or(Vec3::ZERO);

@@ -78,7 +78,7 @@ pub use movement::{Attachment, Movement, Sweep};
 pub use narrow::closed::{Axis, NEARLY_PARALLEL, NearestOfAxes, lowest_corners, nearest_of_axes};
 pub use pair_collider::{PairCollider, SolidKind, SolidView};
 pub use pairs::{GeomPair, allowed_pairs};
-pub use prepared::PreparedMesh;
+pub use prepared::{PreparedMesh, Surface};
 pub use queries::{RayHit, SceneQueries, Separation};
 pub use scene::{Geom, PairSpec, Scene, SoftAttachment, SurfaceMotion};
 pub use shape::{HeightField, Mesh, Shape};

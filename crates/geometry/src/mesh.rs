@@ -7,6 +7,7 @@ use parry3d_f64::math::Vector;
 use parry3d_f64::transformation::try_convex_hull;
 use spatial::Vec3;
 
+use crate::prepared::Surface;
 use crate::shape::{HeightField, Mesh};
 
 /// The greatest size of a height field, m: MuJoCo's greatest number. Products of greater ones overflow.
@@ -105,10 +106,7 @@ pub enum HeightFieldError {
 }
 
 impl Mesh {
-    /// A mesh with its convex hull.
-    ///
-    /// The hull is empty, and [`Mesh::has_hull`] false, when the vertices span no volume: such a mesh can be
-    /// shown but not touched. `triangles` may be empty; contacts need the vertices alone.
+    /// A mesh. `triangles` may be empty; contacts need the vertices alone.
     ///
     /// # Errors
     /// When there is no vertex, a coordinate is not finite, or a triangle names a vertex that is not there.
@@ -129,24 +127,33 @@ impl Mesh {
                 return Err(MeshError::Index { mesh, triangle, vertex, vertices: n });
             }
         }
-        let (hull_vertices, hull_triangles) = convex_hull(&vertices).unwrap_or_default();
-        Ok(Self { name: mesh, vertices, triangles, hull_vertices, hull_triangles, ..Self::default() })
+        Ok(Self { name: mesh, vertices, triangles, ..Self::default() })
     }
 
-    /// Whether the mesh has a convex hull of positive volume: whether it can take part in contacts.
-    pub fn has_hull(&self) -> bool {
-        !self.hull_triangles.is_empty()
+    /// The convex hull, its triangles counter-clockwise seen from outside; none when the vertices span no volume: such a mesh can be shown but
+    /// not touched. It is made when it is first asked for, since most meshes are there to be seen alone.
+    pub fn hull(&self) -> Option<&Surface> {
+        self.prepared.hull_surface(|| convex_hull(&self.vertices))
     }
 
-    /// The radius of the largest ball in the hull about the mean of its vertices, m; 0 without a hull.
+    /// The mesh of the convex hull in place of bare points; none when they span no volume.
+    #[must_use]
+    pub fn stand_for_hull(self) -> Option<Self> {
+        let Surface { vertices, triangles } = self.hull()?.clone();
+        Some(Self { name: self.name, vertices, triangles, ..Self::default() })
+    }
+}
+
+impl Surface {
+    /// The radius of the largest ball in a convex surface about the mean of its vertices, m.
     pub(crate) fn inner_radius(&self) -> f64 {
-        let corners = &self.hull_vertices;
+        let corners = &self.vertices;
         let centre = corners.iter().fold(Vec3::ZERO, |sum, v| sum + *v) * (1.0 / corners.len().max(1) as f64);
         let height = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|i| corners[i as usize]);
             (b - a).cross(c - a).normalized().map_or(f64::INFINITY, |normal| normal.dot(a - centre))
         };
-        let least = self.hull_triangles.iter().map(height).fold(f64::INFINITY, f64::min);
+        let least = self.triangles.iter().map(height).fold(f64::INFINITY, f64::min);
         if least.is_finite() { least.max(0.0) } else { 0.0 }
     }
 }
@@ -198,10 +205,7 @@ const HOLLOW: f64 = 1e-9;
 /// By how much points are moved at random, relative to that size: round-off is a ten thousandth of it.
 const ROUGH: f64 = 1e-12;
 
-/// Vertices and triangles.
-type Surface = (Vec<Vec3<f64>>, Vec<[u32; 3]>);
-
-/// Vertices and outward triangles of the convex hull, or `None` when it has no volume.
+/// The convex hull, or `None` when it has no volume.
 fn convex_hull(vertices: &[Vec3<f64>]) -> Option<Surface> {
     let points = distinct(vertices);
     if points.len() < 4 || is_flat(&points) {
@@ -214,7 +218,7 @@ fn convex_hull(vertices: &[Vec3<f64>]) -> Option<Surface> {
     // is one more set of points without a usable hull.
     let (vertices, triangles) = catch_unwind(AssertUnwindSafe(|| try_convex_hull(&dented).ok())).ok()??;
     let vertices = vertices.iter().map(|p| place_of.get(&bits(p)).map(|i| points[*i])).collect::<Option<Vec<_>>>()?;
-    (triangles.len() >= 4).then_some((vertices, triangles))
+    (triangles.len() >= 4).then_some(Surface { vertices, triangles })
 }
 
 /// The points with flat faces slightly hollow and their rims slightly rough: of n points in one plane the library keeps n² numbers, and what
@@ -276,11 +280,11 @@ mod tests {
         points.extend(cube());
         points.push(Vec3::new(0.5, 0.5, 0.25));
         let mesh = Mesh::new("cube", points, vec![]).unwrap();
-        assert!(mesh.has_hull());
-        assert_eq!((mesh.hull_vertices.len(), mesh.hull_triangles.len()), (8, 12));
+        let hull = mesh.hull().unwrap();
+        assert_eq!((hull.vertices.len(), hull.triangles.len()), (8, 12));
         let centre = Vec3::new(0.5, 0.5, 0.5);
-        for t in &mesh.hull_triangles {
-            let [a, b, c] = t.map(|i| mesh.hull_vertices[i as usize]);
+        for t in &hull.triangles {
+            let [a, b, c] = t.map(|i| hull.vertices[i as usize]);
             assert!((b - a).cross(c - a).dot(a - centre) > 0.0, "outward");
         }
     }
@@ -292,7 +296,8 @@ mod tests {
         let turn = spatial::Quat::from_rotation_vector(Vec3::new(0.3, -0.7, 0.2));
         for points in [grid.clone().collect::<Vec<_>>(), grid.map(|p| turn * p * 0.01).collect()] {
             let mesh = Mesh::new("grid", points, vec![]).unwrap();
-            assert_eq!((mesh.hull_vertices.len(), mesh.hull_triangles.len()), (8, 12));
+            let hull = mesh.hull().unwrap();
+            assert_eq!((hull.vertices.len(), hull.triangles.len()), (8, 12));
         }
     }
 
@@ -303,7 +308,8 @@ mod tests {
         let rim = |z: f64| (0..corners).map(move |i| Vec3::new(at(i).1, at(i).0, z));
         let mesh = Mesh::new("drum", rim(0.0).chain(rim(1.0)).collect(), vec![]).unwrap();
         // All corners, and triangles as Euler has them.
-        assert_eq!((mesh.hull_vertices.len(), mesh.hull_triangles.len()), (2 * corners, 4 * corners - 4));
+        let hull = mesh.hull().unwrap();
+        assert_eq!((hull.vertices.len(), hull.triangles.len()), (2 * corners, 4 * corners - 4));
     }
 
     #[test]
@@ -312,10 +318,49 @@ mod tests {
         let line: Vec<_> = (0..9).map(|i| Vec3::new(0.1, 0.2, 0.3) * i as f64).collect();
         let sliver: Vec<_> = cube().into_iter().map(|p| Vec3::new(p.x, p.y, 1e-12 * p.z)).collect();
         for points in [square, line, sliver, vec![Vec3::ZERO; 7], cube()[..3].to_vec()] {
-            assert!(!Mesh::new("flat", points, vec![]).unwrap().has_hull());
+            assert!(Mesh::new("flat", points, vec![]).unwrap().hull().is_none());
         }
         let thin: Vec<_> = cube().into_iter().map(|p| Vec3::new(p.x, p.y, 1e-4 * p.z)).collect();
-        assert!(Mesh::new("thin", thin, vec![]).unwrap().has_hull());
+        assert!(Mesh::new("thin", thin, vec![]).unwrap().hull().is_some());
+    }
+
+    #[test]
+    fn only_what_may_touch_has_a_hull_made() {
+        use crate::{Attachment, Collider, Geom, PairCollider, PairSpec, Scene, Shape};
+        let mesh = || std::sync::Arc::new(Mesh::new("cube", cube(), vec![]).unwrap());
+        let (seen, touched, paired) = (mesh(), mesh(), mesh());
+        let geom = |mesh: &std::sync::Arc<Mesh>, bits: u32| Geom {
+            name: String::new(),
+            body: 0,
+            pose: spatial::Pose::IDENTITY,
+            shape: Shape::Mesh(mesh.clone()),
+            contype: bits,
+            conaffinity: bits,
+            material: 0,
+            margin: 0.0,
+            rgba: [1.0; 4],
+            group: 0,
+            look: None,
+            surface_motion: None,
+        };
+        let geoms = vec![geom(&seen, 0), geom(&touched, 1), geom(&paired, 0)];
+        let pairs = vec![PairSpec { geoms: [1, 2], material: 0, margin: 0.0 }];
+        let mut scene = Scene { geoms, pairs, ..Scene::default() };
+        let at = |frame: Option<usize>| Attachment {
+            frame,
+            pose: spatial::Pose::IDENTITY,
+            group: frame.map_or(0, |i| i + 1),
+            parent_group: 0,
+        };
+        let attachments = [at(Some(0)), at(Some(1)), at(None)];
+        let _ = Collider::new(std::sync::Arc::new(scene.clone()), attachments.to_vec());
+        let _ = PairCollider::new(&scene, &attachments, &[0.0; 3]);
+        let has_hull = [&seen, &touched, &paired].map(|mesh| mesh.prepared.has_hull_surface());
+        assert_eq!(has_hull, [false, true, true]);
+        // Contact may be switched on later.
+        (scene.geoms[0].contype, scene.geoms[0].conaffinity) = (1, 1);
+        let _ = Collider::new(std::sync::Arc::new(scene), attachments.to_vec());
+        assert!(seen.prepared.has_hull_surface());
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl PairCollider {
         assert_eq!(scene.geoms.len(), attachments.len(), "one attachment for each geom");
         let filter = Filter::new(scene, attachments);
         let item = |(geom, (of, attachment)): (usize, (&crate::Geom, &Attachment))| {
-            let solid = Solid::new(&of.shape).filter(|_| filter.may_touch_something(geom))?;
+            let solid = filter.may_touch_something(geom).then(|| Solid::new(&of.shape))??;
             let mut item = Item::new(geom, attachment, solid, filter.half_margin(geom));
             item.rest_depth = rest_depths[geom];
             Some(item)

@@ -8,9 +8,19 @@ use spatial::Vec3;
 
 use crate::hull::Hull;
 
+/// Vertices and triangles.
+#[derive(Clone, Debug, Default)]
+pub struct Surface {
+    /// Vertices.
+    pub vertices: Vec<Vec3<f64>>,
+    /// Triangles.
+    pub triangles: Vec<[u32; 3]>,
+}
+
 /// What follows from the vertices and triangles of a mesh. A clone begins without any, since its mesh may be changed.
 #[derive(Default)]
 pub struct PreparedMesh {
+    hull_surface: OnceLock<Option<Surface>>,
     hull: OnceLock<Arc<Hull>>,
     inner_radius: OnceLock<f64>,
     ball: OnceLock<Option<(Vec3<f64>, f64)>>,
@@ -30,9 +40,19 @@ impl std::fmt::Debug for PreparedMesh {
 }
 
 impl PreparedMesh {
-    /// The hull of its mesh, of these vertices and triangles.
-    pub(crate) fn hull(&self, vertices: &[Vec3<f64>], triangles: &[[u32; 3]]) -> Arc<Hull> {
-        self.hull.get_or_init(|| Arc::new(Hull::new(vertices, triangles))).clone()
+    /// See [`Mesh::hull`](crate::Mesh::hull).
+    pub(crate) fn hull_surface(&self, find: impl FnOnce() -> Option<Surface>) -> Option<&Surface> {
+        self.hull_surface.get_or_init(find).as_ref()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has_hull_surface(&self) -> bool {
+        self.hull_surface.get().is_some()
+    }
+
+    /// The hull of its mesh for contacts, whose surface is this.
+    pub(crate) fn hull(&self, of: &Surface) -> Arc<Hull> {
+        self.hull.get_or_init(|| Arc::new(Hull::new(&of.vertices, &of.triangles))).clone()
     }
 
     /// See [`Shape::inner_radius`](crate::Shape::inner_radius).

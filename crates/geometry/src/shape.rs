@@ -5,7 +5,7 @@ use std::sync::Arc;
 use spatial::Vec3;
 
 use crate::looks::MeshSurface;
-use crate::prepared::PreparedMesh;
+use crate::prepared::{PreparedMesh, Surface};
 
 /// The shape of a geom, in its own frame, in metres.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -70,7 +70,10 @@ impl Shape {
             Self::Cylinder { radius, half_length } => radius * (d.x * d.x + d.y * d.y).sqrt() + half_length * d.z.abs(),
             Self::Ellipsoid { radii: [a, b, c] } => ((a * d.x).powi(2) + (b * d.y).powi(2) + (c * d.z).powi(2)).sqrt(),
             Self::Box { half_extents: [a, b, c] } => a * d.x.abs() + b * d.y.abs() + c * d.z.abs(),
-            Self::Mesh(mesh) => mesh.hull_vertices.iter().map(|p| p.dot(d)).fold(f64::NEG_INFINITY, f64::max),
+            Self::Mesh(mesh) => {
+                let corners = mesh.hull().map_or(&[][..], |hull| &hull.vertices);
+                corners.iter().map(|p| p.dot(d)).fold(f64::NEG_INFINITY, f64::max)
+            }
             Self::Plane { .. } | Self::HeightField(_) => f64::NEG_INFINITY,
         }
     }
@@ -103,12 +106,12 @@ impl Shape {
             Self::Ellipsoid { radii: sizes } | Self::Box { half_extents: sizes } => {
                 sizes.iter().copied().fold(f64::INFINITY, f64::min)
             }
-            Self::Mesh(mesh) => mesh.prepared.inner_radius(|| mesh.inner_radius()),
+            Self::Mesh(mesh) => mesh.prepared.inner_radius(|| mesh.hull().map_or(0.0, Surface::inner_radius)),
         }
     }
 }
 
-/// Triangles, and the convex hull of their vertices.
+/// Triangles. Contacts see the convex hull of their vertices: [`Mesh::hull`].
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Mesh {
     /// Name.
@@ -117,10 +120,6 @@ pub struct Mesh {
     pub vertices: Vec<Vec3<f64>>,
     /// Triangles, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
-    /// Vertices of the convex hull.
-    pub hull_vertices: Vec<Vec3<f64>>,
-    /// Triangles of the convex hull, counter-clockwise seen from outside.
-    pub hull_triangles: Vec<[u32; 3]>,
     /// What its file says of its looks.
     pub surface: MeshSurface,
     /// What contacts and rays need of it, made when they first ask: all scenes that have the mesh share it.

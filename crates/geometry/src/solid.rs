@@ -85,10 +85,7 @@ impl Solid {
             &Shape::Cylinder { radius, half_length } => Self::Cylinder { radius, half_length },
             Shape::Ellipsoid { radii } => Self::Ellipsoid { radii: Vec3::from(*radii) },
             Shape::Box { half_extents } => Self::Box { half: Vec3::from(*half_extents) },
-            Shape::Mesh(mesh) if mesh.has_hull() => {
-                Self::Hull(mesh.prepared.hull(&mesh.hull_vertices, &mesh.hull_triangles))
-            }
-            Shape::Mesh(_) => return None,
+            Shape::Mesh(mesh) => Self::Hull(mesh.prepared.hull(mesh.hull()?)),
             Shape::HeightField(field) => Self::HeightField(Ground::new(field)),
         })
     }

@@ -49,7 +49,7 @@ fn parry_shape(shape: &Shape) -> Option<(SharedShape, f64)> {
         }
         Shape::Box { half_extents: [a, b, c] } => (SharedShape::cuboid(*a, *b, *c), 0.0),
         Shape::Mesh(m) => {
-            let points: Vec<_> = m.hull_vertices.iter().map(|v| Vector::new(v.x, v.y, v.z)).collect();
+            let points: Vec<_> = m.hull().unwrap().vertices.iter().map(|v| Vector::new(v.x, v.y, v.z)).collect();
             (SharedShape::convex_hull(&points).unwrap(), 0.0)
         }
         _ => return None,
@@ -66,7 +66,7 @@ fn height(shape: &Shape, n: Vec3<f64>) -> f64 {
         Shape::Cylinder { radius, half_length } => radius * across + half_length * n.z.abs(),
         Shape::Ellipsoid { radii: [a, b, c] } => Vec3::new(a * n.x, b * n.y, c * n.z).norm(),
         Shape::Box { half_extents: [a, b, c] } => a * n.x.abs() + b * n.y.abs() + c * n.z.abs(),
-        Shape::Mesh(m) => m.hull_vertices.iter().map(|v| v.dot(n)).fold(f64::NEG_INFINITY, f64::max),
+        Shape::Mesh(m) => m.hull().unwrap().vertices.iter().map(|v| v.dot(n)).fold(f64::NEG_INFINITY, f64::max),
         Shape::Plane { .. } | Shape::HeightField(_) => unreachable!("not bounded and convex"),
     }
 }

@@ -94,7 +94,7 @@ fn what_is_smaller_than_a_triangle_does_not_slip_between_nodes() {
             Shape::Capsule { radius, half_length } => radius + half_length * up.z.abs(),
             Shape::Ellipsoid { radii: [a, b, c] } => Vec3::new(a * up.x, b * up.y, c * up.z).norm(),
             Shape::Box { half_extents: [a, b, c] } => a * up.x.abs() + b * up.y.abs() + c * up.z.abs(),
-            Shape::Mesh(m) => m.hull_vertices.iter().map(|v| v.dot(up)).fold(f64::NEG_INFINITY, f64::max),
+            Shape::Mesh(m) => m.hull().unwrap().vertices.iter().map(|v| v.dot(up)).fold(f64::NEG_INFINITY, f64::max),
             _ => unreachable!(),
         };
         let gap = random.uniform(-0.004, 0.004);

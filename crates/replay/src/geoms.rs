@@ -87,7 +87,8 @@ impl Shared {
         self.shared(Arc::as_ptr(mesh).cast(), |textures| {
             // A mesh may be given by its vertices alone: then its hull is what there is to see.
             if mesh.triangles.is_empty() {
-                return encode_mesh(&mesh.hull_vertices, &mesh.hull_triangles);
+                let hull = mesh.hull().cloned().unwrap_or_default();
+                return encode_mesh(&hull.vertices, &hull.triangles);
             }
             let mut value = encode_mesh(&mesh.vertices, &mesh.triangles);
             encode_surface(&mesh.surface, mesh.triangles.len(), textures, &mut value);

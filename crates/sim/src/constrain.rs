@@ -213,8 +213,6 @@ pub(crate) struct Context<'a> {
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
     pub heaviest: &'a [f64],
     pub jacobian_drift: &'a JacobianDrift,
-    /// [`geometry::Shape::inner_radius`] of every geom, m.
-    pub inner_radii: &'a [f64],
     /// The farthest point of any geom from the origin of its node, one per node, m.
     pub extents: &'a [f64],
     /// How bodies move that are moved from outside, one per body; empty where none moves.

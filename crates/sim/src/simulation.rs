@@ -69,8 +69,6 @@ pub struct Simulation {
     sources: Sources,
     /// The farthest point of any geom from the origin of its node, one per node, m.
     extents: Vec<f64>,
-    /// The radius of a ball inside every geom, m.
-    inner_radii: Vec<f64>,
     /// The tree of every node, and of every geom.
     tree_of: Vec<usize>,
     tree_of_geom: Vec<usize>,
@@ -405,7 +403,7 @@ impl Simulation {
             v_start: v,
             ..
         } = self;
-        let Self { inner_radii, extents, carriers, options: Options { contact: law, .. }, .. } = self;
+        let Self { extents, carriers, options: Options { contact: law, .. }, .. } = self;
         let (law, heaviest) = (*law, &self.heaviest[..]);
         let warm_start = if self.is_again { &self.last_round } else { &state.warm_start };
         let cliques = Cliques { trees, soft: &self.soft.parts };
@@ -423,7 +421,6 @@ impl Simulation {
             inverse_weights,
             heaviest,
             jacobian_drift,
-            inner_radii,
             extents,
             carriers,
             rule,

@@ -58,21 +58,16 @@ pub(super) fn read(
     let TriangleSoup { vertices, triangles, mut surface } = soup;
     // Colours are the material's of the geom, whatever the file says.
     (surface.paints, surface.paint_of) = (Vec::new(), Vec::new());
-    let hull_only = triangles.is_empty();
     let mut mesh = Mesh::new(name, vertices, triangles).map_err(|error| element.error(error.to_string()))?;
     mesh.surface = surface;
-    if hull_only {
-        mesh.surface = MeshSurface::default();
-        // Bare points stand for their convex hull.
-        if !mesh.has_hull() {
-            return Err(element.error("vertices without volume: expected points that span one, or faces"));
-        }
-        mesh.vertices.clone_from(&mesh.hull_vertices);
-        mesh.triangles.clone_from(&mesh.hull_triangles);
+    if mesh.triangles.is_empty() {
+        let error = || element.error("vertices without volume: expected points that span one, or faces");
+        mesh = mesh.stand_for_hull().ok_or_else(error)?;
         mass_model = if mass_model == MassModel::Shell { MassModel::Shell } else { MassModel::ConvexHull };
     }
+    let shape = Arc::new(mesh);
     if mass_model != MassModel::Shell {
-        Shape::Mesh(Arc::new(mesh.clone()))
+        Shape::Mesh(shape.clone())
             .inertia(1.0, mass_model)
             .map_err(|error| element.error(format!("{error}: expected a mesh with a volume, or inertia=\"shell\"")))?;
     }
@@ -80,7 +75,7 @@ pub(super) fn read(
         warnings.add_attribute(element, "maxhullvert", "hulls keep all their vertices: ignored");
     }
     element.skip(&["normal", "smoothnormal", "content_type", "material", "params"]);
-    Ok(MeshAsset { shape: Arc::new(mesh), mass_model })
+    Ok(MeshAsset { shape, mass_model })
 }
 
 fn inline(element: Element<'_>) -> Result<TriangleSoup, LoadError> {

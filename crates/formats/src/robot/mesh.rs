@@ -16,9 +16,9 @@ use crate::xml::Element;
 /// What a mesh is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Purpose {
-    /// Pictures: the triangles.
+    /// Pictures: the triangles and their looks.
     Picture,
-    /// Contact: the convex hull, too.
+    /// Contact: what it looks like is nothing to it.
     Contact,
 }
 

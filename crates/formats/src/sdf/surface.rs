@@ -121,7 +121,7 @@ fn collision(
         }
         _ => RigidInertia::ZERO,
     };
-    let is_solid = !matches!(&placed.shape, Shape::Mesh(mesh) if !mesh.has_hull());
+    let is_solid = !matches!(&placed.shape, Shape::Mesh(mesh) if mesh.hull().is_none());
     if !is_solid {
         warnings.add(element, "a mesh without volume: it touches nothing");
     }

@@ -89,7 +89,7 @@ impl<'a> Geoms<'a> {
             warnings.add(collision, "of size 0: it touches nothing");
             return Ok(None);
         };
-        let solid = !matches!(&shape, Shape::Mesh(mesh) if !mesh.has_hull());
+        let solid = !matches!(&shape, Shape::Mesh(mesh) if mesh.hull().is_none());
         if !solid {
             warnings.add(collision, "a mesh without volume: it touches nothing");
         }

@@ -32,7 +32,7 @@ fn load_from(folder: &Path, address: &str, options: &LoadOptions) -> Result<Load
 fn finds(folder: &Path, address: &str, options: &LoadOptions) {
     let scene = load_from(folder, address, options).unwrap().scene;
     let Shape::Mesh(mesh) = &scene.geoms[0].shape else { panic!("no mesh") };
-    assert!(mesh.has_hull());
+    assert!(mesh.hull().is_some());
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl GeomItem {
     /// None of a geom that cannot touch any of the bodies.
     pub fn new(geom: usize, of: &Geom, attachment: &Attachment, bodies: &[Body]) -> Option<Self> {
         let bits = [of.contype, of.conaffinity];
-        let solid = Solid::new(&of.shape).filter(|_| bodies.iter().any(|body| share_bits(bits, body.bits)))?;
+        let solid = bodies.iter().any(|body| share_bits(bits, body.bits)).then(|| Solid::new(&of.shape))??;
         let roundness = match solid {
             Solid::Plane | Solid::HeightField(_) => f64::INFINITY,
             Solid::Sphere { radius } | Solid::Capsule { radius, .. } => radius,

@@ -182,16 +182,11 @@ impl Assembly {
         mass: (Option<f64>, Option<f64>, bool),
         fields: &Bound<'_, PyDict>,
     ) -> PyResult<usize> {
-        let hull_only = triangles.is_empty();
         let mesh = Mesh::new(name, vertices, triangles);
         let mut mesh = mesh.map_err(|error| PyValueError::new_err(format!("mesh: {error}")))?;
-        if hull_only {
-            if !mesh.has_hull() {
-                let message = format!("vertices of mesh {name:?} span no volume: expected points that do, or faces");
-                return Err(PyValueError::new_err(message));
-            }
-            mesh.vertices.clone_from(&mesh.hull_vertices);
-            mesh.triangles.clone_from(&mesh.hull_triangles);
+        if mesh.triangles.is_empty() {
+            let message = || format!("vertices of mesh {name:?} span no volume: expected points that do, or faces");
+            mesh = mesh.stand_for_hull().ok_or_else(|| PyValueError::new_err(message()))?;
         }
         self.add_shape(body, Shape::Mesh(Arc::new(mesh)), mass, fields)
     }

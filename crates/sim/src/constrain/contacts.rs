@@ -65,7 +65,7 @@ impl BodyPair {
     fn new(cx: &Context<'_>, contact: &Detected) -> Self {
         let [first, second] = contact.geoms;
         let bodies = [cx.scene.geoms[first].body, cx.scene.geoms[second].body];
-        let radii = [cx.inner_radii[first], cx.inner_radii[second]];
+        let radii = contact.geoms.map(|geom| cx.scene.geoms[geom].shape.inner_radius());
         let homes = [cx.home(bodies[0]), cx.home(bodies[1])];
         let surface = pair_surface(cx.model, cx.scene, contact.geoms, contact.pair);
         let shifts = bodies.map(|body| cx.inverse_weights.shifts[body]);

@@ -49,7 +49,7 @@ impl Simulation {
     ) -> Result<Self, SimulationError> {
         let mut collider = self.collider.clone();
         collider.set_rest_depths(&rest_depths(&model, &scene));
-        let shapes = Shapes { collider, extents: self.extents.clone(), inner_radii: self.inner_radii.clone() };
+        let shapes = Shapes { collider, extents: self.extents.clone() };
         let mut next = Self::with_shapes(model, scene, options, attachments, shapes)?;
         let mut lane = self.lane.take();
         if !lane.as_mut().zip(own).is_some_and(|(lane, own)| lane.renumber(own, &self.state.pd)) {
@@ -83,8 +83,7 @@ impl Simulation {
         let attachments = attachments(&model, &scene);
         let collider = Collider::new(scene.clone(), attachments.clone()).with_rest_depths(&rest_depths(&model, &scene));
         let extents = collider.extents(model.tree.len());
-        let inner_radii = scene.geoms.iter().map(|geom| geom.shape.inner_radius()).collect();
-        Self::with_shapes(model, scene, options, &attachments, Shapes { collider, extents, inner_radii })
+        Self::with_shapes(model, scene, options, &attachments, Shapes { collider, extents })
     }
 
     fn with_shapes(
@@ -95,7 +94,7 @@ impl Simulation {
         shapes: Shapes,
     ) -> Result<Self, SimulationError> {
         crate::sensors::check(&model, &scene)?;
-        let Shapes { collider, extents, inner_radii } = shapes;
+        let Shapes { collider, extents } = shapes;
         let ranges = model.tree.trees.iter().enumerate();
         let tree_of: Vec<usize> = ranges.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
         let inverse_weights = InverseWeights::new(&model);
@@ -120,7 +119,6 @@ impl Simulation {
             sources,
             extents,
             heaviest: Vec::new(),
-            inner_radii,
             tree_of_geom: attachments.iter().map(|a| a.frame.map_or(NONE, |node| tree_of[node])).collect(),
             tree_of,
             collider,
@@ -271,7 +269,6 @@ impl Simulation {
 struct Shapes {
     collider: Collider,
     extents: Vec<f64>,
-    inner_radii: Vec<f64>,
 }
 
 /// Whether the nodes of a model hang from each other as those of another, by the same joints in the same places.
