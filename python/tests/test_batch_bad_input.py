@@ -153,3 +153,8 @@ def test_bad_calls(model: sw.Model) -> None:
     with pytest.raises(ValueError, match="grad_v has shape"):
         batch.vjp(zeros((3, 10)), zeros((3, 11)))
     assert not batch.time.any()
+
+
+def test_indices_beyond_all_numbers(model: sw.Model) -> None:
+    with pytest.raises(ValueError, match="worlds is too large: expected indices below 3"):
+        sw.Batch(model, 3).reset_parameters(worlds=2**63)

@@ -32,6 +32,7 @@ ARM = """
 def test_a_body_goes_with_all_that_refers_to_it() -> None:
     builder = sw.ModelBuilder.from_model(sw.load(ARM))
     other, lower, elbow = builder.body("other"), builder.body("lower"), builder.joint("elbow")
+    notes = {other: 1, lower: 2, elbow: 3}
     lower.remove()
     model = builder.build()
     assert model.body_names == ["world", "upper", "other"]
@@ -49,7 +50,12 @@ def test_a_body_goes_with_all_that_refers_to_it() -> None:
     # Handles from before know where theirs are now, or that they are gone.
     assert other.name == "other"
     assert other.index == 2
+    assert notes == {other: 1, lower: 2, elbow: 3}
+    assert builder.body("other") == other
     for gone in (lower, elbow):
+        assert "(removed)" in repr(gone)
+        assert gone == gone  # noqa: PLR0124: that it does not raise
+        assert gone != other
         with pytest.raises(ValueError, match="has been removed from the builder"):
             _ = gone.name
     # What is left moves as the same model written without.

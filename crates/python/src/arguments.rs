@@ -103,7 +103,8 @@ pub fn selection(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<V
             if count > len {
                 return Err(PyValueError::new_err(format!("{name} has {count} indices: expected at most {len}")));
             }
-            let indices: Vec<i64> = array.extract()?;
+            let too_large = |_| PyValueError::new_err(format!("{name} is too large: expected indices below {len}"));
+            let indices: Vec<i64> = array.extract().map_err(too_large)?;
             let index = |k: i64| usize::try_from(if k < 0 { k.saturating_add_unsigned(len as u64) } else { k }).ok();
             let outside = |k: i64| PyValueError::new_err(format!("{name} has {k}: expected indices below {len}"));
             indices.into_iter().map(|k| index(k).filter(|k| *k < len).ok_or_else(|| outside(k))).collect()

@@ -114,14 +114,25 @@ class _Handle(Strict):
         """Remove it, and all that refers to it: with a body what hangs from it, with a joint its actuators."""
         self._builder._removals.append(self._builder._assembly.remove(self._kind, self._index))
 
+    @property
+    def _is_removed(self) -> bool:
+        try:
+            return self._index < 0
+        except ValueError:
+            return True
+
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r} of {self._builder.name!r}>"
+        what = "(removed)" if self._is_removed else repr(self.name)
+        return f"<{type(self).__name__} {what} of {self._builder.name!r}>"
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other._builder is self._builder and other._index == self._index
+        if type(other) is not type(self) or other._builder is not self._builder:
+            return False
+        return other is self or not (self._is_removed or other._is_removed) and other._index == self._index
 
     def __hash__(self) -> int:
-        return hash((id(self._builder), self._kind, self._index))
+        # Not by the index, which changes when others are removed.
+        return hash((id(self._builder), self._kind))
 
 
 class _Element(_Handle):
