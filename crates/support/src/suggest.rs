@@ -41,6 +41,23 @@ pub fn question(names: impl IntoIterator<Item = String>) -> Option<String> {
     Some(format!("did you mean {others}{last}?"))
 }
 
+/// Most letters of names that a message lists: it should have fewer than 300 altogether.
+const MAX_LISTED: usize = 80;
+
+/// The names for a message; of many the first and how many more there are.
+pub fn listed(names: impl IntoIterator<Item = String>) -> String {
+    let names: Vec<String> = names.into_iter().collect();
+    let mut letters = 0;
+    let fits = |name: &&String| {
+        letters += name.chars().count() + 2;
+        letters <= MAX_LISTED
+    };
+    let shown = names.iter().take_while(fits).count().max(1).min(names.len());
+    let rest = names.len() - shown;
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    format!("{}{more}", names[..shown].join(", "))
+}
+
 /// 1 for the same name, 0 for one that has nothing in common.
 fn similarity(name: &str, known: &str) -> f64 {
     let (name, known) = (name.to_lowercase(), known.to_lowercase());
@@ -76,6 +93,16 @@ mod tests {
         for typed in ["", "x", "zzz", "inertia", "日本"] {
             assert!(similar(typed, ["info", "run", "write"]).is_empty(), "{typed}");
         }
+    }
+
+    #[test]
+    fn of_many_names_the_first_are_listed() {
+        let names = |count: usize| (0..count).map(|i| format!("joint_{i:03}"));
+        assert_eq!(listed(names(0)), "");
+        assert_eq!(listed(names(2)), "joint_000, joint_001");
+        assert_eq!(listed(names(500)), format!("{} and 493 more", listed(names(7))));
+        let long = "x".repeat(500);
+        assert_eq!(listed([long.clone(), "y".into()]), format!("{long} and 1 more"));
     }
 
     #[test]

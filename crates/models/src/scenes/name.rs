@@ -84,7 +84,10 @@ fn hint(name: &str) -> String {
     let near = similar(name).into_iter().map(|name| format!("{name:?}"));
     match suggest::question(near) {
         Some(hint) => format!(": {hint}"),
-        None => format!("; expected one of {}", FORMS.join(", ")),
+        None => {
+            let known = suggest::listed(FORMS.map(String::from));
+            format!("; expected one of {known}: `sapwood.scenes.NAMES` has them all")
+        }
     }
 }
 
