@@ -128,7 +128,7 @@ class _Handle(Strict):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self) or other._builder is not self._builder:
             return False
-        return other is self or not (self._is_removed or other._is_removed) and other._index == self._index
+        return other is self or (not (self._is_removed or other._is_removed) and other._index == self._index)
 
     def __hash__(self) -> int:
         # Not by the index, which changes when others are removed.
