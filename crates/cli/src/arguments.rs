@@ -348,7 +348,7 @@ pub enum Shell {
 
 #[derive(Args, Debug)]
 #[command(
-    subcommand_value_name = "spd|characters|figures|step|dynamics|contact|clutter|deformables|schemes|motion|starts|longest|batch|imitation"
+    subcommand_value_name = "spd|characters|figures|step|dynamics|contact|clutter|deformables|schemes|motion|models|starts|longest|batch|imitation|inverse-kinematics|gpu"
 )]
 pub struct BenchArguments {
     /// What to measure.
@@ -387,6 +387,8 @@ pub enum PeerSuite {
     Schemes(Forwarded),
     /// A step of robots that move by random controls beside MuJoCo (needs the Python package).
     Motion(Forwarded),
+    /// A step of every robot file that installed packages bring beside MuJoCo (needs the Python package).
+    Models(Forwarded),
     /// Characters and robots from perturbed starts beside MuJoCo (needs the Python package).
     Starts(Forwarded),
     /// The longest step of falling piles, overlapping starts and height fields beside MuJoCo (needs the Python package).
@@ -395,6 +397,10 @@ pub enum PeerSuite {
     Batch(Forwarded),
     /// Characters under effort-limited PD, as they learn to imitate, beside MuJoCo's rollout (needs the Python package).
     Imitation(Forwarded),
+    /// Inverse kinematics of arms and humanoids beside mink and Pinocchio (needs the Python package).
+    InverseKinematics(Forwarded),
+    /// A batch on a GPU beside MuJoCo Warp and MJX (needs the Python package and a GPU).
+    Gpu(Forwarded),
 }
 
 /// What is passed on, `--help` too.

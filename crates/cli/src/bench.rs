@@ -41,10 +41,13 @@ pub fn bench(arguments: &BenchArguments) -> Result<u8> {
         Suite::Peers(PeerSuite::Deformables(rest)) => ("deformables", rest),
         Suite::Peers(PeerSuite::Schemes(rest)) => ("schemes", rest),
         Suite::Peers(PeerSuite::Motion(rest)) => ("motion", rest),
+        Suite::Peers(PeerSuite::Models(rest)) => ("models", rest),
         Suite::Peers(PeerSuite::Starts(rest)) => ("starts", rest),
         Suite::Peers(PeerSuite::Longest(rest)) => ("longest", rest),
         Suite::Peers(PeerSuite::Batch(rest)) => ("batch", rest),
         Suite::Peers(PeerSuite::Imitation(rest)) => ("imitation", rest),
+        Suite::Peers(PeerSuite::InverseKinematics(rest)) => ("inverse-kinematics", rest),
+        Suite::Peers(PeerSuite::Gpu(rest)) => ("gpu", rest),
     };
     let module = Module {
         task: &format!("bench {name}"),

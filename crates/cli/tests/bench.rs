@@ -89,7 +89,7 @@ fn what_cannot_be_measured_is_refused() {
     assert!(outcome.code == 2 && outcome.stderr.contains("humanoid3d_run.txt"), "{outcome:#?}");
 }
 
-const BESIDE_OTHERS: [&str; 11] = [
+const BESIDE_OTHERS: [&str; 14] = [
     "step",
     "dynamics",
     "contact",
@@ -97,10 +97,13 @@ const BESIDE_OTHERS: [&str; 11] = [
     "deformables",
     "schemes",
     "motion",
+    "models",
     "starts",
     "longest",
     "batch",
     "imitation",
+    "inverse-kinematics",
+    "gpu",
 ];
 
 #[test]

@@ -75,6 +75,7 @@ pub use inertia::{InertiaError, MassModel};
 pub use looks::{Look, Mapping, MeshSurface, Paint, Texture, TextureKind};
 pub use mesh::{HeightFieldError, MeshError};
 pub use movement::{Attachment, Movement, Sweep};
+pub use narrow::FAR;
 pub use narrow::closed::{Axis, NEARLY_PARALLEL, NearestOfAxes, lowest_corners, nearest_of_axes};
 pub use pair_collider::{PairCollider, SolidKind, SolidView};
 pub use pairs::{GeomPair, allowed_pairs};

@@ -1,19 +1,13 @@
 //! Active set: constraints that push in free motion or are expected to, then those that push at the velocities found.
 
-use sap::FrictionLaw;
+use sap::{EXPECTED_BEYOND, FrictionLaw};
 use spatial::{Real, Vec3};
 
 use super::contact_space::Velocities;
 use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
-use crate::constants::LEFT_IN_VELOCITIES;
+use crate::constants::{LEFT_IN_VELOCITIES, MAX_ROUNDS};
 use crate::plan::{Plan, PlanJacobian};
 use spatial::masks::{all_lanes, positive};
-
-/// Rounds of one step: in each, constraints that push although they were not chosen join in.
-const MAX_ROUNDS: usize = 4;
-
-/// How far beyond a bound, relative to the distance of both, a constraint alone has to be to be expected there, as in `sim`.
-const EXPECTED_BEYOND: f64 = 0.25;
 
 /// What W says of the normal velocities of contacts may differ from how bodies move by this much, relative to the velocities; a lane that
 /// has lost more digits is left to a simulation. In 64 bits it is the solver's tolerance.

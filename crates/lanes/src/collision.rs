@@ -7,7 +7,7 @@
 mod narrow;
 mod near;
 
-use geometry::{Axis, NEARLY_PARALLEL, lowest_corners, nearest_of_axes};
+use geometry::{Axis, FAR, NEARLY_PARALLEL, lowest_corners, nearest_of_axes};
 use spatial::{Real, Vec3};
 
 pub(super) use narrow::NarrowPhase;
@@ -16,9 +16,6 @@ pub(super) use near::NearPairs;
 use super::{Ball, Bundle, Geom, Lanes, lanes_of, wide, wide_mat, wide3};
 use crate::plan::{Bounds, PairKind, Plan, PlanPair, Shape};
 use spatial::masks::all_lanes;
-
-/// Round bodies that approach by more than this share of the smaller one's radius in a step are looked at along their way.
-const FAR: f64 = 0.5;
 
 /// What lies at `normal · x = height`.
 #[derive(Clone, Copy)]

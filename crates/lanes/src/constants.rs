@@ -12,6 +12,9 @@ pub const CALM: f64 = 0.1;
 /// square of this, relative.
 pub const MIN_TURN: f64 = 1e-4;
 
+/// Rounds of one solve in contact space: in each, constraints that push although they were not chosen join in.
+pub const MAX_ROUNDS: usize = 4;
+
 /// Recovery slower than this share of the recovery speed stays in the velocities, of whose kinetic energy it is 1e-4: the
 /// last micrometres are not worth a second solve.
 pub const LEFT_IN_VELOCITIES: f64 = 0.01;

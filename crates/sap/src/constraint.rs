@@ -8,7 +8,7 @@ use crate::law::{Bounds, LawKind};
 use crate::{Block, Law};
 
 /// How far beyond a bound, relative to the distance of both, a constraint alone has to be to be expected there.
-const EXPECTED_BEYOND: f64 = 0.25;
+pub const EXPECTED_BEYOND: f64 = 0.25;
 
 /// A constraint: its law, and what the solver may know to predict it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -77,7 +77,7 @@ pub mod contact_blocks {
 
 pub use block::Block;
 pub use block_cholesky::{BlockCholesky, BlockMut};
-pub use constraint::Constraint;
+pub use constraint::{Constraint, EXPECTED_BEYOND};
 pub use contact_space::{ContactSpace, NotSolved};
 pub use coulomb::{Workspace, friction_residual, meets_coulomb};
 pub use error::Error;

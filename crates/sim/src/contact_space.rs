@@ -7,6 +7,7 @@
 //! A hand has dry friction in every joint. While a joint keeps moving, its friction is a known impulse: constraints that are expected at a
 //! bound are part of v*, and become rows where they turn out not to be at it.
 
+use lanes::constants::MAX_ROUNDS;
 use multibody::Loads;
 use sap::{Constraint, ContactSpace, FrictionLaw, LawKind, NotSolved, Options, Report, Structure};
 use spatial::{F64x4, Real, Vec3, Wrench};
@@ -88,9 +89,6 @@ const MAX_ROWS_OF_CONES: usize = 48;
 
 /// Constraints at most: a word has a bit for each.
 const MAX_CHOSEN: usize = u64::BITS as usize;
-
-/// Rounds of one solve: in each, those that push although they were not chosen join in.
-const MAX_ROUNDS: usize = 4;
 
 impl ContactSpaceSolver {
     /// Solves the problem and returns what the solve did, the velocities in `v`.

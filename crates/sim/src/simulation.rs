@@ -13,6 +13,7 @@ mod jacobians;
 mod lane;
 pub(crate) mod mocap;
 mod overlaps;
+mod part;
 pub(crate) mod planning;
 mod sensing;
 mod sensor_jacobians;
@@ -101,6 +102,11 @@ pub struct Simulation {
     constraint_force: Vec<f64>,
     /// Where a step in parts began.
     before: State,
+    /// Makes steps in parts for some trees; made when one first needs it.
+    part: Option<Box<part::Part>>,
+    /// Whether this is such a one, and whether its trees have come near others.
+    is_part: bool,
+    meets_others: bool,
     /// Whether there are drives in the step.
     has_drives: bool,
     /// Steps under error control.
@@ -282,6 +288,9 @@ impl Simulation {
                     self.advance(dt);
                     return Ok(());
                 }
+                if self.halve_unresolved(dt)? {
+                    return Ok(());
+                }
             }
         }
         let spent = Stats { force_evaluations: 1 + self.free_evaluations, ..Stats::default() };
@@ -289,16 +298,22 @@ impl Simulation {
         if is_whole {
             self.before.copy_from(&self.state);
         }
-        let halves = (0..2).try_fold(spent, |sum, _| {
-            self.step_by(0.5 * dt, halvings - 1)?;
-            Ok(sum.followed_by(&self.stats))
-        });
-        match halves {
-            Ok(stats) => self.stats = stats,
-            Err(_) if is_whole => self.state.copy_from(&self.before),
-            Err(_) => {}
+        let halves = self.step_by_halves(dt, halvings, spent);
+        if halves.is_err() && is_whole {
+            self.state.copy_from(&self.before);
         }
-        halves.map(drop)
+        halves
+    }
+
+    /// Moves the state by `dt` in two halves, after what has been `spent`.
+    fn step_by_halves(&mut self, dt: f64, halvings: u32, spent: Stats) -> Result<(), SimulationError> {
+        let mut sum = spent;
+        for _ in 0..2 {
+            self.step_by(0.5 * dt, halvings - 1)?;
+            sum = sum.followed_by(&self.stats);
+        }
+        self.stats = sum;
+        Ok(())
     }
 
     /// Finds the velocities at the end of the step, or with `is_to_resolve` that it does not resolve free motion.
@@ -318,6 +333,7 @@ impl Simulation {
             self.move_freely(dt);
             self.detect(dt, margin);
         }
+        self.note_others();
         self.check_interrupt()?;
         self.check_contacts()?;
         if self.adhere() {

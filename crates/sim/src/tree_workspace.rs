@@ -95,6 +95,8 @@ pub(crate) struct TreeWorkspace {
     momenta: Vec<Wrench<f64>>,
     /// Whether it sleeps: nothing is computed but its placement.
     pub asleep: bool,
+    /// Whether the step resolved its motion, under the default scheme.
+    pub is_resolved: bool,
     /// Whether there are ball or free joints.
     turns: bool,
     /// The step's length, s.
@@ -173,6 +175,7 @@ impl TreeWorkspace {
             change: vec![0.0; tree.nv],
             momenta: vec![Wrench::ZERO; tree.len()],
             asleep: false,
+            is_resolved: true,
             turns: tree.nodes.iter().any(|node| node.joint.rotation_offset().is_some()),
             dt: 0.0,
             is_factored: false,

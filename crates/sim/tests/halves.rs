@@ -93,3 +93,49 @@ fn halves_in_a_lane_are_those_of_the_step_for_all_models() {
     assert!(halved > 100 && touching > 20, "{halved} steps in halves, {touching} of them touch");
     assert!(several <= 2 && parted <= 1, "{several} steps have several solutions, {parted} wherever the search begins");
 }
+
+/// Boxes that slide and tumble, and an arm that whirls or hangs still.
+fn crowd(boxes: usize, is_whirling: bool) -> Simulation {
+    let boxes: String = (0..boxes)
+        .map(|k| {
+            format!(
+                r#"<body pos="{k} 0 .3" euler="{k}0 20 30"><freejoint/><geom type="box" size=".1 .08 .05"/></body>"#
+            )
+        })
+        .collect();
+    let mjcf = format!(
+        r#"<mujoco><option timestep=".005"/><worldbody><geom type="plane" size="0 0 1"/>{boxes}
+        <body pos="0 5 3"><joint name="j" axis="1 0 0"/><geom type="capsule" fromto="0 0 0 0 .1 -.4" size=".03"/>
+        <body pos="0 0 -.4"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 -.1" size=".03"/></body></body>
+        </worldbody><actuator><motor joint="j" gear="40"/></actuator></mujoco>"#
+    );
+    let mut s = simulation(&mjcf, Options::default());
+    s.state_mut().ctrl[0] = f64::from(is_whirling);
+    for v in s.state_mut().v.iter_mut().take(6 * usize::from(!boxes.is_empty())) {
+        *v = 1.0;
+    }
+    s
+}
+
+#[test]
+fn what_shares_no_constraint_with_a_tree_in_halves_keeps_its_step() {
+    let (mut whirling, mut still, arm) = (crowd(6, true), crowd(6, false), crowd(0, true));
+    let mut arm = Simulation::without_lane(arm.model().clone(), arm.scene().clone(), Options::default()).unwrap();
+    arm.state_mut().ctrl[0] = 1.0;
+    let boxes = whirling.model().nq() - arm.model().nq();
+    let mut halved = 0;
+    for step in 0..400 {
+        for s in [&mut whirling, &mut still, &mut arm] {
+            s.step().unwrap();
+        }
+        assert_eq!(still.stats().substeps, 1, "step {step}");
+        assert_eq!(whirling.stats().substeps, arm.stats().substeps, "step {step}");
+        halved += usize::from(whirling.stats().substeps > 1);
+        let (all, without, alone) = (whirling.state(), still.state(), arm.state());
+        assert_eq!(all.q[..boxes], without.q[..boxes], "step {step}: the boxes");
+        assert_eq!(all.q[boxes..], alone.q, "step {step}: the arm");
+        assert_eq!(all.v[all.v.len() - 2..], alone.v, "step {step}: the arm");
+        assert_eq!(whirling.contacts(), still.contacts(), "step {step}");
+    }
+    assert!(halved > 50, "{halved} steps in halves");
+}

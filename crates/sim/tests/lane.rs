@@ -189,3 +189,32 @@ fn friction_is_that_of_the_step_for_all_models() {
         assert!(in_lane > 500 && others == 0, "{contact:?}: {in_lane}, {others}, {worst}");
     }
 }
+
+/// The numbers in what a state remembers of its contacts.
+fn remembered(s: &Simulation) -> Vec<f64> {
+    let text = format!("{:?}", s.state().warm_start);
+    text.split(|c: char| !"0123456789+-.e".contains(c)).filter_map(|word| word.parse().ok()).collect()
+}
+
+#[test]
+fn friction_of_two_directions_is_remembered_as_by_the_step_for_all_models() {
+    let mjcf = r#"<mujoco><option timestep=".004"/><worldbody><geom name="ground" type="plane" size="0 0 1"/>
+        <body pos="0 0 .55"><joint axis="0 0 1" damping=".1"/><geom size=".05"/>
+        <body><joint axis="0 1 0"/><geom type="capsule" fromto=".05 0 0 .6 0 -.3" size=".03"/>
+        <body pos=".6 0 -.3"><joint axis="0 1 0" range="-40 40"/><geom name="tip" type="sphere" size=".1"/></body></body></body></worldbody>
+        <contact><pair geom1="ground" geom2="tip" condim="3" friction=".8 .2"/></contact></mujoco>"#;
+    let options = Options { tolerance: 1e-11, ..Options::default() };
+    let mut s = simulation(mjcf, options.clone());
+    let mut all = Simulation::without_lane(s.model().clone(), s.scene().clone(), options).unwrap();
+    s.state_mut().v[0] = 2.0;
+    let mut touching = 0;
+    for step in 0..300 {
+        let before = s.state().clone();
+        step_both(&before, &mut s, &mut all);
+        let [ours, theirs] = [&s, &all].map(remembered);
+        assert_eq!(ours.len(), theirs.len(), "step {step}");
+        touching += usize::from(!ours.is_empty());
+        assert!(largest(&ours, &theirs) < 1e-6, "step {step}: {ours:?} beside {theirs:?}");
+    }
+    assert!(touching > 100, "{touching}");
+}

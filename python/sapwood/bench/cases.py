@@ -13,7 +13,8 @@ class MissingPackageError(Exception):
     """A package that ships a case is not installed."""
 
 
-def _folder(package: str) -> Path:
+def folder_of(package: str) -> Path:
+    """Where an installed package is."""
     spec = util.find_spec(package)
     if spec is None or spec.origin is None:
         raise MissingPackageError(f"{package} is not installed: pip install {package}")
@@ -22,12 +23,12 @@ def _folder(package: str) -> Path:
 
 def gymnasium(name: str) -> Callable[[Path], Path]:
     """A model of gymnasium's MuJoCo environments."""
-    return lambda _: _folder("gymnasium") / "envs" / "mujoco" / "assets" / f"{name}.xml"
+    return lambda _: folder_of("gymnasium") / "envs" / "mujoco" / "assets" / f"{name}.xml"
 
 
 def dm_control(name: str) -> Callable[[Path], Path]:
     """A model of dm_control's suite."""
-    return lambda _: _folder("dm_control") / "suite" / f"{name}.xml"
+    return lambda _: folder_of("dm_control") / "suite" / f"{name}.xml"
 
 
 def installed(module: str, package: str) -> bool:

@@ -29,6 +29,7 @@ pub(crate) use self::closed::{Axis, nearest_of_axes};
 pub(crate) use self::convex::Convex;
 pub(crate) use self::nearest::nearest_points;
 pub(crate) use self::point::signed_distance;
+pub use self::separate::FAR;
 pub(crate) use self::separate::{Moving, separate};
 pub(crate) use self::triangle::{nearest_weights, triangle_contact, weighted};
 use crate::contact::Contact;

@@ -31,7 +31,7 @@ const THIN_EDGE_RADIUS: f64 = 0.05;
 
 /// Bodies that approach by more than this share of the smaller one's radius move far: where they hit each other has little to do with
 /// where they are nearest at the beginning.
-const FAR: f64 = 0.5;
+pub const FAR: f64 = 0.5;
 
 /// Greatest number of directions that are looked at on the way of bodies that move far.
 const MAX_ADVANCES: usize = 32;

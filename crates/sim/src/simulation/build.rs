@@ -47,10 +47,7 @@ impl Simulation {
         attachments: &[Attachment],
         own: Option<&OwnModel>,
     ) -> Result<Self, SimulationError> {
-        let mut collider = self.collider.clone();
-        collider.set_rest_depths(&rest_depths(&model, &scene));
-        let shapes = Shapes { collider, extents: self.extents.clone() };
-        let mut next = Self::with_shapes(model, scene, options, attachments, shapes)?;
+        let mut next = self.like_this(model, scene, options, attachments)?;
         let mut lane = self.lane.take();
         if !lane.as_mut().zip(own).is_some_and(|(lane, own)| lane.renumber(own, &self.state.pd)) {
             let Self { model, scene, options, extents, .. } = &next;
@@ -60,6 +57,20 @@ impl Simulation {
         next.lane = lane;
         next.make_room_for_lane();
         Ok(next)
+    }
+
+    /// The same without a lane.
+    pub(super) fn like_this(
+        &self,
+        model: Arc<Model>,
+        scene: Arc<Scene>,
+        options: Options,
+        attachments: &[Attachment],
+    ) -> Result<Self, SimulationError> {
+        let mut collider = self.collider.clone();
+        collider.set_rest_depths(&rest_depths(&model, &scene));
+        let shapes = Shapes { collider, extents: self.extents.clone() };
+        Self::with_shapes(model, scene, options, attachments, shapes)
     }
 
     /// Factors the contact problems otherwise than the program would choose: tests compare.
@@ -111,6 +122,9 @@ impl Simulation {
         Ok(Self {
             state: State::of(&model, &scene),
             before: State::of(&model, &scene),
+            part: None,
+            is_part: false,
+            meets_others: false,
             reports: Reports::default(),
             stats: Stats::default(),
             effective_mass: EffectiveMass::new(&model, &extents),

@@ -239,6 +239,7 @@ impl Simulation {
             pool.parallel_for(&mut all.cut(), |_, trees| move_on(trees));
         }
         self.advance_soft(dt);
+        self.take_parts();
         self.last_step.end(&self.state.v);
         self.fall_asleep(dt);
     }

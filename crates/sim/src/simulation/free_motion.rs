@@ -62,12 +62,14 @@ impl Simulation {
         let Self { trees, state, v_next, pool, islands, tree_of, .. } = self;
         let (islands, is_resolved) = (&*islands, AtomicBool::new(true));
         pool.parallel_for(trees, |_, workspace| {
+            workspace.is_resolved = true;
             if workspace.asleep {
                 return;
             }
             let v = &v_next[workspace.dofs.clone()];
             let v_of_q = islands.recovery_velocities_of(tree_of[workspace.nodes.start]).unwrap_or(v);
             if !workspace.conserve(state, EndVelocities { v, v_of_q }, gravity, retraction) {
+                workspace.is_resolved = false;
                 is_resolved.store(false, Ordering::Relaxed);
             }
         });
