@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -127,6 +129,31 @@ def test_a_state_of_environments_goes_on() -> None:
                 np.testing.assert_array_equal(mine, its)
         with pytest.raises(ValueError, match="3 worlds: expected 2"):
             make(name, 2).restore(state)
+
+
+def test_a_training_on_the_gpus_kernels_repeats_itself(tmp_path: Path) -> None:
+    if shutil.which(os.environ.get("CXX", "c++")) is None:
+        pytest.skip("no C++ compiler for the kernels")
+    options = [*SHORT, *ADAPTIVE, "--device", "host"]
+    one, other = (run(tmp_path / name, *options) for name in ("one", "other"))
+    assert bits(one) == bits(other)
+    assert one["samples"] == 4096
+    first, last = (next(row["return"] for row in rows if row["return"]) for rows in (one["curve"], one["curve"][::-1]))
+    assert last > first
+
+
+def test_what_is_not_on_a_gpu_says_so(tmp_path: Path) -> None:
+    cases = [
+        ("sapwood/InvertedPendulum-v0", "gpu", 'expected "cpu", "cuda"'),
+        ("sapwood/Swimmer-v0", "host", "device='cpu' does"),
+        ("Pendulum-v1", "host", "expected a name with sapwood/"),
+    ]
+    for name, device, words in cases:
+        options = [*SHORT, "--env", name, "--device", device]
+        done = subprocess.run(command(tmp_path, *options), capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 @pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install 'sapwood[ray]'")
