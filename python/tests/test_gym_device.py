@@ -18,6 +18,7 @@ if shutil.which(os.environ.get("CXX", "c++")) is None:
 from gymnasium.error import ResetNeeded  # noqa: E402
 from gymnasium.vector import AutoresetMode  # noqa: E402
 
+import sapwood as sw  # noqa: E402
 from sapwood.gym import DeviceVectorEnv  # noqa: E402
 
 WITHOUT_FORCES: dict[str, dict[str, Any]] = {
@@ -137,31 +138,28 @@ def test_is_the_environment_of_the_processor(task: str, mode: AutoresetMode, mod
     assert type(observation).__module__ == module
 
 
-@pytest.mark.parametrize("module", MODULES, indirect=True)
-@pytest.mark.parametrize("task", ["HalfCheetah", "Hopper", "Walker2d"])
-def test_steps_of_32_bits_are_near(task: str, module: str) -> None:
-    """A step from the same states: to 1e-3 of the change of velocity, in 99 % of them."""
-    ours, theirs = make(task, 64, device="host"), make(task, 64, autoreset_mode=AutoresetMode.DISABLED)
-    del module
-    assert ours.batch.precision == "f32"
-    theirs.reset(seed=1)
-    ours.reset(seed=1)
-    rng = np.random.default_rng(1)
-    misses: list[float] = []
-    for k in range(12):
-        for name in ("q", "v"):
-            setattr(ours.batch, name, getattr(theirs.batch, name))
-        before = np.array(theirs.batch.v)
-        action = rng.uniform(-1, 1, theirs.action_space.shape).astype(np.float32)
-        theirs.batch.ctrl[:] = action
-        theirs.batch.step()
-        ours.batch.ctrl = action
-        ours.batch.step()
-        change = np.linalg.norm(theirs.batch.v - before, axis=1)
-        misses += list(np.linalg.norm(ours.batch.v.numpy() - theirs.batch.v, axis=1) / change)
-        if k % 2:
-            theirs.batch.step(8)
-    assert np.mean(np.array(misses) < 1e-3) >= 0.99
+@pytest.mark.parametrize("task", ["Ant", "HalfCheetah", "Humanoid"])
+def test_steps_of_32_bits_are_near(task: str) -> None:
+    """Steps from the same states, without a warm start: to 1e-3 of the change of velocity in 99 % of them.
+
+    Friction has the regularisation that 32 bits have at least.
+    """
+    lead = make(task, 64).unwrapped.batch
+    theirs, ours = sw.Batch(lead.model, 64, sigma=1e-3), make(task, 64, device="host").unwrapped.batch
+    assert ours.precision == "f32"
+    rng = np.random.default_rng(0)
+    lead.v[:] = rng.uniform(-1, 1, lead.v.shape)
+    misses = []
+    for _ in range(20):
+        lead.ctrl[:] = rng.uniform(-0.4, 0.4, lead.ctrl.shape)
+        lead.step(12)
+        for batch in (theirs, ours):
+            batch.reset(states=(lead.q, lead.v))
+            batch.ctrl = np.array(lead.ctrl)
+            batch.step()
+        error = np.linalg.norm(ours.v.numpy() - theirs.v, axis=1)
+        misses.append(error > 1e-3 * np.linalg.norm(theirs.v - lead.v, axis=1))
+    assert np.mean(misses) <= 0.01
 
 
 def test_starts_come_again_after_those_drawn_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,6 +171,32 @@ def test_starts_come_again_after_those_drawn_ahead(monkeypatch: pytest.MonkeyPat
     for k in range(5):
         np.testing.assert_array_equal(starts[k], starts[k + 4])
     assert len({start.tobytes() for start in starts[:4]}) == 4
+
+
+@pytest.mark.parametrize("module", MODULES, indirect=True)
+@pytest.mark.parametrize("task", ["Humanoid", "Hopper"])
+def test_a_state_goes_on(task: str, module: str) -> None:
+    del module
+    options: dict[str, Any] = {"device": "host", "max_episode_steps": 8, "autoreset_mode": AutoresetMode.SAME_STEP}
+    first, second = (make(task, 3, **options).unwrapped for _ in range(2))
+    with pytest.raises(ResetNeeded, match="call reset before state"):
+        first.state()
+    last, _ = first.reset(seed=5)
+    rng = np.random.default_rng(1)
+    actions = rng.uniform(-0.3, 0.3, (22, *first.action_space.shape))
+    for k in range(5):
+        last, *_ = first.step(actions[k])
+    state = first.state()
+    ours, _ = first.restore(state)
+    np.testing.assert_array_equal(ours, last)
+    np.testing.assert_array_equal(second.restore(state)[0], last)
+    for k in range(5, 22):
+        for mine, its in zip(first.step(actions[k])[:4], second.step(actions[k])[:4], strict=True):
+            np.testing.assert_array_equal(mine, its)
+    with pytest.raises(ValueError, match="this environment"):
+        make(task, 2, **options).unwrapped.restore(state)
+    with pytest.raises(ValueError, match="state is none"):
+        first.restore(state[:-9])
 
 
 def test_what_is_not_there_says_what_to_type() -> None:

@@ -147,9 +147,10 @@ def test_what_is_not_on_a_gpu_says_so(tmp_path: Path) -> None:
         ("sapwood/InvertedPendulum-v0", "gpu", 'expected "cpu", "cuda"'),
         ("sapwood/Swimmer-v0", "host", "device='cpu' does"),
         ("Pendulum-v1", "host", "expected a name with sapwood/"),
+        (None, "host", "imitation is on the processor: expected --device cpu"),
     ]
     for name, device, words in cases:
-        options = [*SHORT, "--env", name, "--device", device]
+        options = [*(["imitation"] if name is None else [*SHORT, "--env", name]), "--device", device]
         done = subprocess.run(command(tmp_path, *options), capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert words in done.stderr
@@ -191,3 +192,12 @@ def test_rays_workers_have_the_bits_of_one_process(whole: dict[str, Any], tmp_pa
             assert bits({"curve": training.curve}) == bits(whole)
     finally:
         ray.shutdown()
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install 'sapwood[ray]'")
+def test_rays_workers_have_the_gpus_kernels(tmp_path: Path) -> None:
+    if shutil.which(os.environ.get("CXX", "c++")) is None:
+        pytest.skip("no C++ compiler for the kernels")
+    options = [*SHORT, *ADAPTIVE, "--samples", "2048", "--device", "host"]
+    alone, workers = (run(tmp_path / n, *options, "--workers", n) for n in ("0", "2"))
+    assert bits(alone) == bits(workers)

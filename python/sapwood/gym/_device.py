@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import io
 import warnings
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -107,12 +109,12 @@ class DeviceVectorEnv(SeededVectorEnv[Values, Values, Values]):
         xp, batch = self._xp, self.batch
         names = ("q", "v", "ctrl", "act", "time", "status")
         self._q, self._v, self._ctrl, self._act, self._time, self._status = (
-            xp.from_dlpack(getattr(batch, name)) for name in names
+            view(xp, getattr(batch, name)) for name in names
         )
-        self._like: dict[str, Any] = {"dtype": self._q.dtype}
-        if xp is not np:
-            self._like["device"] = self._q.device
+        self._live = {"q": self._q, "v": self._v, "ctrl": self._ctrl, "act": self._act, "time": self._time}
+        # What sensors show, and what they showed of the last observation.
         self._shown = xp.from_dlpack(batch.sensordata) if self._sensors else self._q[:, :0]
+        self._last = self._shown
         addresses = dict(zip(self.model.sensor_names, self.model.sensor_addresses, strict=True))
         widths = dict(zip(self.model.sensor_names, self.model.sensor_dims, strict=True))
         firsts = {name: int(addresses[PREFIX + name]) for name in self._sensors}
@@ -157,11 +159,12 @@ class DeviceVectorEnv(SeededVectorEnv[Values, Values, Values]):
         self._draw(mask & ~self._drawn)
         there = self._flags(mask)
         self._ended = self._ended & ~there
-        look = self._look(self._begin(there))
+        self._last = self._begin(there)
+        look = self._look(self._last)
         return self._task.observe(look), self._infos(look, there, {}, there)
 
     def _flags(self, mask: Flags) -> Values:
-        return self._xp.asarray(mask.astype(np.float64), **self._like) > 0
+        return self._there(mask, self._status) > 0
 
     def _draw(self, mask: Flags) -> None:
         """Draw starts of the worlds of a mask, and take all of them to the GPU."""
@@ -174,7 +177,7 @@ class DeviceVectorEnv(SeededVectorEnv[Values, Values, Values]):
                 q, v = self.options.start(rng, start, self.model.nv)
                 self._starts[0][k, world], self._starts[1][k, world] = q, v
         self._drawn |= mask
-        q, v = (self._xp.asarray(of, **self._like) for of in self._starts)
+        q, v = (self._there(of, self._q) for of in self._starts)
         self._starts_there = (q, v)
         self._next[...] = self._xp.where(self._flags(mask), 0 * self._next, self._next)
 
@@ -218,7 +221,7 @@ class DeviceVectorEnv(SeededVectorEnv[Values, Values, Values]):
             message = "call reset before step"
             raise ResetNeeded(message)
         xp, task = self._xp, self._task
-        given = xp.asarray(actions, **self._like)
+        given = self._there(actions, self._ctrl)
         if given.shape != self._ctrl.shape:
             message = f"actions have shape {tuple(given.shape)}: expected {tuple(self._ctrl.shape)}"
             raise ValueError(message)
@@ -248,7 +251,7 @@ class DeviceVectorEnv(SeededVectorEnv[Values, Values, Values]):
         if self.autoreset_mode != AutoresetMode.DISABLED:
             shown = self._begin(begins)
         self._ended = terminated | truncated
-        look = self._look(shown)
+        self._last, look = shown, self._look(shown)
         info = self._infos(look, begins | ~begins, judged.info, ~begins) | last
         return self._task.observe(look), reward, terminated, truncated, info
 
@@ -259,6 +262,68 @@ class DeviceVectorEnv(SeededVectorEnv[Values, Values, Values]):
                 # A copy: some are views of what the next step writes.
                 found[name], found[f"_{name}"] = self._xp.zeros_like(value) + value, mask
         return found
+
+    def state(self) -> bytes:
+        """Worlds and episodes: an environment of the same options goes on from it by :meth:`restore`.
+
+        It leaves out what constraints met in the last step, so that this environment goes on with other bits, equal to
+        the tolerance of the solver. Where it is to go on with the same, give it its own state back.
+
+        Raises:
+            ResetNeeded: Before :meth:`reset`.
+        """
+        if self._starts_there is None:
+            message = "call reset before state"
+            raise ResetNeeded(message)
+        arrays = {name: np.asarray(getattr(self, name).tolist()) for name in ("_elapsed", "_next", "_ended")}
+        for name in self._live:
+            arrays[name] = getattr(self.batch, name).numpy()
+        shown = self._last if self._xp is np else self._last.cpu().numpy()
+        file = io.BytesIO()
+        np.savez(file, allow_pickle=False, shown=shown, start_q=self._starts[0], start_v=self._starts[1], **arrays)
+        return file.getvalue()
+
+    def restore(self, state: bytes) -> tuple[Values, dict[str, Any]]:
+        """Go on from a :meth:`state`.
+
+        Returns:
+            Observations (num_envs, number), info.
+
+        Raises:
+            ValueError: When it is no state of an environment of the same task, options and number of worlds.
+        """
+        expected = "expected bytes that state() of such an environment gave, all of them"
+        # Damaged archives have errors of many kinds: of zipfile, zlib, struct, tokenize.
+        try:
+            with np.load(io.BytesIO(state), allow_pickle=False) as file:
+                arrays = dict(file)
+            shapes = {name: arrays[name].shape for name in (*self._live, "shown", "start_q", "start_v")}
+        except Exception as error:
+            message = f"state is none of an environment on a GPU: {expected}"
+            raise ValueError(message) from error
+        own = {name: tuple(getattr(self.batch, name).shape) for name in self._live}
+        own |= {"shown": tuple(self._shown.shape), "start_q": self._starts[0].shape, "start_v": self._starts[1].shape}
+        if shapes != own:
+            other = next(name for name in own if own[name] != shapes[name])
+            message = f"state has {other} of shape {shapes[other]}, this environment {own[other]}: {expected}"
+            raise ValueError(message)
+        for name, to in self._live.items():
+            to[...] = self._there(arrays[name], to)
+        for name in ("_elapsed", "_next", "_ended"):
+            setattr(self, name, self._there(arrays[name], getattr(self, name)))
+        self._status[:, 0] = 0
+        self._starts, self._drawn = (arrays["start_q"], arrays["start_v"]), np.ones(self.num_envs, dtype=np.bool_)
+        q, v = (self._there(of, self._q) for of in self._starts)
+        self._starts_there, self._last = (q, v), self._there(arrays["shown"], self._shown)
+        if self._sensors:
+            self.batch.step(0, **self._stream())
+        look, everywhere = self._look(self._last), self._ended | ~self._ended
+        return self._task.observe(look), self._infos(look, everywhere, {}, everywhere)
+
+    def _there(self, array: Any, like: Values) -> Values:  # noqa: ANN401 - of NumPy
+        """An array of the host where the worlds are, of the type of another."""
+        xp = self._xp
+        return xp.asarray(array, dtype=like.dtype, **({} if xp is np else {"device": like.device}))
 
     def render(self) -> NoReturn:
         """There are no pictures.
@@ -284,6 +349,19 @@ def array_module(device: str) -> Any:  # noqa: ANN401 - torch or numpy
         message = f"an environment on device={device!r} needs PyTorch: pip install torch"
         raise ModuleNotFoundError(message) from error
     return torch
+
+
+def view(xp: Any, array: sw.DeviceArray) -> Values:  # noqa: ANN401 - torch or numpy
+    """What is written into it is in the batch."""
+    seen = xp.from_dlpack(array)
+    if xp is not np:
+        return seen
+    if seen.size == 0:
+        return seen.copy()
+    # NumPy only reads what comes without a version of DLPack; `seen` keeps the batch's memory.
+    memory: Any = (ctypes.c_char * seen.nbytes).from_address(seen.ctypes.data)
+    memory.owner = seen
+    return np.frombuffer(memory, dtype=seen.dtype).reshape(seen.shape)
 
 
 def torch_stream() -> dict[str, Any]:

@@ -135,7 +135,8 @@ class Learner:
             group["lr"] = self.settings.learning_rate if is_value else self.learning_rate
         # Torch's own memory is aligned, by which sums have the same bits in every run.
         names = ("observation", "action", "log_prob", "advantage", "target")
-        samples = {n: torch.cat([r.samples[n].clone() for r in rollouts]) for n in names}
+        device = self.settings.torch_device()
+        samples = {n: torch.cat([r.samples[n].to(device, copy=True) for r in rollouts]) for n in names}
         return self._update(samples)
 
     def _update(self, samples: dict[str, Tensor]) -> dict[str, float]:

@@ -146,12 +146,12 @@ class Shard:
 
     def state(self) -> ShardState | None:
         """Where the worlds are."""
-        return ShardState(self.envs.state(), self.books.numpy().copy()) if self.remembers else None
+        return ShardState(self.envs.state(), self.books.cpu().numpy().copy()) if self.remembers else None
 
     def restore(self, state: ShardState) -> None:
         """Take the worlds to a state."""
         self.raw = torch.as_tensor(self.envs.restore(state.envs)[0])
-        self.books = torch.tensor(state.books)
+        self.books = torch.tensor(state.books, device=self.device)
 
     @torch.no_grad()
     def collect(self, weights: Weights, iteration: int, state: ShardState | None) -> Rollout:
