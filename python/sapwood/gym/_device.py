@@ -6,7 +6,7 @@ import ctypes
 import io
 import warnings
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from gymnasium import Space
@@ -79,7 +79,7 @@ class DeviceVectorEnv(SeededVectorEnv[Values, Values, Values]):
         device: str = "cuda",
         max_episode_steps: int | str | None = "default",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        precision: str | None = None,
+        precision: Literal["f64", "f32"] | None = None,
         rows: int | None = None,
         **options: Any,  # noqa: ANN401 - numbers, flags, ranges, names
     ) -> None:
