@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -129,6 +131,32 @@ def test_a_state_of_environments_goes_on() -> None:
             make(name, 2).restore(state)
 
 
+def test_a_training_on_the_gpus_kernels_repeats_itself(tmp_path: Path) -> None:
+    if shutil.which(os.environ.get("CXX", "c++")) is None:
+        pytest.skip("no C++ compiler for the kernels")
+    options = [*SHORT, *ADAPTIVE, "--device", "host"]
+    one, other = (run(tmp_path / name, *options) for name in ("one", "other"))
+    assert bits(one) == bits(other)
+    assert one["samples"] == 4096
+    first, last = (next(row["return"] for row in rows if row["return"]) for rows in (one["curve"], one["curve"][::-1]))
+    assert last > first
+
+
+def test_what_is_not_on_a_gpu_says_so(tmp_path: Path) -> None:
+    cases = [
+        ("sapwood/InvertedPendulum-v0", "gpu", 'expected "cpu", "cuda"'),
+        ("sapwood/Swimmer-v0", "host", "device='cpu' does"),
+        ("Pendulum-v1", "host", "expected a name with sapwood/"),
+        (None, "host", "imitation is on the processor: expected --device cpu"),
+    ]
+    for name, device, words in cases:
+        options = [*(["imitation"] if name is None else [*SHORT, "--env", name]), "--device", device]
+        done = subprocess.run(command(tmp_path, *options), capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert "Traceback" not in done.stderr
+
+
 @pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install 'sapwood[ray]'")
 def test_rays_workers_have_the_bits_of_one_process(whole: dict[str, Any], tmp_path: Path) -> None:
     import ray
@@ -164,3 +192,12 @@ def test_rays_workers_have_the_bits_of_one_process(whole: dict[str, Any], tmp_pa
             assert bits({"curve": training.curve}) == bits(whole)
     finally:
         ray.shutdown()
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed: pip install 'sapwood[ray]'")
+def test_rays_workers_have_the_gpus_kernels(tmp_path: Path) -> None:
+    if shutil.which(os.environ.get("CXX", "c++")) is None:
+        pytest.skip("no C++ compiler for the kernels")
+    options = [*SHORT, *ADAPTIVE, "--samples", "2048", "--device", "host"]
+    alone, workers = (run(tmp_path / n, *options, "--workers", n) for n in ("0", "2"))
+    assert bits(alone) == bits(workers)

@@ -66,6 +66,15 @@ FN void sense_end(World& W, const Here here, const Arguments& of, int w, int mad
   }
   if (!has_stepped) EACH(k, NV) W.v_start[k] = W.v[k];
   SYNC;
+  // A state that was written may have quaternions of any length; a launch of no steps does not save them.
+  if (of.steps == 0) EACH(i, NODES) {
+    const int joint = node_joint(i);
+    if (joint != BALL && joint != FREE) continue;
+    real* to = W.q + node_q(i) + (joint == FREE ? 3 : 0);
+    Quat q = unit(quat(to));
+    to[0] = q.w, put3(to + 1, q.v);
+  }
+  SYNC;
   if (!W.is_placed) place(here);
   sense(here, of.time[w] + R(DT) * made);
 }
@@ -105,7 +114,8 @@ extern "C" __global__ void world_size(int* to) { *to = sizeof(World); }
 #else
 extern "C" int world_size() { return sizeof(World); }
 extern "C" void steps(const Arguments* of) {
-  static World W;
+  // Batches on several threads have one library.
+  static thread_local World W;
   ONCE for (int w = 0; w < of->worlds; w++) {
     const Here here{0, 1, &W, of->whole, of->reals, own_of(*of, w)};
     load(W, here, *of, w);

@@ -18,6 +18,7 @@ except ImportError as _error:
     _message = "sapwood.gym needs gymnasium: pip install 'sapwood[gym]'"
     raise ImportError(_message) from _error
 
+from sapwood.gym._device import DeviceVectorEnv
 from sapwood.gym._imitation import ImitationEnv, ImitationVectorEnv
 from sapwood.gym._single import (
     AntEnv,
@@ -94,6 +95,7 @@ __all__ = [
     "TASKS",
     "AntEnv",
     "AntVectorEnv",
+    "DeviceVectorEnv",
     "HalfCheetahEnv",
     "HalfCheetahVectorEnv",
     "HopperEnv",

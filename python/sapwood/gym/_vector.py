@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 from gymnasium import Space
 from gymnasium.error import ResetNeeded
-from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 import sapwood as sw
+from sapwood.gym._device import DeviceVectorEnv
+from sapwood.gym._seeded import Flags, SeededVectorEnv
 from sapwood.gym._single import DEFAULT_SIZE, show_options, split
 from sapwood.gym._state import pack, unpacked
 from sapwood.gym._tasks import Array
-from sapwood.gym._worlds import Autoreset, Worlds, check_render_mode, task_kind, task_options
-
-Flags = NDArray[np.bool_]
+from sapwood.gym._worlds import Autoreset, Worlds, check_render_mode, episode_limit, task_options
 
 _MODES: dict[AutoresetMode, Autoreset] = {
     AutoresetMode.NEXT_STEP: "next-step",
@@ -29,7 +28,7 @@ _MODES: dict[AutoresetMode, Autoreset] = {
 }
 
 
-class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
+class SapwoodVectorEnv(SeededVectorEnv[Array, NDArray[np.float32], Any]):
     """A task of Gymnasium's MuJoCo family on Sapwood, many worlds in one :class:`sapwood.Batch`.
 
     It does what :class:`gymnasium.vector.SyncVectorEnv` does of as many environments of one world, bit for bit: the
@@ -46,7 +45,9 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         render_mode: "rgb_array", or None for no pictures.
         width: Width of pictures, pixels.
         height: Height of pictures, pixels.
-        precision: Numbers that steps are computed with, "f64" or "f32".
+        precision: Numbers that steps are computed with, "f64" or "f32"; None for f64 on the processor, f32 on a GPU.
+        device: Where the worlds are: "cpu"; "cuda" (the first GPU), "cuda:1", …, or "host", the GPU's kernels on the
+            processor, for tests: then what is made is a :class:`DeviceVectorEnv`.
         options: The options of the task, by the names of the v5 environment; and of :class:`sapwood.Batch`: timestep,
             scheme, contact, accuracy, tolerance, factorization_budget.
 
@@ -74,6 +75,12 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         super().__init_subclass__()
         show_options(cls, SapwoodVectorEnv)
 
+    # On a GPU it is a `DeviceVectorEnv`.
+    def __new__(cls, num_envs: int = 1, *, device: str = "cpu", **options: Any) -> Any:  # noqa: ANN401 - as of __init__
+        if device == "cpu":
+            return super().__new__(cls)
+        return DeviceVectorEnv(options.pop("task", cls.task), num_envs, device=device, **options)
+
     def __init__(
         self,
         num_envs: int = 1,
@@ -85,19 +92,15 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         render_mode: str | None = None,
         width: int = DEFAULT_SIZE,
         height: int = DEFAULT_SIZE,
-        precision: str = "f64",
+        precision: str | None = None,
+        device: str = "cpu",
         **options: Any,  # noqa: ANN401 - numbers, flags, ranges, names
     ) -> None:
         super().__init__()
+        del device  # of __new__
         check_render_mode(render_mode)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        if isinstance(max_episode_steps, str):
-            if max_episode_steps != "default":
-                message = f"max_episode_steps is {max_episode_steps!r}: expected a number, None or 'default'"
-                raise ValueError(message)
-            max_episode_steps = task_kind(self.task).max_episode_steps
-        elif max_episode_steps == -1:
-            max_episode_steps = None
+        max_episode_steps = episode_limit(self.task, max_episode_steps)
         batch_options = {**split(options), "precision": precision}
         self._worlds = Worlds(
             task_options(self.task, options),
@@ -119,8 +122,6 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         self.single_observation_space, self.single_action_space = one_observation, one_action
         self.observation_space = batch_space(one_observation, num_envs)
         self.action_space = batch_space(one_action, num_envs)
-        self._rngs: list[np.random.Generator] = []
-        self._seeds: list[int] = []
         # Worlds whose next episodes are to be drawn, and those whose last one has ended or that never began one.
         self._ended: NDArray[np.bool_] = np.ones(num_envs, dtype=np.bool_)
         self._fresh = np.zeros(num_envs, dtype=np.bool_)
@@ -141,54 +142,6 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
         goal: Array = self._worlds.episodes.goal
         return goal
 
-    @property  # type: ignore[misc]
-    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
-        """The generators of the worlds."""
-        self._make_generators()
-        return tuple(self._rngs)
-
-    @property
-    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The seeds of the worlds' generators."""
-        self._make_generators()
-        return tuple(self._seeds)
-
-    def _make_generators(self) -> None:
-        if not self._rngs:
-            generators = [seeding.np_random(None) for _ in range(self.num_envs)]
-            self._rngs = [generator for generator, _ in generators]
-            self._seeds = [seed for _, seed in generators]
-
-    def _seed(self, seed: int | list[int | None] | None, mask: Flags) -> None:
-        self._make_generators()
-        if seed is None:
-            return
-        seeds: list[int | None] = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else list(seed)
-        if len(seeds) != self.num_envs:
-            message = f"seed has {len(seeds)} entries: expected one number, or {self.num_envs}"
-            raise ValueError(message)
-        for world in np.flatnonzero(mask):
-            own = seeds[world]
-            if own is not None:
-                self._rngs[world], self._seeds[world] = seeding.np_random(own)
-                self._fresh[world] = False
-
-    def _mask(self, options: dict[str, Any] | None) -> Flags:
-        given: object = (options or {}).get("reset_mask")
-        if given is None:
-            return np.ones(self.num_envs, dtype=np.bool_)
-        mask: Flags = np.asarray(given)
-        if not isinstance(given, np.ndarray) or mask.dtype != np.bool_:
-            message = f"options['reset_mask'] is {given!r}: expected an array of booleans, ({self.num_envs},)"
-            raise TypeError(message)
-        if mask.shape != (self.num_envs,) or not mask.any():
-            message = (
-                f"options['reset_mask'] has shape {mask.shape} and {mask.sum()} True: "
-                f"expected ({self.num_envs},), with one True or more"
-            )
-            raise ValueError(message)
-        return mask
-
     def reset(
         self,
         *,
@@ -205,7 +158,7 @@ class SapwoodVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
             Observations (num_envs, number), info.
         """
         mask = self._mask(options)
-        self._seed(seed, mask)
+        self._fresh[self._seed(seed, mask)] = False
         self._draw(mask)
         self._worlds.episodes.reset(mask)
         self._ended[mask] = False

@@ -74,6 +74,20 @@ def task_kind(task: str) -> type[Options]:
     return kind
 
 
+def episode_limit(task: str, given: int | str | None) -> int | None:
+    """Steps at which episodes are cut; "default" for those of the v5 environment, None or -1 for no limit.
+
+    Raises:
+        ValueError: For another word.
+    """
+    if not isinstance(given, str):
+        return None if given == -1 else given
+    if given != "default":
+        message = f"max_episode_steps is {given!r}: expected a number, None or 'default'"
+        raise ValueError(message)
+    return task_kind(task).max_episode_steps
+
+
 class Worlds:
     """Worlds of one task."""
 
@@ -197,4 +211,14 @@ def check_render_mode(render_mode: str | None) -> None:
         raise NotImplementedError(message)
 
 
-__all__ = ["CAN_RENDER", "Array", "Autoreset", "Worlds", "check_render_mode", "model_path", "task_kind", "task_options"]
+__all__ = [
+    "CAN_RENDER",
+    "Array",
+    "Autoreset",
+    "Worlds",
+    "check_render_mode",
+    "episode_limit",
+    "model_path",
+    "task_kind",
+    "task_options",
+]

@@ -93,7 +93,7 @@ def main() -> int:
         result = train(task, settings, out, resume=resume)
     except KeyboardInterrupt:
         return 130
-    except (ValueError, OSError, ModelError, gymnasium.error.Error) as error:
+    except (ValueError, OSError, RuntimeError, ModelError, gymnasium.error.Error) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"{out / 'result.json'}: return {result['return']:.3f} of the policy's mean, {result['samples']} samples")

@@ -93,6 +93,9 @@ class Imitation:
 
         from sapwood.gym import ImitationVectorEnv
 
+        if "device" in changes:
+            message = f"--device {changes['device']}: imitation is on the processor: expected --device cpu"
+            raise ValueError(message)
         mode = changes.pop("autoreset_mode", AutoresetMode.SAME_STEP)
         return ImitationVectorEnv(
             num_envs=num_envs, threads=threads, autoreset_mode=mode, **{**self.options, **changes}

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sapwood.train.policy import Array, normalise
+from sapwood.train.policy import OBSERVATION_LIMIT
 from sapwood.train.rollouts import Moments, Rollout, Weights
 from sapwood.train.settings import Settings
 
@@ -96,7 +96,8 @@ class Learner:
     def __init__(self, observations: int, actions: int, settings: Settings) -> None:
         self.settings = settings
         torch.manual_seed(settings.seed)
-        self.network = ActorCritic(observations, actions, settings)
+        # Weights are drawn on the processor, so that they are the same everywhere.
+        self.network = ActorCritic(observations, actions, settings).to(settings.torch_device())
         self.learning_rate = settings.learning_rate
         groups = [
             {"params": [*self.network.actor.parameters(), self.network.log_std]},
@@ -109,7 +110,7 @@ class Learner:
     def weights(self) -> Weights:
         """What rollouts need."""
         tensors = self.network.state_dict().items()
-        network = {name: tensor.detach().numpy().copy() for name, tensor in tensors}
+        network = {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors}
         mean, variance = self.observations.mean, self.observations.variance
         return Weights(network, mean, variance, float(self.returns.variance))
 
@@ -134,14 +135,15 @@ class Learner:
             group["lr"] = self.settings.learning_rate if is_value else self.learning_rate
         # Torch's own memory is aligned, by which sums have the same bits in every run.
         names = ("observation", "action", "log_prob", "advantage", "target")
-        samples = {n: torch.cat([torch.tensor(r.samples[n]) for r in rollouts]) for n in names}
+        device = self.settings.torch_device()
+        samples = {n: torch.cat([r.samples[n].to(device, copy=True) for r in rollouts]) for n in names}
         return self._update(samples)
 
     def _update(self, samples: dict[str, Tensor]) -> dict[str, float]:
         s, count = self.settings, len(samples["target"])
         errors, divergences = [], [0.0]
         for _ in range(s.epochs):
-            order = torch.randperm(count, generator=self.generator)
+            order = torch.randperm(count, generator=self.generator).to(samples["target"].device)
             shuffled = {name: of[order] for name, of in samples.items()}
             divergences = []
             for first in range(0, count, s.minibatch):
@@ -209,6 +211,20 @@ class Learner:
         self.generator.set_state(state["generator"])
 
 
-def normalised(rows: Array, weights: Weights) -> Tensor:
-    """Observations as the network takes them."""
-    return torch.tensor(normalise(rows, weights.mean, weights.variance))
+class Normaliser:
+    """Observations as the network takes them: see ``policy.normalise``.
+
+    Args:
+        weights: What is known of observations and rewards.
+        like: Observations, whose numbers and device are the normaliser's.
+    """
+
+    def __init__(self, weights: Weights, like: Tensor) -> None:
+        self.mean = torch.as_tensor(weights.mean).to(like)
+        self.deviation = torch.as_tensor(np.sqrt(weights.variance + 1e-8)).to(like)
+        self.reward_variance = weights.reward_variance
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Rows of mean 0 and variance 1, cut."""
+        scaled = (rows - self.mean) / self.deviation
+        return scaled.clamp(-OBSERVATION_LIMIT, OBSERVATION_LIMIT).float()

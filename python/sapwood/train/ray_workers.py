@@ -6,6 +6,7 @@ rollout, results do not depend on the number of workers, and what a lost worker 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import ray
@@ -23,7 +24,7 @@ MAX_LOSSES = 10
 
 
 class Worker:
-    """Makes rollouts of any shard, on one processor core."""
+    """Makes rollouts of any shard, on one processor core, or on a GPU of its own."""
 
     def __init__(self, task: Task, settings: Settings) -> None:
         torch.set_num_threads(1)
@@ -44,7 +45,8 @@ class Worker:
     def collect(self, index: int, weights: Weights, iteration: int, state: ShardState) -> Rollout:
         """A rollout of a shard that goes on from a state."""
         rollout: Rollout = self._of(index).collect(weights, iteration, state)
-        return rollout
+        # Tensors of a worker's GPU are none elsewhere.
+        return replace(rollout, samples={name: of.cpu() for name, of in rollout.samples.items()})
 
 
 class RayWorkers:
@@ -53,6 +55,9 @@ class RayWorkers:
     def __init__(self, task: Task, settings: Settings) -> None:
         if settings.workers > settings.shards:
             message = f"workers is {settings.workers}: expected at most the number of shards, {settings.shards}"
+            raise ValueError(message)
+        if settings.device.startswith("cuda:"):
+            message = f"device is {settings.device}: expected cuda, of which each worker gets one of its own from Ray"
             raise ValueError(message)
         self.task, self.settings = task, settings
         self.began_ray = not ray.is_initialized()
@@ -63,7 +68,9 @@ class RayWorkers:
         self._states: list[ShardState] = []
 
     def _worker(self) -> Any:  # noqa: ANN401 - Ray's handle
-        return ray.remote(num_cpus=1, max_restarts=0)(Worker).remote(self.task, self.settings)
+        # Ray shows a worker its own GPUs alone: each of them is "cuda" there.
+        gpus = 1 if self.settings.device == "cuda" else 0
+        return ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0)(Worker).remote(self.task, self.settings)
 
     def begin(self) -> list[Rollout]:
         """See :class:`Collector`."""

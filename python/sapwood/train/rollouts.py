@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from sapwood.train.policy import Array, normalise
+from sapwood.train.policy import Array
 
 if TYPE_CHECKING:
     from sapwood.train.settings import Settings
@@ -49,9 +50,14 @@ class Moments:
     variance: Array
 
     @classmethod
-    def of(cls, rows: Array) -> Moments:
+    def of(cls, rows: Tensor) -> Moments:
         """Of rows (n, …)."""
-        return cls(len(rows), rows.mean(axis=0), rows.var(axis=0))
+        if rows.device.type == "cpu":
+            # NumPy's sums have the same bits on any number of torch's threads.
+            array = rows.double().numpy()
+            return cls(len(array), array.mean(axis=0), array.var(axis=0))
+        variance, mean = torch.var_mean(rows.double(), 0, correction=0)
+        return cls(len(rows), mean.cpu().numpy(), variance.cpu().numpy())
 
 
 @dataclass(frozen=True)
@@ -64,9 +70,9 @@ class ShardState:
 
 @dataclass(frozen=True)
 class Rollout:
-    """Samples of a shard, flat (steps × worlds, …), and what is to be known of them."""
+    """Samples of a shard, flat (steps × worlds, …), where its worlds are, and what is to be known of them."""
 
-    samples: dict[str, NDArray[np.float32]]
+    samples: dict[str, Tensor]
     observations: Moments
     returns: Moments
     reward: float
@@ -114,34 +120,38 @@ def seed_of(purpose: int, *numbers: int) -> int:
 
 
 class Shard:
-    """Environments that are simulated together."""
+    """Environments that are simulated together, on the processor or on a GPU; so are networks and records."""
 
     def __init__(self, task: Task, settings: Settings, index: int, threads: int | None) -> None:
         self.settings, self.index, self.task = settings, index, task
         self.n = settings.num_envs // settings.shards
-        self.envs = task.make(self.n, threads=threads)
+        where: dict[str, Any] = {"threads": threads} if settings.device == "cpu" else {"device": settings.device}
+        self.envs = task.make(self.n, **where)
         self.remembers = hasattr(self.envs, "state") and hasattr(self.envs, "restore")
         space = self.envs.single_action_space
         self.low, self.high = space.low.astype(np.float64), space.high.astype(np.float64)
         self.offset, self.scale = task.action_scaling(self.envs)
-        self.books: Array = np.zeros((3, self.n))
-        self.raw: Array = np.zeros((self.n, 0))
+        self.device = torch.device(settings.torch_device())
+        bounds = (self.offset, self.scale, self.low, self.high)
+        self._bounds = [torch.as_tensor(bound, device=self.device) for bound in bounds]
+        self.books = torch.zeros((3, self.n), dtype=torch.float64, device=self.device)
+        self.raw = torch.zeros((self.n, 0), device=self.device)
 
     def begin(self) -> Rollout:
         """Begin the first episodes, by seeds of run, shard and world."""
         seeds = [seed_of(START, self.settings.seed, self.index, world) for world in range(self.n)]
-        self.raw, _ = self.envs.reset(seed=seeds)
+        self.raw = torch.as_tensor(self.envs.reset(seed=seeds)[0])
         nothing: Array = np.zeros((0, 2))
         return Rollout({}, Moments.of(self.raw), Moments(0, np.zeros(()), np.ones(())), 0.0, nothing, self.state(), 0.0)
 
     def state(self) -> ShardState | None:
         """Where the worlds are."""
-        return ShardState(self.envs.state(), self.books.copy()) if self.remembers else None
+        return ShardState(self.envs.state(), self.books.cpu().numpy().copy()) if self.remembers else None
 
     def restore(self, state: ShardState) -> None:
         """Take the worlds to a state."""
-        self.raw, _ = self.envs.restore(state.envs)
-        self.books = state.books.copy()
+        self.raw = torch.as_tensor(self.envs.restore(state.envs)[0])
+        self.books = torch.tensor(state.books, device=self.device)
 
     @torch.no_grad()
     def collect(self, weights: Weights, iteration: int, state: ShardState | None) -> Rollout:
@@ -150,32 +160,35 @@ class Shard:
         The worlds are always taken to `state`, also where they are there already: what lanes remember of the step
         before would give other bits, equal to round-off.
         """
-        from sapwood.train.ppo import ActorCritic, log_density, normalised
+        from sapwood.train.ppo import ActorCritic, Normaliser, log_density
 
         s = self.settings
         if state is not None:
             self.restore(state)
-        network = ActorCritic(self.raw.shape[1], len(self.low), s)
+        network = ActorCritic(self.raw.shape[1], len(self.low), s).to(self.device)
         network.load_state_dict({name: torch.tensor(array) for name, array in weights.network.items()})
-        generator = torch.Generator().manual_seed(seed_of(ACTION_NOISE, s.seed, self.index, iteration))
+        normaliser = Normaliser(weights, self.raw)
+        generator = torch.Generator(self.device).manual_seed(seed_of(ACTION_NOISE, s.seed, self.index, iteration))
         std = network.log_std.exp()
-        record = _Record(s.num_steps, self.n, self.raw.shape[1], len(self.low))
+        record = _Record(s.num_steps, self.raw, len(self.low))
         for k in range(s.num_steps):
-            observation = normalised(self.raw, weights)
-            noise = torch.randn((self.n, len(self.low)), generator=generator)
+            observation = normaliser(self.raw)
+            noise = torch.randn((self.n, len(self.low)), generator=generator, device=self.device)
             action = network.actor(observation) + std * noise
             record.raw[k], record.observation[k] = self.raw, observation
             record.action[k], record.log_prob[k] = action, log_density(noise, network.log_std)
-            self._step(record, k, action.numpy(), network, weights)
-        every = torch.cat([record.observation.flatten(0, 1), normalised(self.raw, weights)])
+            self._step(record, k, action, network, normaliser)
+        every = torch.cat([record.observation.flatten(0, 1), normaliser(self.raw)])
         values = network.value(every).reshape(s.num_steps + 1, self.n)
         return self._rollout(record, values)
 
-    def _step(self, record: _Record, k: int, action: NDArray[np.float32], network: Any, weights: Weights) -> None:  # noqa: ANN401 - a module
+    def _step(self, record: _Record, k: int, action: Tensor, network: Any, normaliser: Any) -> None:  # noqa: ANN401 - modules
         """A step: scaled rewards, and which episodes ended. Where one was cut, the reward has its value there."""
         s, began = self.settings, time.perf_counter()
-        given = np.clip(self.offset + self.scale * action, self.low, self.high)
-        self.raw, reward, terminated, truncated, info = self.envs.step(given)
+        offset, scale, low, high = self._bounds
+        given = torch.clamp(offset + scale * action, low, high)
+        raw, *found, info = self.envs.step(given.numpy() if s.device == "cpu" else given)
+        self.raw, reward, terminated, truncated = (torch.as_tensor(x) for x in (raw, *found))
         record.simulating += time.perf_counter() - began
         ended = terminated | truncated
         discounted, returns, lengths = self.books
@@ -183,26 +196,25 @@ class Shard:
         lengths += 1.0
         discounted *= s.gamma
         discounted += reward
-        record.finished += [(returns[world], lengths[world]) for world in np.flatnonzero(ended)]
-        record.discounted[k] = discounted
-        record.reward_sum += float(reward.sum())
-        self.books[:, ended] = 0.0
-        scaled = np.clip(reward / math.sqrt(weights.reward_variance + 1e-8), -10.0, 10.0)
-        cut = np.flatnonzero(truncated & ~terminated)
-        if len(cut):
-            last = np.stack([info["final_obs"][world] for world in cut])
-            normal = torch.tensor(normalise(last, weights.mean, weights.variance))
-            scaled[cut] += s.gamma * network.value(normal).numpy()
-        record.reward[k] = torch.tensor(scaled)
-        record.goes_on[k] = torch.tensor(~ended)
+        record.books[k], record.ended[k], record.given[k] = self.books, ended, reward
+        self.books = torch.where(ended, torch.zeros_like(self.books), self.books)
+        scaled = torch.clamp(reward / math.sqrt(normaliser.reward_variance + 1e-8), -10.0, 10.0)
+        cut = truncated & ~terminated
+        if s.device != "cpu":
+            # Of all worlds: to ask which were cut would wait for the GPU.
+            scaled = scaled + s.gamma * cut * network.value(normaliser(info["final_obs"]))
+        elif cut.any():
+            last = np.stack([info["final_obs"][world] for world in np.flatnonzero(cut)])
+            scaled[cut] += s.gamma * network.value(normaliser(torch.as_tensor(last)))
+        record.reward[k] = scaled
 
-    def _rollout(self, record: _Record, values: torch.Tensor) -> Rollout:
-        s = self.settings
+    def _rollout(self, record: _Record, values: Tensor) -> Rollout:
+        s, goes_on = self.settings, (~record.ended).float()
         advantages = torch.zeros_like(record.reward)
         later = torch.zeros_like(values[0])
         for k in reversed(range(s.num_steps)):
-            delta = record.reward[k] + s.gamma * record.goes_on[k] * values[k + 1] - values[k]
-            later = delta + s.gamma * s.gae_lambda * record.goes_on[k] * later
+            delta = record.reward[k] + s.gamma * goes_on[k] * values[k + 1] - values[k]
+            later = delta + s.gamma * s.gae_lambda * goes_on[k] * later
             advantages[k] = later
         samples = {
             "observation": record.observation,
@@ -211,12 +223,14 @@ class Shard:
             "advantage": advantages,
             "target": advantages + values[:-1],
         }
+        _, returns, lengths = record.books.unbind(1)
+        finished = torch.stack([returns[record.ended], lengths[record.ended]], 1)
         return Rollout(
-            {name: of.flatten(0, 1).numpy() for name, of in samples.items()},
-            Moments.of(record.raw.reshape(-1, record.raw.shape[-1])),
-            Moments.of(record.discounted.reshape(-1)),
-            record.reward_sum / record.reward.numel(),
-            np.array(record.finished, dtype=np.float64).reshape(-1, 2),
+            {name: of.flatten(0, 1) for name, of in samples.items()},
+            Moments.of(record.raw.flatten(0, 1)),
+            Moments.of(record.books[:, 0].flatten()),
+            float(record.given.mean()),
+            finished.cpu().numpy(),
             self.state(),
             record.simulating,
         )
@@ -225,15 +239,18 @@ class Shard:
 class _Record:
     """What a rollout collects, step by step."""
 
-    def __init__(self, steps: int, n: int, observations: int, actions: int) -> None:
-        self.raw: Array = np.zeros((steps, n, observations))
-        self.observation = torch.zeros(steps, n, observations)
-        self.action = torch.zeros(steps, n, actions)
-        self.log_prob, self.reward = torch.zeros(steps, n), torch.zeros(steps, n)
-        self.goes_on = torch.zeros(steps, n)
-        self.discounted: Array = np.zeros((steps, n))
-        self.finished: list[tuple[float, float]] = []
-        self.reward_sum = self.simulating = 0.0
+    def __init__(self, steps: int, raw: Tensor, actions: int) -> None:
+        n, observations = raw.shape
+        single, double = ({"dtype": dtype, "device": raw.device} for dtype in (torch.float32, torch.float64))
+        self.raw = torch.zeros((steps, n, observations), dtype=raw.dtype, device=raw.device)
+        self.observation = torch.zeros((steps, n, observations), **single)
+        self.action = torch.zeros((steps, n, actions), **single)
+        self.log_prob, self.reward = torch.zeros((steps, n), **single), torch.zeros((steps, n), **single)
+        # Discounted and plain returns and lengths of the episodes so far; which of them ended; rewards as they came.
+        self.books = torch.zeros((steps, 3, n), **double)
+        self.ended = torch.zeros((steps, n), dtype=torch.bool, device=raw.device)
+        self.given = torch.zeros((steps, n), **double)
+        self.simulating = 0.0
 
 
 class InProcess:

@@ -34,6 +34,7 @@ FREE = (
     "seconds",
     "samples",
     "workers",
+    "device",
     "threads",
     "checkpoint_every",
     "evaluate_every",

@@ -22,6 +22,9 @@ class Settings:
     num_steps: int = setting(64, "steps of each between updates")
     shards: int = setting(1, "groups of environments that are simulated apart; results depend on it")
     workers: int = setting(0, "Ray workers that simulate the shards, 0 for this process; results do not depend on it")
+    device: str = setting(
+        "cpu", "where environments and networks are: cpu, cuda, cuda:1, or host, the GPU's kernels on the processor"
+    )
     epochs: int = setting(8, "passes over the samples of an update")
     minibatch: int = setting(512, "samples of a gradient step")
     learning_rate: float = setting(3e-4, "of Adam")
@@ -51,6 +54,10 @@ class Settings:
         """Widths of the hidden layers."""
         widths = [int(width) for width in str(self.hidden).split(",")]
         return widths * 2 if len(widths) == 1 else widths
+
+    def torch_device(self) -> str:
+        """Where tensors are: those of the host back end on the processor."""
+        return "cpu" if self.device == "host" else self.device
 
     def check(self) -> None:
         """Refuse what cannot be.

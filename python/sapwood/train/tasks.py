@@ -51,6 +51,9 @@ class Registered:
             import sapwood.gym  # noqa: F401
 
             return gymnasium.make_vec(self.name, num_envs=num_envs, autoreset_mode=mode, threads=threads, **options)
+        if "device" in options:
+            message = f"--device {options['device']}: {self.name} is on the processor: expected a name with sapwood/"
+            raise ValueError(message)
         kwargs = {"autoreset_mode": mode}
         return gymnasium.make_vec(
             self.name, num_envs=num_envs, vectorization_mode="sync", vector_kwargs=kwargs, **options
