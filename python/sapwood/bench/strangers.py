@@ -1,16 +1,19 @@
 """The strangers suite: models of other packages, from starts that nobody prepared, beside MuJoCo.
 
-Positions at random within the limits, parts inside each other where they happen to be, velocities and controls at random;
-at the file's step and at 5 ms, both engines from the same starts with everything as the file asks. Counted are starts
-that are lost (an error, a number that is not finite), the longest step, and the mean of all steps over MuJoCo's. A start
-goes the same way each time, so that the least CPU time of a step in all turns counts: what is left is the step's.
+Positions at random within the limits, parts inside each other where they happen to be, velocities and controls at
+random; at the file's step and at 5 ms, both engines from the same starts with everything as the file asks. Counted are
+starts that are lost (an error, a number that is not finite), the longest step, and the mean over MuJoCo's of starts
+that neither loses. A start goes the same way each time, so that the least CPU time of a step in all turns counts: what
+is left is the step's.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,13 +53,20 @@ def _robosuite(name: str) -> Callable[[Path], Path]:
 
 
 def _urdf(name: str) -> Callable[[Path], Path]:
-    """A robot of example-robot-data, which installs its files beside its module, as MJCF, which both engines read."""
+    """A robot of example-robot-data, as MJCF, which both engines read."""
 
     def write(folder: Path) -> Path:
-        prefix = packaged("example_robot_data", "../../../..")(folder).resolve()
+        try:
+            robots = distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")
+        except PackageNotFoundError:
+            message = "example-robot-data is not installed: pip install example-robot-data"
+            raise MissingPackageError(message) from None
         path = folder / Path(name).stem / "model.xml"
         path.parent.mkdir(exist_ok=True)
-        sw.load(prefix / "share" / "example-robot-data" / "robots" / f"{name}.urdf").to_mjcf(path)
+        with warnings.catch_warnings():
+            # Of looks.
+            warnings.simplefilter("ignore")
+            sw.load(Path(str(robots)) / f"{name}.urdf").to_mjcf(path)
         return path
 
     return write
@@ -126,7 +136,9 @@ def compare(name: str, path: Path, timestep: float | None, plan: Plan) -> list[R
     mine, others = ([go(engine, one, plan) for one in chosen] for engine in (ours, theirs))
     longest = [float(course.times.max(initial=0.0)) for course in mine]
     worst = int(np.argmax(longest))
-    means = [float(np.mean(np.concatenate([course.times for course in of]))) for of in (mine, others)]
+    # What is lost in one engine is no work to compare.
+    kept = [pair for pair in zip(mine, others, strict=True) if not any(course.lost for course in pair)]
+    means = [float(np.mean([course.times for course in of])) for of in zip(*kept, strict=True)] or [np.nan, np.nan]
     lost, lost_there = ([course.lost for course in of if course.lost] for of in (mine, others))
     print(
         f"{name:22} {1e3 * ours.timestep:7.3g} {len(lost):5} {1e3 * longest[worst]:10.2f} {worst:5} "
@@ -146,6 +158,7 @@ def compare(name: str, path: Path, timestep: float | None, plan: Plan) -> list[R
     return [
         {**where, "engine": engine, "metric": metric, "value": value, "unit": unit}
         for engine, metric, value, unit in values
+        if value == value
     ]
 
 
