@@ -71,10 +71,11 @@ ODD = {
         <mesh name="a.obj" vertex="0 0 0 2 0 0 0 1 0 0 0 1"/></asset><worldbody><body><freejoint/>
         <geom type="mesh" mesh="a"/><geom type="mesh" mesh="a.obj" pos="3 0 0"/></body></worldbody></mujoco>""",
     "names that XML writes otherwise": f"""<mujoco model="a &amp; b"><worldbody><body name="&lt;x&gt; &quot;y&quot;">
-        <joint name="it's" axis="0 1 0"/>{SPHERE}</body></worldbody><actuator><motor joint="it's"/></actuator></mujoco>""",
+        <joint name="it's" axis="0 1 0"/>{SPHERE}</body></worldbody>
+        <actuator><motor joint="it's"/></actuator></mujoco>""",
     "a joint whose range is far from where it starts": f"""<mujoco><compiler angle="radian"/><worldbody><body>
-        <joint type="slide" range="2 3" ref="2.5"/>{SPHERE}<body pos="0 0 1"><joint axis="1 0 0" range="-5 -4" ref="-4.5"/>
-        {SPHERE}</body></body></worldbody></mujoco>""",
+        <joint type="slide" range="2 3" ref="2.5"/>{SPHERE}<body pos="0 0 1">
+        <joint axis="1 0 0" range="-5 -4" ref="-4.5"/>{SPHERE}</body></body></worldbody></mujoco>""",
     "inertia that only just is one": """<mujoco><worldbody><body><freejoint/>
         <inertial pos=".1 .2 .3" mass="2" fullinertia="1 2 2.9999999 1e-9 0 0"/></body></worldbody></mujoco>""",
     "a ground below a body named ground": f"""<mujoco><worldbody><geom name="ground" type="plane" size="0 0 1"/>
