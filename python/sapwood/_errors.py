@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import itertools
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -86,30 +87,43 @@ class UnknownNameError(KeyError, ValueError):
         return str(self.args[0])
 
 
+MAX_LETTERS, MAX_LISTED = 60, 160
+"""Of a name in a message, and of all that it lists: it should have fewer than 300 altogether."""
+
+
+def quoted(name: str) -> str:
+    """A name in a message, of a long one its beginning."""
+    return repr(name if len(name) <= MAX_LETTERS else name[: MAX_LETTERS - 1] + "…")
+
+
 def did_you_mean(name: str, names: Iterable[str]) -> str | None:
     """A question that ends a message, or None where no name is near. Upper and lower case count as the same."""
     folded = {known.lower(): known for known in names}
     near = difflib.get_close_matches(name.lower(), folded, n=3, cutoff=0.6)
     near += [known for known in folded if name and name.lower() in known and known not in near][: 3 - len(near)]
-    return "did you mean " + " or ".join(repr(folded[known]) for known in near) + "?" if near else None
+    return "did you mean " + " or ".join(quoted(folded[known]) for known in near) + "?" if near else None
 
 
 def listed(names: Sequence[str]) -> str:
     """Names in a message, so many that it stays readable."""
-    return ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
+    ends = itertools.accumulate(len(quoted(name)) + 2 for name in names[:20])
+    shown = max(1, sum(end <= MAX_LISTED for end in ends))
+    return ", ".join(map(quoted, names[:shown])) + (", …" if len(names) > shown else "")
 
 
 def unknown_name(word: str, plural: str, name: str, names: list[str], count: int) -> UnknownNameError:
     """The error of a name that is not among those of the things of one kind."""
     if not names:
         have = f"the model has no {plural}" if count == 0 else f"none of the model's {count} {plural} has a name"
-        return UnknownNameError(f"{word}={name!r}: {have}" + ("" if count == 0 else "; use an index"))
+        return UnknownNameError(f"{word}={quoted(name)}: {have}" + ("" if count == 0 else "; use an index"))
     hint = did_you_mean(name, names) or f"the model has {listed(names)}"
-    return UnknownNameError(f"there is no {word} {name!r}: {hint}")
+    return UnknownNameError(f"there is no {word} {quoted(name)}: {hint}")
 
 
 def name_of_another(word: str, name: str, other: str) -> UnknownNameError:
     """The error of a name that a thing of another kind has."""
     article = "an" if other[0] in "ae" else "a"
-    arguments = f", {other}={name!r}" if {word, other} <= {"body", "geom", "site"} else ""
-    return UnknownNameError(f"there is no {word} {name!r}, but {article} {other}: sim.{other}({name!r}){arguments}")
+    arguments = f", {other}={quoted(name)}" if {word, other} <= {"body", "geom", "site"} else ""
+    return UnknownNameError(
+        f"there is no {word} {quoted(name)}, but {article} {other}: sim.{other}({quoted(name)}){arguments}"
+    )

@@ -94,7 +94,9 @@ def states(rng: random.Random, _: Path) -> Iterator[str | None]:
         pickled = damaged(rng, pickle.dumps(own.model))
         try:
             pickle.loads(pickled)
-        # Bytes of a pickle may ask for anything: its own errors are as many as there are.
+        # Bytes of a pickle may ask for anything: its own errors are as many as there are. For an array of bytes that
+        # does not fit into memory CPython itself writes "SystemError: deallocated bytearray object has exported
+        # buffers" to standard error: pickle.loads(b"\x96" + (1 << 60).to_bytes(8, "little")) is enough.
         except Exception as error:
             yield f"pickle: {error}" if "panic" in type(error).__name__.lower() else None
         else:

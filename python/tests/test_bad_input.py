@@ -101,6 +101,50 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
         sw.load(path)
 
 
+BODY = "<mujoco><worldbody><body name='{}'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (BODY.format("x").encode("utf-16"), "UTF-16"),
+        (BODY.format("x").encode("utf-32"), "UTF"),
+        (BODY.format("x\0y").encode(), "NUL"),
+    ],
+    ids=["utf-16", "utf-32", "nul"],
+)
+def test_text_in_another_encoding_is_named(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "model.xml"
+    path.write_bytes(content)
+    with pytest.raises(sw.ModelError, match=message) as caught:
+        sw.load(path)
+    assert len(str(caught.value)) < 300
+
+
+def test_letters_of_an_old_encoding_are_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "model.xml"
+    path.write_bytes(BODY.format("caf\xe9").encode("latin-1"))
+    (warning,) = sw.load(path).warnings
+    assert "not UTF-8" in warning.message
+
+
+def test_a_mark_of_the_byte_order_and_ends_of_lines_of_other_systems_are_read(tmp_path: Path) -> None:
+    text = BODY.format("caf\xe9").replace("><", ">\r<")
+    (tmp_path / "model.xml").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert "caf\xe9" in sw.load(tmp_path / "model.xml").body_names
+
+
+@pytest.mark.parametrize("name", ["\x9b31m", "\x7f\x7f", "\u202eevil", "a" * 5000], ids=["csi", "del", "bidi", "long"])
+def test_names_in_messages_neither_command_terminals_nor_fill_them(name: str) -> None:
+    sim = sw.Simulation(sw.load(BODY.format(name)))
+    for ask in (lambda: sim.body(name + "!"), lambda: sim.body("nobody"), lambda: sim.joint(name)):
+        with pytest.raises((ValueError, KeyError)) as caught:
+            ask()
+        said = str(caught.value)
+        assert said.isprintable()
+        assert len(said) < 300
+
+
 def test_cycle_of_includes(tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text("<mujoco>\n<include file='b.xml'/>\n</mujoco>")
     (tmp_path / "b.xml").write_text("<mujoco>\n\n<include file='a.xml'/>\n</mujoco>")
@@ -395,6 +439,24 @@ def test_state_of_another_model(model: sw.Model) -> None:
     other = sw.Simulation(sw.load("<mujoco/>"))
     with pytest.raises(ValueError, match="another model"):
         sw.Simulation(model).restore(other.state())
+
+
+def test_states_of_models_that_differ_in_a_name_a_joint_or_the_order_are_of_others() -> None:
+    a = '<body name="a"><joint name="x"/><geom size=".1" mass="1"/></body>'
+    b = '<body name="b" pos="1 0 0"><joint name="y"/><geom size=".1" mass="1"/></body>'
+    text = "<mujoco><worldbody>{}{}</worldbody></mujoco>"
+    state = sw.Simulation(sw.load(text.format(a, b))).state()
+    sw.Simulation(sw.load(text.format(a, b))).restore(state)
+    slides = '<joint name="x" type="slide"/>'
+    others = (
+        (a.replace('"a"', '"c"'), b),
+        (a, b.replace('"y"', '"z"')),
+        (b, a),
+        (a.replace('<joint name="x"/>', slides), b),
+    )
+    for other in others:
+        with pytest.raises(ValueError, match="another model"):
+            sw.Simulation(sw.load(text.format(*other))).restore(state)
 
 
 def test_overflow_is_an_error_not_a_nan(model: sw.Model) -> None:

@@ -65,6 +65,33 @@ def test_a_mesh_that_is_only_seen_comes_back(visual: str, collision: str, tmp_pa
     assert first.to_bytes() == sw.load(tmp_path / "model.xml").to_bytes()
 
 
+SPHERE = '<geom size=".1" mass="1"/>'
+ODD = {
+    "two meshes of one file, scaled": """<mujoco><asset><mesh name="a" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/>
+        <mesh name="a.obj" vertex="0 0 0 2 0 0 0 1 0 0 0 1"/></asset><worldbody><body><freejoint/>
+        <geom type="mesh" mesh="a"/><geom type="mesh" mesh="a.obj" pos="3 0 0"/></body></worldbody></mujoco>""",
+    "names that XML writes otherwise": f"""<mujoco model="a &amp; b"><worldbody><body name="&lt;x&gt; &quot;y&quot;">
+        <joint name="it's" axis="0 1 0"/>{SPHERE}</body></worldbody>
+        <actuator><motor joint="it's"/></actuator></mujoco>""",
+    "a joint whose range is far from where it starts": f"""<mujoco><compiler angle="radian"/><worldbody><body>
+        <joint type="slide" range="2 3" ref="2.5"/>{SPHERE}<body pos="0 0 1">
+        <joint axis="1 0 0" range="-5 -4" ref="-4.5"/>{SPHERE}</body></body></worldbody></mujoco>""",
+    "inertia that only just is one": """<mujoco><worldbody><body><freejoint/>
+        <inertial pos=".1 .2 .3" mass="2" fullinertia="1 2 2.9999999 1e-9 0 0"/></body></worldbody></mujoco>""",
+    "a ground below a body named ground": f"""<mujoco><worldbody><geom name="ground" type="plane" size="0 0 1"/>
+        <body name="ground"><freejoint name="ground"/>{SPHERE}</body></worldbody></mujoco>""",
+}
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_odd_models_come_back(text: str, tmp_path: Path) -> None:
+    first = sw.load(text)
+    assert not first.warnings
+    first.to_mjcf(tmp_path / "model.xml")
+    assert first.to_bytes() == sw.load(tmp_path / "model.xml").to_bytes()
+    compare_with_mujoco(first, tmp_path / "model.xml")
+
+
 def compare_with_mujoco(ours: sw.Model, path: Path) -> None:
     theirs = mujoco.MjModel.from_xml_path(str(path))
     data, worst, rng = mujoco.MjData(theirs), Worst(), np.random.default_rng(5)

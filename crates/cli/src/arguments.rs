@@ -348,7 +348,7 @@ pub enum Shell {
 
 #[derive(Args, Debug)]
 #[command(
-    subcommand_value_name = "spd|characters|figures|step|dynamics|contact|clutter|deformables|schemes|motion|models|starts|longest|batch|imitation|inverse-kinematics|gpu"
+    subcommand_value_name = "spd|characters|figures|step|dynamics|contact|clutter|deformables|schemes|motion|models|starts|strangers|longest|batch|imitation|inverse-kinematics|gpu"
 )]
 pub struct BenchArguments {
     /// What to measure.
@@ -391,6 +391,8 @@ pub enum PeerSuite {
     Models(Forwarded),
     /// Characters and robots from perturbed starts beside MuJoCo (needs the Python package).
     Starts(Forwarded),
+    /// Robots of other packages from random starts, as their files ask, beside MuJoCo (needs the Python package).
+    Strangers(Forwarded),
     /// The longest step of falling piles, overlapping starts and height fields beside MuJoCo (needs the Python package).
     Longest(Forwarded),
     /// A step of one of many worlds beside MuJoCo's rollout and batch (needs the Python package).

@@ -43,6 +43,7 @@ pub fn bench(arguments: &BenchArguments) -> Result<u8> {
         Suite::Peers(PeerSuite::Motion(rest)) => ("motion", rest),
         Suite::Peers(PeerSuite::Models(rest)) => ("models", rest),
         Suite::Peers(PeerSuite::Starts(rest)) => ("starts", rest),
+        Suite::Peers(PeerSuite::Strangers(rest)) => ("strangers", rest),
         Suite::Peers(PeerSuite::Longest(rest)) => ("longest", rest),
         Suite::Peers(PeerSuite::Batch(rest)) => ("batch", rest),
         Suite::Peers(PeerSuite::Imitation(rest)) => ("imitation", rest),

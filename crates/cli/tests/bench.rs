@@ -89,7 +89,7 @@ fn what_cannot_be_measured_is_refused() {
     assert!(outcome.code == 2 && outcome.stderr.contains("humanoid3d_run.txt"), "{outcome:#?}");
 }
 
-const BESIDE_OTHERS: [&str; 14] = [
+const BESIDE_OTHERS: [&str; 15] = [
     "step",
     "dynamics",
     "contact",
@@ -99,6 +99,7 @@ const BESIDE_OTHERS: [&str; 14] = [
     "motion",
     "models",
     "starts",
+    "strangers",
     "longest",
     "batch",
     "imitation",

@@ -6,8 +6,8 @@ use common::simulation;
 use sapwood_sim::{Options, Simulation, State};
 use support::SplitMix64;
 
-/// A robot of four legs of three links on the ground, whose motors whirl them.
-fn whirling() -> Simulation {
+/// The body of a robot of four legs of three links, and its motors, which can whirl them.
+fn robot(at: &str) -> [String; 2] {
     let leg = |name: &str, x: f64, y: f64| {
         format!(
             r#"<body pos="{x} {y} 0"><joint name="{name}1" axis="1 0 0" range="-40 40"/><geom type="sphere" size=".04" mass=".4"/>
@@ -17,16 +17,24 @@ fn whirling() -> Simulation {
         )
     };
     let legs = [("a", 0.2, 0.15), ("b", 0.2, -0.15), ("c", -0.2, 0.15), ("d", -0.2, -0.15)];
-    let motors: String = (legs.iter().flat_map(|(leg, ..)| (1..4).map(move |k| format!("{leg}{k}"))))
+    let motors = (legs.iter().flat_map(|(leg, ..)| (1..4).map(move |k| format!("{leg}{k}"))))
         .map(|joint| format!(r#"<motor joint="{joint}" gear="8"/>"#))
         .collect();
     let legs: String = legs.map(|(name, x, y)| leg(name, x, y)).concat();
+    [format!(r#"<body pos="{at}"><freejoint/><geom type="box" size=".25 .12 .05" mass="4"/>{legs}</body>"#), motors]
+}
+
+fn scene([bodies, motors]: [String; 2]) -> Simulation {
     let mjcf = format!(
         r#"<mujoco><compiler autolimits="true"/><option timestep=".005"/><default><joint damping=".02" armature=".001"/></default>
-        <worldbody><geom type="plane" size="0 0 1"/><body pos="0 0 .45"><freejoint/>
-        <geom type="box" size=".25 .12 .05" mass="4"/>{legs}</body></worldbody><actuator>{motors}</actuator></mujoco>"#
+        <worldbody><geom type="plane" size="0 0 1"/>{bodies}</worldbody><actuator>{motors}</actuator></mujoco>"#
     );
     simulation(&mjcf, Options::default())
+}
+
+/// The robot on the ground.
+fn whirling() -> Simulation {
+    scene(robot("0 0 .45"))
 }
 
 fn largest(of: impl Iterator<Item = f64>) -> f64 {
@@ -94,47 +102,42 @@ fn halves_in_a_lane_are_those_of_the_step_for_all_models() {
     assert!(several <= 2 && parted <= 1, "{several} steps have several solutions, {parted} wherever the search begins");
 }
 
-/// Boxes that slide and tumble, and an arm that whirls or hangs still.
-fn crowd(boxes: usize, is_whirling: bool) -> Simulation {
-    let boxes: String = (0..boxes)
-        .map(|k| {
-            format!(
-                r#"<body pos="{k} 0 .3" euler="{k}0 20 30"><freejoint/><geom type="box" size=".1 .08 .05"/></body>"#
-            )
-        })
-        .collect();
-    let mjcf = format!(
-        r#"<mujoco><option timestep=".005"/><worldbody><geom type="plane" size="0 0 1"/>{boxes}
-        <body pos="0 5 3"><joint name="j" axis="1 0 0"/><geom type="capsule" fromto="0 0 0 0 .1 -.4" size=".03"/>
-        <body pos="0 0 -.4"><joint axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 -.1" size=".03"/></body></body>
-        </worldbody><actuator><motor joint="j" gear="40"/></actuator></mujoco>"#
-    );
-    let mut s = simulation(&mjcf, Options::default());
-    s.state_mut().ctrl[0] = f64::from(is_whirling);
-    for v in s.state_mut().v.iter_mut().take(6 * usize::from(!boxes.is_empty())) {
-        *v = 1.0;
-    }
-    s
+/// Boxes that slide and tumble, and the robot far above them.
+fn crowd(boxes: usize) -> Simulation {
+    let boxes = (0..boxes).map(|k| {
+        let at = format!(r#"pos="{k} 0 .3" euler="{k}0 20 30""#);
+        format!(
+            r#"<body {at}><joint type="free" armature="0" damping="0"/><geom type="box" size=".1 .08 .05"/></body>"#
+        )
+    });
+    let [body, motors] = robot("0 5 50");
+    scene([boxes.collect::<String>() + &body, motors])
 }
 
 #[test]
 fn what_shares_no_constraint_with_a_tree_in_halves_keeps_its_step() {
-    let (mut whirling, mut still, arm) = (crowd(6, true), crowd(6, false), crowd(0, true));
-    let mut arm = Simulation::without_lane(arm.model().clone(), arm.scene().clone(), Options::default()).unwrap();
-    arm.state_mut().ctrl[0] = 1.0;
-    let boxes = whirling.model().nq() - arm.model().nq();
+    let (mut whirling, mut still, one) = (crowd(6), crowd(6), crowd(0));
+    let mut robot = Simulation::without_lane(one.model().clone(), one.scene().clone(), Options::default()).unwrap();
+    let [q, v] = [7 * 6, 6 * 6];
+    for s in [&mut whirling, &mut still] {
+        s.state_mut().v[..3].copy_from_slice(&[1.0, 0.5, 0.0]);
+    }
+    let mut random = SplitMix64(2);
     let mut halved = 0;
     for step in 0..400 {
-        for s in [&mut whirling, &mut still, &mut arm] {
+        if step % 25 == 0 {
+            robot.state_mut().ctrl.iter_mut().for_each(|u| *u = random.symmetric());
+            whirling.state_mut().ctrl.clone_from(&robot.state().ctrl);
+        }
+        for s in [&mut whirling, &mut still, &mut robot] {
             s.step().unwrap();
         }
         assert_eq!(still.stats().substeps, 1, "step {step}");
-        assert_eq!(whirling.stats().substeps, arm.stats().substeps, "step {step}");
+        assert_eq!(whirling.stats().substeps, robot.stats().substeps, "step {step}");
         halved += usize::from(whirling.stats().substeps > 1);
-        let (all, without, alone) = (whirling.state(), still.state(), arm.state());
-        assert_eq!(all.q[..boxes], without.q[..boxes], "step {step}: the boxes");
-        assert_eq!(all.q[boxes..], alone.q, "step {step}: the arm");
-        assert_eq!(all.v[all.v.len() - 2..], alone.v, "step {step}: the arm");
+        let (all, without, alone) = (whirling.state(), still.state(), robot.state());
+        assert_eq!(all.q[..q], without.q[..q], "step {step}: the boxes");
+        assert_eq!((&all.q[q..], &all.v[v..]), (&alone.q[..], &alone.v[..]), "step {step}: the robot");
         assert_eq!(whirling.contacts(), still.contacts(), "step {step}");
     }
     assert!(halved > 50, "{halved} steps in halves");

@@ -28,6 +28,7 @@ from sapwood.bench import (
     schemes,
     starts,
     step,
+    strangers,
 )
 from sapwood.bench.cases import MissingPackageError
 from sapwood.bench.peer_sources import BuildError
@@ -48,6 +49,7 @@ SUITES: dict[str, ModuleType] = {
     "schemes": schemes,
     "starts": starts,
     "step": step,
+    "strangers": strangers,
 }
 """Modules with CASES, PEERS and run(peers, cases, repetitions, ...); OPTIONS names what else run takes."""
 PACKAGES = {"pinocchio": ["pin"], "rapier": [], "mjx": ["mujoco-mjx"]}

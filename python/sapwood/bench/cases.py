@@ -21,14 +21,19 @@ def folder_of(package: str) -> Path:
     return Path(spec.origin).parent
 
 
+def packaged(package: str, place: str) -> Callable[[Path], Path]:
+    """A file of a package, by its place in the package's folder."""
+    return lambda _: folder_of(package) / place
+
+
 def gymnasium(name: str) -> Callable[[Path], Path]:
     """A model of gymnasium's MuJoCo environments."""
-    return lambda _: folder_of("gymnasium") / "envs" / "mujoco" / "assets" / f"{name}.xml"
+    return packaged("gymnasium", f"envs/mujoco/assets/{name}.xml")
 
 
 def dm_control(name: str) -> Callable[[Path], Path]:
     """A model of dm_control's suite."""
-    return lambda _: folder_of("dm_control") / "suite" / f"{name}.xml"
+    return packaged("dm_control", f"suite/{name}.xml")
 
 
 def installed(module: str, package: str) -> bool:

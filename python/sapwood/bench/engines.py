@@ -138,7 +138,7 @@ class Sapwood:
 
 
 class Mujoco:
-    """MuJoCo with the Euler integrator (implicit damping) and the solver given, whatever the file asks for.
+    """MuJoCo with the Euler integrator (implicit damping) and the solver given; what is None, as the file asks.
 
     A state that is not finite stays: it would start afresh, as if nothing had happened.
 
@@ -154,10 +154,10 @@ class Mujoco:
     def __init__(
         self,
         source: Path | str,
-        cone: str,
-        solver: str = "newton",
+        cone: str | None,
+        solver: str | None = "newton",
         timestep: float | None = None,
-        integrator: str = "euler",
+        integrator: str | None = "euler",
         tolerance: float | None = None,
     ) -> None:
         import mujoco
@@ -165,14 +165,18 @@ class Mujoco:
         self._mujoco: Any = mujoco
         # It would write MUJOCO_LOG.TXT into the present folder.
         mujoco.set_mju_user_warning(lambda message: None)
-        words = [word for word, usual in [(solver, "newton"), (cone, ""), (integrator, "euler")] if word != usual]
+        given = [(solver, "newton"), (cone, ""), (integrator, "euler")]
+        words = [word for word, usual in given if word is not None and word != usual]
         self.name = "-".join(["mujoco", *words]) + (f" {tolerance:.0e}" if tolerance is not None else "")
         load = mujoco.MjModel.from_xml_path if isinstance(source, Path) else mujoco.MjModel.from_xml_string
         self.model = load(str(source))
         option = self.model.opt
-        option.cone = getattr(mujoco.mjtCone, f"mjCONE_{cone.upper()}")
-        option.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver.upper()}")
-        option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
+        if cone is not None:
+            option.cone = getattr(mujoco.mjtCone, f"mjCONE_{cone.upper()}")
+        if solver is not None:
+            option.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver.upper()}")
+        if integrator is not None:
+            option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
         option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
         if timestep is not None:
             option.timestep = timestep
@@ -247,3 +251,9 @@ class Mujoco:
     def place(self, q: Vector, v: Vector) -> None:
         """Puts the bodies there, with these velocities."""
         self._data.qpos[:], self._data.qvel[:] = q, v
+
+    def moved(self, q: Vector, step: Vector) -> Vector:
+        """Positions that a step in velocities leads to, of 1 s."""
+        moved = q.copy()
+        self._mujoco.mj_integratePos(self.model, moved, step, 1.0)
+        return moved
