@@ -119,6 +119,7 @@ OTHERWISE = {
     "sim.step(n)": "sim.step(2)",
     "sim.advance_to(t)": "sim.advance_to(sim.time + 0.01)",
     "sim.tendon(t).jacobian": 'sim.tendon("rope").jacobian',
+    "sim.tendon(t).range": 'sim.tendon("rope").range',
     "sim.tendon(t).velocity": 'sim.tendon("rope").velocity',
     "model.body_index(name)": "model.body_index(b)",
     "model.inverse_dynamics(q, v, a)": "model.inverse_dynamics(q, v, v)",

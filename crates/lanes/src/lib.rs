@@ -108,7 +108,7 @@ pub struct Lanes<T: Real> {
     /// Activations, (na).
     pub act: Vec<T>,
     /// Those at the beginning of the step, and what actuators act by in it, (nu): controls, or activations in their place.
-    act_start: Vec<T>,
+    pub act_start: Vec<T>,
     input: Vec<T>,
     /// Which equality constraints are in force, 1 or 0, (neq).
     pub equality_active: Vec<T>,

@@ -154,11 +154,6 @@ impl Lanes<f64> {
         self.warm_start.extend_from_slice(entries);
     }
 
-    /// Writes the activations at the beginning of the last step, (na).
-    pub fn write_act_start(&self, act: &mut [f64]) {
-        act.copy_from_slice(&self.act_start);
-    }
-
     /// What the last step did.
     pub fn summary(&self, plan: &Plan) -> Summary {
         let mut all =

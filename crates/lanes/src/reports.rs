@@ -1,5 +1,7 @@
 //! Outcomes of contacts and other constraints in the last step, by lane.
 
+use std::ops::Range;
+
 use spatial::Vec3;
 
 use super::{Bundle, ConstraintName, ConstraintSlot, Lanes, get, get3};
@@ -61,6 +63,20 @@ impl<T: Bundle> Lanes<T> {
     /// The velocities that the forces of a lane's last step lead to, before energy and momentum are balanced, (nv).
     pub fn solved_velocities(&self, lane: usize) -> impl Iterator<Item = f64> {
         self.v_solved.iter().map(move |v| get(v, lane))
+    }
+
+    /// v* of a lane's last step and the Λ that it was found with, by degrees of freedom.
+    pub fn free_motion(&self, lane: usize, dofs: Range<usize>) -> impl Iterator<Item = (f64, f64)> {
+        self.v_star[dofs.clone()]
+            .iter()
+            .zip(&self.lambda[dofs])
+            .map(move |(v, lambda)| (get(v, lane), get(lambda, lane)))
+    }
+
+    /// Whether a drive was a constraint of a lane's last step.
+    pub fn is_parted(&self, plan: &Plan, lane: usize, drive: ConstraintName) -> bool {
+        let names = plan.constraints.all[plan.first_drive..].iter().map(|constraint| constraint.name);
+        names.zip(&self.drives).any(|(name, of)| name == Some(drive) && get(&of.is_apart, lane) != 0.0)
     }
 
     /// Whether a constraint was one of the last step in a lane.

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use geometry::{Movement, Sweep};
 pub(crate) use implicit::{FreeMotion, Stall};
+use lanes::ConstraintName;
 use multibody::{
     Drag, Factor, FreeStep, Freedom, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
     forward_kinematics, velocities,
@@ -317,6 +318,26 @@ impl TreeWorkspace {
         }
         for (v_star, (v, change)) in self.v_star.iter_mut().zip(v[self.dofs.clone()].iter().zip(&self.change)) {
             *v_star = v + change;
+        }
+    }
+
+    /// Takes over a step that was made elsewhere, from the state on: the motion without constraints, v* and the Λ of it by degrees of freedom,
+    /// and which drives were constraints.
+    pub fn follow(
+        &mut self,
+        state: &State,
+        step: &Discretization,
+        free_motion: impl Iterator<Item = (f64, f64)>,
+        is_parted: impl Fn(ConstraintName) -> bool,
+    ) {
+        forward_kinematics(&self.tree, self.tree.all(), &state.q[self.qs.clone()], &mut self.kin);
+        self.impulse.fill(0.0);
+        self.gather_drives(state, &state.v[self.dofs.clone()], step);
+        self.drives.iter_mut().for_each(|drive| drive.apart = is_parted(drive.key));
+        for ((to_v, to_lambda), (v, lambda)) in
+            self.v_star.iter_mut().zip(&mut self.impedance.diagonal).zip(free_motion)
+        {
+            (*to_v, *to_lambda) = (v, lambda);
         }
     }
 

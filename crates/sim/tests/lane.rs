@@ -4,7 +4,7 @@ mod common;
 
 use common::{BIPED, simulation};
 use models::characters::{self, Character, Options as CharacterOptions};
-use sapwood_sim::{ContactLaw, Options, Pd, Simulation, State};
+use sapwood_sim::{ContactLaw, Options, Pd, Simulation, State, StepForces};
 use support::SplitMix64;
 
 /// Velocities differ by no more than this share of the greatest change of one in the step.
@@ -147,7 +147,7 @@ const NO_PD: Pd =
     Pd { kp: Vec::new(), kd: Vec::new(), target: Vec::new(), target_velocity: Vec::new(), effort_limit: Vec::new() };
 
 #[test]
-fn forces_of_pd_control_are_those_of_the_last_step() {
+fn forces_are_those_of_the_last_step() {
     let options = Options { timestep: Some(0.01), tolerance: 1e-11, ..Options::default() };
     let mut s = humanoid(options.clone());
     let mut all = Simulation::without_lane(s.model().clone(), s.scene().clone(), options).unwrap();
@@ -160,8 +160,14 @@ fn forces_of_pd_control_are_those_of_the_last_step() {
         all.step().unwrap();
         // What is set for the next step says nothing about the last one.
         s.state_mut().pd.kp.fill(0.0);
-        let (ours, theirs) = (s.step_forces().pd.clone(), all.step_forces().pd.clone());
-        assert!(largest(&ours, &theirs) < 1e-4 && largest(&ours, &vec![0.0; ours.len()]) > 10.0);
+        let (ours, theirs) = (s.step_forces().clone(), all.step_forces().clone());
+        let size = |x: &[f64]| largest(x, &vec![0.0; x.len()]);
+        assert!(largest(&ours.pd, &theirs.pd) < 1e-4 && size(&ours.pd) > 10.0);
+        let parts =
+            |of: &StepForces| [&of.pd, &of.actuators, &of.actuation, &of.passive, &of.constraint].map(Vec::clone);
+        for (ours, theirs) in parts(&ours).iter().zip(&parts(&theirs)) {
+            assert!(largest(ours, theirs) < 1e-5 * (10.0 + size(theirs)));
+        }
     }
 }
 

@@ -25,7 +25,7 @@ impl Simulation {
         last.has_forces = true;
         last.forces.clear(self.model.nu(), self.model.nv());
         if last.dt > 0.0 {
-            self.follow_lane(&last);
+            self.follow_lane(&mut last);
             self.find_forces(&mut last);
         }
         self.last_step = last;

@@ -399,24 +399,33 @@ impl Simulation {
         true
     }
 
-    /// Brings the workspaces of the trees to where a step that was made in the lane began, for its forces.
-    pub(super) fn follow_lane(&mut self, last: &LastStep) {
-        let Self { lane: Some(lane), state, before, v_next, .. } = self else { return };
-        let Some(length) = lane.last else { return };
-        before.copy_from(state);
-        let lanes = &lane.lanes;
-        state.q.copy_from_slice(&last.q);
-        state.v.copy_from_slice(&last.v_before);
-        state.ctrl.copy_from_slice(&lanes.ctrl);
-        lanes.write_act_start(&mut state.act);
-        state.applied_force.copy_from_slice(&lanes.applied_force);
-        state.applied_wrench.copy_from_slice(&lanes.applied_wrench);
-        state.pd.copy_from(&lane.lengths[length].pd);
-        v_next.copy_from_slice(&last.v);
-        self.adhere_as_in_lane();
-        if self.take_state().and_then(|()| self.move_freely_from_state(last.dt)).is_ok() {
-            while self.set_drives_apart() {}
+    /// Brings the workspaces of the trees to the beginning of a step that was made in the lane, and to its motion without constraints: its
+    /// forces follow from these.
+    pub(super) fn follow_lane(&mut self, last: &mut LastStep) {
+        if self.last_lane().is_none() {
+            return;
         }
-        self.state.copy_from(&self.before);
+        self.exchange_start(last);
+        self.adhere_as_in_lane();
+        self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
+        let step = self.discretization(last.dt);
+        let Self { lane: Some(lane), trees, state, .. } = self else { return };
+        let Some(Length { plan, .. }) = lane.last.map(|length| &lane.lengths[length]) else { return };
+        for workspace in trees.iter_mut().filter(|workspace| !workspace.asleep) {
+            let parted = |key| lane.lanes.is_parted(plan, 0, key);
+            workspace.follow(state, &step, lane.lanes.free_motion(0, workspace.dofs.clone()), parted);
+        }
+        self.exchange_start(last);
+    }
+
+    /// Exchanges what the state has of the present for what it had at the beginning of a step that was made in the lane.
+    fn exchange_start(&mut self, last: &mut LastStep) {
+        let Self { lane: Some(lane), state, .. } = self else { return };
+        let Lane { lanes, lengths, last: Some(length), .. } = &mut **lane else { return };
+        std::mem::swap(&mut state.q, &mut last.q);
+        std::mem::swap(&mut state.v, &mut last.v_before);
+        std::mem::swap(&mut state.ctrl, &mut lanes.ctrl);
+        std::mem::swap(&mut state.act, &mut lanes.act_start);
+        std::mem::swap(&mut state.pd, &mut lengths[*length].pd);
     }
 }
