@@ -181,6 +181,7 @@ SPRINGS = {
     "ball": '<joint type="ball" stiffness="{k}"/>',
     "tendon": '<joint name="j" axis="0 1 0"/>',
     "servo": '<joint name="j" axis="0 1 0"/>',
+    "servo of a site": '<joint name="j" axis="0 1 0"/>',
 }
 
 
@@ -199,8 +200,11 @@ def test_springs_keep_their_amplitude(kind: str, timestep: float, frequency: flo
     more = {
         "tendon": f'<tendon><fixed stiffness="{4 * k}"><joint joint="j" coef=".5"/></fixed></tendon>',
         "servo": f'<actuator><position joint="j" kp="{k}"/></actuator>',
+        "servo of a site": f"""<actuator><position site="moved" refsite="fixed" gear="0 0 0 0 .5 0" kp="{4 * k}"/>
+            </actuator>""",
     }
-    text = f"""<mujoco><option timestep="{timestep}" gravity="0 0 0"/><worldbody><body>{SPRINGS[kind].format(k=k)}
+    text = f"""<mujoco><option timestep="{timestep}" gravity="0 0 0"/><worldbody><site name="fixed"/>
+        <body>{SPRINGS[kind].format(k=k)}<site name="moved"/>
         <inertial pos="0 0 0" mass="1" diaginertia="0.02 0.02 0.02"/></body></worldbody>{more.get(kind, "")}</mujoco>"""
     sim = sw.Simulation(sw.load(text))
     if kind == "ball":
@@ -263,3 +267,81 @@ def test_springs_ring_as_in_mujoco() -> None:
         # Position and velocity of one instant lie half a step apart: the energy swings by ω dt.
         amplitude = np.hypot(sim.q[0], sim.v[0] / (2 * np.pi * frequency))
         assert amplitude == pytest.approx(0.1, rel=0.05 + np.pi * frequency * sim.timestep)
+
+
+DRY = {
+    "hinge": ('<joint axis="0 1 0" {0}/>', ""),
+    "slide": ('<joint type="slide" axis="1 0 1" armature=".5" {0}/>', ""),
+    "ball": ('<joint type="ball" {0}/>', ""),
+    "tendon": (
+        '<joint name="j" axis="0 1 0"/>',
+        '<tendon><fixed {0}><joint joint="j" coef="2"/></fixed></tendon>',
+    ),
+    "string": (
+        '<joint name="j" axis="0 1 0"/>',
+        '<tendon><spatial {0}><site site="fixed"/><site site="moved"/></spatial></tendon>',
+    ),
+}
+"""What has dry friction: a joint, or a tendon along it."""
+CREEPS = [
+    ("0.02 1", ".9 .9 .001"),
+    ("0.1 0.4", ".5 .95 .01"),
+    ("-100 -30", ".9 .95 .001"),
+    ("0.001 1", ".99 .999 .001 .5 3"),
+]
+
+
+def with_friction(kind: str, most: float, reference: tuple[str, str], option: str) -> str:
+    solref, solimp = reference
+    friction = f'frictionloss="{most}" solreffriction="{solref}" solimpfriction="{solimp}"'
+    joint, tendon = (part.format(friction) for part in DRY[kind])
+    return f"""<mujoco><option {option}/><worldbody><site name="fixed" pos="0 0 1"/><body>{joint}
+        <inertial pos=".02 0 0" mass="1.5" diaginertia="0.02 0.03 0.04"/><site name="moved" pos=".3 0 0"/></body>
+        </worldbody>{tendon}</mujoco>"""
+
+
+@pytest.mark.parametrize("kind", DRY)
+def test_dry_friction_creeps_as_in_mujoco(kind: str) -> None:
+    """Under a load that it bears, for 2 s: the way that it gives."""
+    gravity = -0.6 if kind == "slide" else -3
+    for reference in CREEPS:
+        text = with_friction(kind, 3, reference, f'timestep="0.002" gravity="0 0 {gravity}"')
+        sim, data = both(text, 2)
+        way = np.abs(data.qpos - sim.model.keyframe().q).max()
+        assert 1e-6 < way < 0.8
+        np.testing.assert_allclose(sim.q, data.qpos, rtol=0, atol=0.02 * way, err_msg=str(reference))
+
+
+def test_dry_friction_creeps_by_its_law() -> None:
+    """v = f R/b with R = (1 - d)/d of the inverse inertia; without `solreffriction` it holds."""
+    creep = with_friction("hinge", 3, ("-1 -40", ".8 .95 .01"), 'gravity="0 0 0"')
+    hold = creep.replace('solreffriction="-1 -40" solimpfriction=".8 .95 .01"', "")
+    inertia = 0.03 + 1.5 * 0.02**2
+    for text, speed in ((creep, 0.25 / inertia * 2 / (40 / 0.95)), (hold, 0.0)):
+        model = sw.load(text)
+        assert not model.warnings
+        sim, batch = sw.Simulation(model), sw.Batch(model, 2)
+        again = sw.Simulation(sw.load(model.to_mjcf()))
+        sim.applied_force[0], again.applied_force[0] = 2, 2
+        batch.applied_force[:, 0] = [2, -1]
+        for world in (sim, batch, again):
+            world.step(500)
+        assert sim.v[0] == pytest.approx(speed, rel=1e-6, abs=1e-4)
+        np.testing.assert_allclose(batch.v[:, 0], [sim.v[0], -sim.v[0] / 2], rtol=1e-4, atol=1e-9)
+        assert again.v[0] == sim.v[0]
+
+
+@pytest.mark.parametrize("kind", ["hinge", "tendon"])
+def test_dry_friction_brakes_as_in_mujoco(kind: str) -> None:
+    """From a speed down to rest, finely: within a hundredth of the way, at the bound of the friction and below."""
+    for most in (0.2, 50.0):
+        text = with_friction(kind, most, ("0.05 1", ".5 .5 .001"), 'timestep="1e-4" gravity="0 0 0"')
+        model = mujoco.MjModel.from_xml_string(text)
+        model.opt.tolerance, model.opt.iterations = 1e-14, 200
+        data, sim = mujoco.MjData(model), sw.Simulation(sw.load(text))
+        data.qvel[0] = sim.v[0] = 2.0
+        for _ in range(20):
+            sim.step(50)
+            mujoco.mj_step(model, data, 50)
+            assert sim.q[0] == pytest.approx(data.qpos[0], rel=0.01), most
+        assert data.qpos[0] > 0.02

@@ -44,15 +44,18 @@ FN bool set_force(World& W, const Here here, Candidate& c, real impulse, real im
   set_bounds(c, low, high);
   return true;
 }
-FN void set_friction(Candidate& c, real w, real bound) {
-  c.w = w, c.r_n = w * R(SIGMA), c.v_hat = c.v_hat_recovery = 0;
-  set_bounds(c, -bound, bound);
-}
 #define WEIGHT(k) constraint_weight((k) - FIRST_LIMIT)
 FN Compliance compliance_of(const Here here, int k) {
   Compliance c{OF(4, k), {}};
   for (int j = 0; j < 7; j++) c.of[j] = LAW(4 + j, k);
   return c;
+}
+// Dry friction; of a reference, which has no stiffness here, the part with the rate counts.
+FN void set_friction(Candidate& c, const Here here, real w, real rate, real bound) {
+  Compliance compliance = compliance_of(here, c.id);
+  RowLaw law = row_law(compliance, w, WEIGHT(c.id), R(0), R(1));
+  c.w = w, c.r_n = compliance.kind ? law.r : w * R(SIGMA), c.v_hat = c.v_hat_recovery = law.per_rate * rate;
+  set_bounds(c, -bound, bound);
 }
 FN void set_limit(Candidate& c, int k, const Here here, real gap, real rate, real w) {
   set_law(c, one_sided(compliance_of(here, k), w, WEIGHT(k), gap, rate), w);
@@ -171,8 +174,8 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
     return true;
   }
   if (DRY_JOINTS && kind == JOINT_FRICTION) {
-    const int t = OF(1, k);
-    set_friction(c, inverse_diagonal(W, here, term_of(2, t), term_of(1, t)), dof_dry_friction(term_of(1, t)));
+    const int t = OF(1, k), v = term_of(1, t);
+    set_friction(c, here, inverse_diagonal(W, here, term_of(2, t), v), W.v_start[v], dof_dry_friction(v));
     return true;
   }
 #if DRIVES
@@ -216,7 +219,7 @@ FN bool constrain_one(World& W, const Here here, Candidate& c) {
   }
   if (kind == TENDON_ARMATURE) return set_force(W, here, c, 0, LAW(0, k), -INFINITE, INFINITE);
   if (kind == TENDON_FRICTION) {
-    set_friction(c, sum_mobility(W, here, k), R(DT) * LAW(0, k));
+    set_friction(c, here, sum_mobility(W, here, k), rate(W, here, k, W.v_start), R(DT) * LAW(0, k));
     return true;
   }
   if (kind == TENDON_ACTUATOR) {

@@ -70,10 +70,11 @@ impl<T: Bundle> Lanes<T> {
                 self.regularise_limit(plan, compliance, k, w, gap, axis.dot(v_start));
                 T::ONE - reach.if_less(gap, T::ONE, T::ZERO)
             }
-            Source::JointFriction => {
+            Source::JointFriction { compliance } => {
                 let dof = of_plan[0].dof;
                 let w = self.inverse_diagonal(plan, dof);
-                self.set_friction(plan, k, w, self.numbers.dry_friction[dof]);
+                self.set_friction(plan, k, compliance, w, self.v_start[dof]);
+                self.set_bounds(k, self.numbers.dry_friction[dof]);
                 T::ONE
             }
             Source::Coupling { equality, coupling, compliance } => {
@@ -112,9 +113,10 @@ impl<T: Bundle> Lanes<T> {
                 self.set_force(plan, k, of_plan, (impulse, impedance), None)
             }
             Source::TendonArmature { armature } => self.set_force(plan, k, of_plan, (T::ZERO, wide(*armature)), None),
-            Source::TendonFriction { force } => {
+            Source::TendonFriction { force, compliance } => {
                 let w = self.sum_mobility(plan, of_plan);
-                self.set_friction(plan, k, w, wide(dt * force));
+                self.set_friction(plan, k, compliance, w, rate(of_plan, &self.v_start));
+                self.set_bounds(k, wide(dt * force));
                 T::ONE
             }
             Source::TendonActuator(actuator) => {
@@ -154,12 +156,20 @@ impl<T: Bundle> Lanes<T> {
         is_present
     }
 
-    /// The law of dry friction up to `bound`, N·s or N·m·s.
+    /// The law of dry friction at this rate at the beginning.
     #[inline(always)]
-    fn set_friction(&mut self, plan: &Plan, k: usize, w: T, bound: T) {
+    fn set_friction(&mut self, plan: &Plan, k: usize, compliance: &Compliance, w: T, rate: T) {
+        let law = plan.rule.dry_friction(compliance, RowWeight { w, inverse: self.inverse_weight(plan, k) });
+        let v_hat = law.v_hat(T::ZERO, rate);
         let slot = &mut self.slots[k];
-        (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, w * wide(plan.rule.sigma), T::ZERO, T::ZERO);
-        (slot.low, slot.high) = (-bound, bound);
+        (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, v_hat, v_hat);
+    }
+
+    /// Bounds of an impulse in both directions, N·s or N·m·s.
+    #[inline(always)]
+    fn set_bounds(&mut self, k: usize, most: T) {
+        let slot = &mut self.slots[k];
+        (slot.low, slot.high) = (-most, most);
     }
 
     #[inline(always)]

@@ -115,6 +115,17 @@ impl Rule {
         }
     }
 
+    /// The law of dry friction, which has no violation: a reference without its spring.
+    #[inline(always)]
+    pub fn dry_friction<T: Real<Scalar: Into<f64>>>(&self, compliance: &Compliance, weight: RowWeight<T>) -> RowLaw<T> {
+        if let Compliance::Reference(reference) = compliance {
+            let of_rate = Compliance::Reference(reference.without_spring(self.dt));
+            return self.law(&of_rate, weight, T::ZERO, T::ONE);
+        }
+        let (r, fastest) = (weight.w * wide(self.sigma), wide(f64::INFINITY));
+        RowLaw { r, per_violation: T::ZERO, per_rate: T::ZERO, fastest, is_rigid: T::ZERO }
+    }
+
     /// How fast a near-rigid contact that starts violated is righted at most, m/s: no point of a body is to become much faster for it than
     /// `recovery_speed`, as it would where the contact has a short lever, see [`NodeMobility::leverage`](multibody::NodeMobility::leverage).
     #[inline(always)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
-use crate::checks::{check_at_least_zero, check_compliance, check_references};
+use crate::checks::{check_at_least_zero, check_compliance, check_friction, check_references};
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
     Actuator, Body, BuildError, Camera, Compliance, DefaultView, Equality, Joint, JointKind, Keyframe, Material,
@@ -66,6 +66,8 @@ pub struct JointSpec {
     pub stiffness: f64,
     /// Coulomb friction, on every degree of freedom.
     pub friction_loss: f64,
+    /// How much that creeps: near-rigid or a reference, whose spring has no part.
+    pub friction_compliance: Compliance,
     /// Least and greatest sum of the forces of its drives.
     pub effort_limit: Option<(f64, f64)>,
 }
@@ -85,6 +87,7 @@ impl JointSpec {
             damping: 0.0,
             stiffness: 0.0,
             friction_loss: 0.0,
+            friction_compliance: Compliance::NearRigid,
             effort_limit: None,
         }
     }
@@ -147,6 +150,7 @@ impl JointSpec {
             damping: first(&model.damping),
             stiffness: first(&model.stiffness),
             friction_loss: first(&model.friction_loss),
+            friction_compliance: joint.friction_compliance,
             effort_limit: joint.effort_limit,
         }
     }
@@ -372,6 +376,7 @@ fn check_joint(spec: &JointSpec, what: &str) -> Result<(), BuildError> {
         check_at_least_zero(value, || format!("{what}: {name}"))?;
     }
     check_compliance(spec.limit_compliance, what)?;
+    check_friction(spec.friction_compliance, what)?;
     if let Some((low, high)) = spec.effort_limit
         && (low.is_nan() || high.is_nan() || low > high)
     {
@@ -464,6 +469,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
             v,
             range: spec.range,
             limit_compliance: spec.limit_compliance,
+            friction_compliance: spec.friction_compliance,
             effort_limit: spec.effort_limit,
         });
     }

@@ -198,6 +198,15 @@ pub(crate) fn check_at_least_zero(value: f64, what: impl Fn() -> String) -> Resu
 }
 
 /// A spring that pushes back, and a relaxation time.
+pub(crate) fn check_friction(compliance: Compliance, what: &str) -> Result<(), BuildError> {
+    if let Compliance::Physical { stiffness, .. } = compliance {
+        let what = format!("{what}: stiffness of its dry friction");
+        return Err(BuildError::OutOfRange { what, value: stiffness, expected: "none: dry friction has no spring" });
+    }
+    check_compliance(compliance, what)
+}
+
+/// A spring must have a stiffness, a reference a value.
 pub(crate) fn check_compliance(compliance: Compliance, what: &str) -> Result<(), BuildError> {
     let (stiffness, relaxation) = match compliance {
         Compliance::NearRigid => return Ok(()),

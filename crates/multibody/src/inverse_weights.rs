@@ -57,16 +57,24 @@ impl InverseWeights {
         }
     }
 
-    /// That of what an actuator acts on, a joint with one degree of freedom or a tendon, its gear included; infinite for others.
+    /// That of what an actuator acts on, a joint with one degree of freedom, a tendon or sites, its gear included; infinite for others.
+    ///
+    /// Of sites it is the mean over all directions: one in which nothing moves at the default configuration may move at others.
     pub fn of_actuator(&self, model: &Model, index: usize) -> f64 {
+        let of_site = |weights: &[f64], site: usize| weights[model.sites[site].body];
         match model.actuators[index].transmission {
             Transmission::Joint { joint, gear } => gear * gear * self.dofs[model.joints[joint].v],
             Transmission::Tendon { tendon, gear } => gear * gear * self.tendons[tendon],
-            Transmission::JointAxes { .. }
-            | Transmission::Site { .. }
-            | Transmission::SliderCrank { .. }
-            | Transmission::Unsupported
-            | Transmission::Adhesion { .. } => f64::INFINITY,
+            Transmission::Site { site, reference, gear } => {
+                let sites = [Some(site), reference].into_iter().flatten();
+                let squared = |gear: &[f64]| gear.iter().map(|x| x * x).sum::<f64>();
+                let [linear, angular] = [squared(&gear[..3]), squared(&gear[3..])];
+                sites.map(|site| linear * of_site(&self.shifts, site) + angular * of_site(&self.turns, site)).sum()
+            }
+            Transmission::SliderCrank { crank, slider, gear, .. } => {
+                gear * gear * (of_site(&self.shifts, crank) + of_site(&self.shifts, slider))
+            }
+            Transmission::JointAxes { .. } | Transmission::Unsupported | Transmission::Adhesion { .. } => f64::INFINITY,
         }
     }
 

@@ -113,6 +113,8 @@ pub struct Joint {
     pub range: Option<(f64, f64)>,
     /// How much the limits yield.
     pub limit_compliance: Compliance,
+    /// How much its dry friction creeps: near-rigid or a reference, whose spring has no part.
+    pub friction_compliance: Compliance,
     /// Least and greatest sum of the forces of its drives (URDF `effort`, MJCF `actuatorfrcrange`), N or N·m.
     pub effort_limit: Option<(f64, f64)>,
 }
@@ -286,6 +288,12 @@ impl Model {
     /// The number of degrees of freedom.
     pub fn nv(&self) -> usize {
         self.tree.nv
+    }
+
+    /// How much the dry friction of a degree of freedom creeps.
+    pub fn friction_compliance(&self, dof: usize) -> Compliance {
+        let joint = self.joints.partition_point(|joint| joint.v <= dof);
+        self.joints.get(joint.wrapping_sub(1)).map_or(Compliance::NearRigid, |joint| joint.friction_compliance)
     }
 
     /// The number of controls.

@@ -130,6 +130,12 @@ impl Reference {
         }
     }
 
+    /// Without its spring, over steps of `dt` s, as dry friction has it: f = (−b ṙ − r̈)/R, which creeps under a load with R f/b.
+    pub fn without_spring(&self, dt: f64) -> Self {
+        let ([_, b], greatest) = (self.stiffness_and_damping(dt), self.solimp[1].clamp(LEAST, GREATEST));
+        Self { solref: [0.0, -b * greatest], ..*self }
+    }
+
     /// The law over a step of `dt` s of a row with the inverse weight Â, where it has the impedance `d`: the inerter at the end of the step,
     /// the spring where [`SpringPoint`] says, the damper, which acts in the share `met` of the step, where [`damper_lead`] says.
     #[inline(always)]

@@ -29,6 +29,8 @@ pub struct Tendon {
     pub rest: (f64, f64),
     /// Coulomb friction, in units of force along the length.
     pub friction_loss: f64,
+    /// How much that creeps: near-rigid or a reference, whose spring has no part.
+    pub friction_compliance: Compliance,
     /// Inertia along the length; of a spatial tendon always 0.
     pub armature: f64,
     /// How pictures show it, if it is a string.

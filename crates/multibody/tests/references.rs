@@ -35,6 +35,7 @@ fn tendon() -> Tendon {
         damping: 0.0,
         rest: (0.0, 0.0),
         friction_loss: 0.0,
+        friction_compliance: Compliance::NearRigid,
         armature: 0.0,
         look: TendonLook::default(),
     }

@@ -24,6 +24,7 @@ fn model() -> Model {
         damping: 0.0,
         rest: (0.0, 0.0),
         friction_loss: 0.0,
+        friction_compliance: Compliance::NearRigid,
         armature: 0.0,
         look: TendonLook::default(),
     });

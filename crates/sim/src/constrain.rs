@@ -384,7 +384,7 @@ impl Sources {
     pub fn of_model(model: &Model, tree_of: &[usize], weights: &InverseWeights) -> Self {
         Self {
             limits: limits::JointLimit::of_model(model),
-            friction: joints::JointFriction::of_model(model, tree_of),
+            friction: joints::JointFriction::of_model(model, tree_of, weights),
             ties: equalities::Tie::of_model(model, tree_of),
             tendons: tendons::TendonForces::of_model(model, tree_of, weights),
             kinematics: Kinematics::new(&model.tree),

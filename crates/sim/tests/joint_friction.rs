@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{run, simulation};
-use sapwood_sim::{Options, Simulation};
+use common::{factored, run, simulation};
+use sapwood_sim::{Factorization, Options, Simulation};
 
 fn at(timestep: f64) -> Options {
     Options { timestep: Some(timestep), ..Options::default() }
@@ -11,11 +11,14 @@ fn at(timestep: f64) -> Options {
 
 /// A wheel of 0.4 kg·m² on a joint of this type, with a dry friction of 0.5.
 fn wheel(joint: &str, dt: f64) -> Simulation {
-    let mjcf = format!(
-        r#"<mujoco><option gravity="0 0 0"/><worldbody><body><joint type="{joint}" frictionloss=".5"/>
+    simulation(&wheel_with(joint, r#"frictionloss=".5""#), at(dt))
+}
+
+fn wheel_with(joint: &str, friction: &str) -> String {
+    format!(
+        r#"<mujoco><option gravity="0 0 0"/><worldbody><body><joint type="{joint}" {friction}/>
         <inertial pos="0 0 0" mass=".4" diaginertia=".4 .4 .4"/></body></worldbody></mujoco>"#
-    );
-    simulation(&mjcf, at(dt))
+    )
 }
 
 #[test]
@@ -39,6 +42,31 @@ fn a_joint_sticks_below_its_friction_and_accelerates_above() {
             assert!(s.state().v[0] > 0.04 * expected);
             run(&mut s, (0.1 * stops / dt) as usize + 5);
             assert!(s.state().v[0].abs() < 1e-9, "{joint} {dt}: {}", s.state().v[0]);
+        }
+    }
+}
+
+/// f = (−b v − v̇)/R, R = (1 − d)/d over the inertia: under a load within the friction v = f R/b, beyond it friction is what it is.
+#[test]
+fn friction_with_a_reference_creeps_by_its_law() {
+    for joint in ["hinge", "slide", "ball"] {
+        for (reference, damping) in [(r#""-9 -40""#, 40.0 / 0.95), (r#""0.05 0.3""#, 2.0 / (0.95 * 0.05))] {
+            for dt in [0.01, 0.001] {
+                let friction = format!(r#"frictionloss=".5" solreffriction={reference} solimpfriction=".8 .95 .01""#);
+                let mjcf = wheel_with(joint, &friction);
+                let of = |by| factored(simulation(&mjcf, at(dt)), by);
+                for mut s in [Factorization::Auto, Factorization::Recursive].map(of) {
+                    s.state_mut().applied_force[0] = 0.3;
+                    run(&mut s, (2.0 / dt) as usize);
+                    let (speed, expected) = (s.state().v[0], 0.3 * 0.25 / 0.4 / damping);
+                    assert!((speed / expected - 1.0).abs() < 1e-6, "{joint} {reference} {dt}: {speed} {expected}");
+                    s.state_mut().applied_force[0] = 0.7;
+                    let before = s.state().v[0];
+                    run(&mut s, (3.0 / dt) as usize);
+                    let rate = (s.state().v[0] - before) / 3.0;
+                    assert!((rate / ((0.7 - 0.5) / 0.4) - 1.0).abs() < 0.02, "{joint} {reference} {dt}: {rate}");
+                }
+            }
         }
     }
 }

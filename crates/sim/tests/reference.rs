@@ -194,7 +194,7 @@ fn trees_in_free_motion() {
 
 /// Bodies that are held by a point, a frame, a distance, couplings and limits.
 const TIES: &str = r#"<mujoco><worldbody>
-    <body name="a" pos="0 0 1"><joint name="ja" axis="0 1 0" limited="true" range="-40 60" frictionloss=".3"/>
+    <body name="a" pos="0 0 1"><joint name="ja" axis="0 1 0" limited="true" range="-40 60" frictionloss=".3" solreffriction=".05 1"/>
       <geom type="capsule" size=".03" fromto="0 0 0 0 0 -.3" contype="0" conaffinity="0"/>
       <body name="b" pos="0 0 -.3"><joint name="jb" type="ball" limited="true" range="0 70" frictionloss=".05"/>
         <geom type="capsule" size=".03" fromto="0 0 0 .3 0 0" contype="0" conaffinity="0"/></body></body>
@@ -252,7 +252,7 @@ fn tendons_and_drives() {
         push(s, step, &mut random, 2.0, 0);
         control(s, step, &mut random, 1.5);
     };
-    let tendon = r#"limited="true" range="-.02 .03" frictionloss=".2" stiffness="4" damping=".2" springlength="-.1 .1" armature=".01""#;
+    let tendon = r#"limited="true" range="-.02 .03" frictionloss=".2" solreffriction="-50 -20" solimpfriction=".8 .95 .01" stiffness="4" damping=".2" springlength="-.1 .1" armature=".01""#;
     let actuators = r#"<position joint="ja" kp="30" kv="1" forcerange="-4 6" gear="1.5"/><motor joint="jd" gear="-2" ctrlrange="-1 1"/>
         <velocity joint="jc" kv="2" forcerange="-3 3"/><position joint="je" kp="200" kv="5" forcerange="-20 5"/>
         <position tendon="t" kp="5" kv=".3" forcerange="-1 2"/><motor tendon="t" gear=".5"/>"#;

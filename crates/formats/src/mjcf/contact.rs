@@ -30,8 +30,9 @@ impl<'a> Reader<'_, 'a> {
         // What a pair does not set has its default, whatever its geoms say.
         let friction = surface::pair_friction(&attributes, &mut self.warnings)?;
         let material = surface::material(&attributes, friction, &self.options, &mut self.warnings)?;
-        if attributes.has(&["solreffriction"]) {
-            let message = "friction is regularised by the solver's own rule: ignored";
+        // MuJoCo looks at it under elliptic cones alone.
+        if attributes.has(&["solreffriction"]) && self.options.pyramid == 0.0 {
+            let message = "friction of contacts does not creep: ignored";
             self.warnings.add_attribute(element, "solreffriction", message);
         }
         attributes.skip(&["name"]);

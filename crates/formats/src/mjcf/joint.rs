@@ -100,6 +100,8 @@ impl<'a> Reader<'_, 'a> {
         }
         spec.limit_compliance =
             compliance(attributes, ["solreflimit", "solimplimit"], &self.options, &mut self.warnings)?;
+        spec.friction_compliance =
+            compliance(attributes, ["solreffriction", "solimpfriction"], &self.options, &mut self.warnings)?;
         let range = self.joint_range(attributes, kind)?.map(|(low, high)| (unit * low, unit * high));
         spec.range = self.limits(attributes, range.filter(|_| flags.limit), kind == Type::Ball)?;
         spec.effort_limit = self.effort_limit(attributes, kind)?;
@@ -209,7 +211,6 @@ impl<'a> Reader<'_, 'a> {
 
     fn warn_about_joint(&mut self, attributes: &Attributes<'_, '_>, spec: &JointSpec) -> Result<(), LoadError> {
         let element = attributes.element();
-        self.warn_about_friction(attributes);
         let align = element.attribute("align").is_some_and(|value| value == "true");
         if spec.kind == JointKind::Free && (align || self.compiler.align_free) {
             let message = "coordinates refer to the body's frame, not to that of its inertia: ignored";
@@ -257,15 +258,5 @@ impl<'a> Reader<'_, 'a> {
         let message = "wider than half the range: limits act at the ends of the range";
         self.warnings.add_attribute(attributes.element(), "margin", message);
         Ok(range)
-    }
-
-    /// Names what joints and tendons say of their friction and what has no counterpart here.
-    pub(super) fn warn_about_friction(&mut self, attributes: &Attributes<'_, '_>) {
-        let element = attributes.element();
-        for name in ["solreffriction", "solimpfriction"] {
-            if attributes.has(&[name]) {
-                self.warnings.add_attribute(element, name, "dry friction has no compliance: ignored");
-            }
-        }
     }
 }

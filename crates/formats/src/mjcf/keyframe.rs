@@ -67,12 +67,24 @@ pub(super) fn read(
         }
         model.keyframes.push(key);
     }
+    // `nkey` of `<size>` asks for more, which have all by default.
+    for element in root.children_named("size") {
+        let asked = element.number("nkey")?.unwrap_or(0.0);
+        while (model.keyframes.len() as f64) < asked {
+            check_keyframes(element, model)?;
+            let (v, ctrl, act) = (vec![0.0; model.nv()], vec![0.0; model.nu()], vec![0.0; model.na()]);
+            model.keyframes.push(Keyframe { name: String::new(), time: 0.0, q: model.q0.clone(), v, ctrl, act });
+        }
+    }
     Ok(())
 }
 
+/// Numbers that a keyframe of a small model counts as.
+const LEAST_NUMBERS: usize = 100;
+
 /// Whether the model may have one more keyframe: each has all of its coordinates.
 pub(super) fn check_keyframes(element: Element<'_>, model: &Model) -> Result<(), LoadError> {
-    let numbers = model.nq() + model.nv() + model.nu() + model.na();
+    let numbers = (model.nq() + model.nv() + model.nu() + model.na()).max(LEAST_NUMBERS);
     match (model.keyframes.len() + 1).saturating_mul(numbers) <= MAX_KEYFRAME_NUMBERS {
         true => Ok(()),
         false => Err(element.error(format!("expected at most {MAX_KEYFRAME_NUMBERS} numbers in all keyframes"))),

@@ -106,11 +106,16 @@ impl<'a> Reader<'_, 'a> {
                 (length, length)
             }),
             friction_loss: if flags.friction_loss { friction_loss } else { 0.0 },
+            friction_compliance: compliance(
+                attributes,
+                ["solreffriction", "solimpfriction"],
+                &self.options,
+                &mut self.warnings,
+            )?,
             armature,
             look,
         };
         attributes.skip(&["user", "material"]);
-        self.warn_about_friction(attributes);
         let effort_limit = self.range(attributes, "actuatorfrcrange", "actuatorfrclimited")?;
         let index = self.builder.tendons.len();
         self.tendons.push(TendonInfo { element, index, reference, range, effort_limit });

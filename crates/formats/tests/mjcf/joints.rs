@@ -118,6 +118,11 @@ fn keyframes_fill_in_what_is_missing() {
     assert!(nameless.iter().all(|q| *q == model.keyframes[1].q));
     assert!(model.keyframe(-2).is_some_and(|key| key.name == "k"));
     assert!(model.keyframe(2).is_none() && model.keyframe(-3).is_none() && model.keyframe("-3").is_none());
+    // As in MuJoCo, a size may ask for more.
+    let more = load(&text.replace("<worldbody>", "<size nkey='4'/><worldbody>")).model;
+    assert_eq!(more.keyframes.len(), 4);
+    assert!(more.keyframe(0).is_some_and(|key| key.name == "k"));
+    assert!(more.keyframe(3).is_some_and(|key| key.q == model.q0));
 }
 
 /// MuJoCo takes both.

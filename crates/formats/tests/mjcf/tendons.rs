@@ -32,6 +32,7 @@ fn a_plain_tendon_is_a_sum_of_coordinates() {
         // Where the springs of the joints are at rest.
         rest: (2.0 * 3.0 - 3.0 * 5.0, 2.0 * 3.0 - 3.0 * 5.0),
         friction_loss: 0.0,
+        friction_compliance: Compliance::NearRigid,
         armature: 0.0,
         look: TendonLook::default(),
     };

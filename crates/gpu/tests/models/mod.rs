@@ -30,7 +30,7 @@ const JOINTS: &str = r#"<mujoco><option timestep=".004"/><worldbody>
       <geom type="capsule" size=".04 .2" pos="0 0 -.2"/>
       <body pos="0 0 -.4"><joint name="c" type="slide" axis="0 0 1" limited="true" range="-.05 .05" damping="1"/>
         <geom type="sphere" size=".08"/></body></body>
-    <body pos=".1 0 -.2"><joint name="d" type="hinge" axis="0 0 1" frictionloss=".01"/><geom type="box" size=".1 .03 .05" pos=".1 0 0" contype="0" conaffinity="0"/></body>
+    <body pos=".1 0 -.2"><joint name="d" type="hinge" axis="0 0 1" frictionloss=".01" solreffriction=".05 1"/><geom type="box" size=".1 .03 .05" pos=".1 0 0" contype="0" conaffinity="0"/></body>
   </body></worldbody>
   <actuator><motor joint="a" gear="5"/><motor joint="b" gear="2"/><motor joint="d" gear=".2"/></actuator></mujoco>"#;
 
@@ -78,7 +78,7 @@ const TENDONS: &str = r#"<mujoco><option timestep=".004"/><worldbody>
       <body pos="0 0 -.4"><joint name="c" type="hinge" axis="1 0 0"/><geom type="capsule" size=".03 .1" pos="0 0 -.1"/></body></body></body></worldbody>
   <tendon><fixed name="s" stiffness="5" damping=".2"><joint joint="a" coef="1"/><joint joint="b" coef="-.5"/></fixed>
     <fixed name="l" limited="true" range="-.2 .2"><joint joint="b" coef="1"/><joint joint="c" coef=".5"/></fixed>
-    <fixed name="f" frictionloss=".02" armature=".01"><joint joint="a" coef=".3"/><joint joint="c" coef="1"/></fixed></tendon>
+    <fixed name="f" frictionloss=".02" solreffriction="-10 -8" solimpfriction=".7 .9 .01" armature=".01"><joint joint="a" coef=".3"/><joint joint="c" coef="1"/></fixed></tendon>
   <actuator><motor tendon="s" gear="2"/><position tendon="f" kp="8" kv=".3" forcerange="-1 1"/></actuator></mujoco>"#;
 
 /// Contacts that are springs.

@@ -50,7 +50,9 @@ pub(crate) enum Source {
         compliance: Compliance,
     },
     /// Dry friction of a joint.
-    JointFriction,
+    JointFriction {
+        compliance: Compliance,
+    },
     /// y = p(x); the terms of y come first.
     Coupling {
         equality: usize,
@@ -80,6 +82,7 @@ pub(crate) enum Source {
     },
     TendonFriction {
         force: f64,
+        compliance: Compliance,
     },
     /// An actuator of a tendon whose force opposes its motion.
     TendonActuator(Box<PlanActuator>),
@@ -306,7 +309,8 @@ impl Constraints {
                 let force = model.friction_loss[dof];
                 if force > 0.0 {
                     let term = Term { q: node.q, dof, coefficient: 1.0 };
-                    self.push_sum(ConstraintName::friction(dof), &[term], Source::JointFriction);
+                    let compliance = model.friction_compliance(dof);
+                    self.push_sum(ConstraintName::friction(dof), &[term], Source::JointFriction { compliance });
                 }
             }
         }
@@ -406,7 +410,8 @@ impl Constraints {
                 }
             }
             if tendon.friction_loss > 0.0 {
-                self.push_sum(name(4 + count), &terms, Source::TendonFriction { force: tendon.friction_loss });
+                let (force, compliance) = (tendon.friction_loss, tendon.friction_compliance);
+                self.push_sum(name(4 + count), &terms, Source::TendonFriction { force, compliance });
             }
         }
     }

@@ -139,7 +139,7 @@ impl Plan {
             ("BALLS", joints(JointType::Ball)),
             ("FREES", joints(JointType::Free)),
             ("BALL_LIMITS", constraints(|source| matches!(source, Source::BallLimit { .. }))),
-            ("DRY_JOINTS", constraints(|source| matches!(source, Source::JointFriction))),
+            ("DRY_JOINTS", constraints(|source| matches!(source, Source::JointFriction { .. }))),
             (
                 "TENDON_PARTS",
                 constraints(|source| {
@@ -355,7 +355,7 @@ impl Plan {
             Source::Contact => 0,
             Source::Limit => 1,
             Source::BallLimit { .. } => 2,
-            Source::JointFriction => 3,
+            Source::JointFriction { .. } => 3,
             Source::Coupling { .. } => 4,
             Source::Tie { tie, .. } => match tie.kind {
                 TieKind::Point => 5,
@@ -375,6 +375,10 @@ impl Plan {
             | Source::Coupling { compliance, .. }
             | Source::Tie { compliance, .. }
             | Source::TendonLimit { compliance, .. } => *compliance,
+            Source::JointFriction { compliance } | Source::TendonFriction { compliance, .. } => match compliance {
+                Compliance::Reference(reference) => Compliance::Reference(reference.without_spring(self.dt)),
+                rigid => *rigid,
+            },
             _ => Compliance::NearRigid,
         };
         let first = self.constraints.first_limit;
@@ -420,14 +424,14 @@ impl Plan {
                     numbers = [*stiffness, *damping, rest.0, rest.1];
                 }
                 Source::TendonArmature { armature } => numbers[0] = *armature,
-                Source::TendonFriction { force } => numbers[0] = *force,
+                Source::TendonFriction { force, .. } => numbers[0] = *force,
                 Source::TendonActuator(_) => {
                     extra = actuators;
                     actuators += 1;
                 }
                 Source::Drive { drive } => extra = *drive as i32,
                 Source::Limit => extra = ((k - first) / 2) as i32,
-                Source::Contact | Source::JointFriction | Source::Spin { .. } => {}
+                Source::Contact | Source::JointFriction { .. } | Source::Spin { .. } => {}
             }
             let (is_spring, law) = match source {
                 Source::Limit => self.compliance(&self.limits[(k - first) / 2].compliance),
@@ -444,7 +448,7 @@ impl Plan {
             laws.push([a, b, c, d, e, f, g, h, i, j, l]);
             match source {
                 Source::Tie { .. } => to.always[0] += 1,
-                Source::JointFriction
+                Source::JointFriction { .. }
                 | Source::Coupling { .. }
                 | Source::TendonSpring { .. }
                 | Source::TendonArmature { .. }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{check_at_least_zero, check_compliance, check_finite, check_scalar};
+use super::{check_at_least_zero, check_compliance, check_finite, check_friction, check_scalar};
 use crate::{Branch, BuildError, Joint, Model, Obstacle, PathPoint, Tendon, TendonPath};
 
 /// Checks a tendon, which messages call `what`.
@@ -42,7 +42,8 @@ pub(super) fn check(tendon: &Tendon, model: &Model, what: &str) -> Result<(), Bu
     for (name, value) in parameters {
         check_at_least_zero(value, || format!("{what}: {name}"))?;
     }
-    check_compliance(tendon.limit_compliance, what)
+    check_compliance(tendon.limit_compliance, what)?;
+    check_friction(tendon.friction_compliance, what)
 }
 
 fn check_terms(terms: &[(usize, f64)], joints: &[Joint], what: &str) -> Result<(), BuildError> {

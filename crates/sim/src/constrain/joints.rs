@@ -1,8 +1,7 @@
 //! Dry friction of joints, and drives at their limits.
 
-use lanes::ConstraintName;
-use multibody::Model;
-use sap::Law;
+use lanes::{ConstraintName, RowWeight};
+use multibody::{Compliance, InverseWeights, Model};
 
 use super::{ConstraintSet, Context};
 use crate::actuation::law;
@@ -18,11 +17,13 @@ pub(crate) struct JointFriction {
     v: usize,
     /// N or N·m.
     force: f64,
+    compliance: Compliance,
+    inverse_weight: f64,
 }
 
 impl JointFriction {
     /// Those of the model.
-    pub fn of_model(model: &Model, tree_of: &[usize]) -> Vec<Self> {
+    pub fn of_model(model: &Model, tree_of: &[usize], weights: &InverseWeights) -> Vec<Self> {
         let mut all = Vec::new();
         for (i, node) in model.tree.nodes.iter().enumerate() {
             let tree = tree_of[i];
@@ -30,7 +31,9 @@ impl JointFriction {
             for v in node.v..node.v + node.joint.nv() {
                 let force = model.friction_loss[v];
                 if force > 0.0 {
-                    all.push(Self { tree, node: i - first, dof: v - model.tree.nodes[first].v, v, force });
+                    let (compliance, inverse_weight) = (model.friction_compliance(v), weights.dofs[v]);
+                    let (node, dof) = (i - first, v - model.tree.nodes[first].v);
+                    all.push(Self { tree, node, dof, v, force, compliance, inverse_weight });
                 }
             }
         }
@@ -41,8 +44,8 @@ impl JointFriction {
     pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
         let workspace = &cx.cliques.trees[self.tree];
         let w = workspace.factor.inverse_diagonal(self.node, self.dof - workspace.tree.nodes[self.node].v);
-        let bound = cx.rule.of_step.dt * self.force;
-        let law = Law::bounded(cx.rule.of_step.sigma * w, 0.0, -bound, bound);
+        let weight = RowWeight { w, inverse: self.inverse_weight };
+        let law = cx.rule.dry_friction(self.compliance, weight, cx.v[self.v], self.force);
         set.push(law, w, row(self.tree, self.node, self.dof), ConstraintName::friction(self.v), cx);
     }
 }

@@ -3,6 +3,7 @@
 use lanes::constants::LEFT_IN_VELOCITIES;
 use lanes::{RowLaw, RowWeight, Rule};
 use multibody::Compliance;
+use sap::Law;
 use spatial::Vec3;
 
 use super::step_average::{Mean, Passage};
@@ -74,6 +75,12 @@ impl Regularization {
         } else {
             whole
         }
+    }
+
+    /// Dry friction of at most so much `force`, by its rate at the beginning of the step.
+    pub fn dry_friction(&self, compliance: Compliance, weight: RowWeight<f64>, rate: f64, force: f64) -> Law<f64> {
+        let (law, bound) = (self.of_step.dry_friction(&compliance, weight), self.of_step.dt * force);
+        Law::bounded(law.r, law.v_hat(0.0, rate), -bound, bound)
     }
 
     /// The law of a constraint that is taken in the middle of the step. Where it pushes during a part of the step only, the law is the

@@ -213,7 +213,7 @@ impl TendonForces {
             return;
         }
         self.push_limits(index, cx, set);
-        let (tendon, dt) = (&self.tendon, cx.rule.of_step.dt);
+        let tendon = &self.tendon;
         let Start { violation: length, rate, .. } = self.sum.start(cx);
         let step = self.own_step(cx.step);
         let forces = self.forces(cx.state.inputs(), (length, rate), &step);
@@ -231,11 +231,12 @@ impl TendonForces {
             };
             set.push(law, w, jacobian, ConstraintName::tendon(index, part), cx);
         }
-        let friction = dt * tendon.friction_loss;
-        if friction > 0.0
+        if tendon.friction_loss > 0.0
             && let Some((jacobian, w)) = push_terms(&[(&self.sum, 1.0)], cx, set)
         {
-            let law = Law::bounded(cx.rule.of_step.sigma * w, 0.0, -friction, friction);
+            let weight = RowWeight { w, inverse: self.inverse_weight };
+            let law =
+                cx.rule.dry_friction(tendon.friction_compliance, weight, self.sum.rate(cx.v), tendon.friction_loss);
             set.push(law, w, jacobian, ConstraintName::tendon(index, 2 + 2 + self.actuators.len()), cx);
         }
     }

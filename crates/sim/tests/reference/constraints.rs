@@ -10,7 +10,7 @@ use spatial::{Mat3, Pose, Quat, Vec3};
 use super::bodies::{Bodies, Pair};
 use super::dense::{Matrix, Vector, dot};
 use super::drives::{Drive, Force, tendon_forces};
-use super::laws::{Compliant, Mobility, OneSided, Row, compliant, joint_mobility, one_sided};
+use super::laws::{Compliant, Mobility, OneSided, Row, compliant, dry_friction, joint_mobility, one_sided};
 use super::solve::{Constraint, Disc, Law};
 use super::weights::Weights;
 
@@ -126,10 +126,12 @@ impl Assembly<'_> {
         Constraint { key, rows: vec![row], r, v_hat: vec![v_hat], law, recovery: None, bound: 0.0 }
     }
 
-    /// Dry friction up to an impulse.
-    fn friction(&self, key: Key, row: Vector, w: f64, most: f64) -> Constraint {
-        let (r, law) = (vec![self.start.options.sigma * w], Law::Box([-most, most]));
-        Constraint { key, rows: vec![row], r, v_hat: vec![0.0], law, recovery: None, bound: 0.0 }
+    /// Dry friction up to a force.
+    fn friction(&self, key: Key, row: Vector, weight: Row, compliance: Compliance, force: f64) -> Constraint {
+        let Start { options, dt, v, .. } = *self.start;
+        let (r, v_hat) = dry_friction(options, dt, compliance, weight, dot(&row, v));
+        let law = Law::Box([-dt * force, dt * force]);
+        Constraint { key, rows: vec![row], r: vec![r], v_hat: vec![v_hat], law, recovery: None, bound: 0.0 }
     }
 
     fn limits(&self, all: &mut Vec<Constraint>) {
@@ -320,20 +322,23 @@ impl Assembly<'_> {
                 all.push(self.of_force(Key::Tendon(k, 3 + part), row.clone(), force));
             }
             if tendon.friction_loss > 0.0 {
-                all.push(self.friction(Key::Tendon(k, 2), row, w, dt * tendon.friction_loss));
+                let weight = Row { w, inverse: self.start.weights.of_tendon(k) };
+                let compliance = tendon.friction_compliance;
+                all.push(self.friction(Key::Tendon(k, 2), row, weight, compliance, tendon.friction_loss));
             }
         }
     }
 
     fn joint_friction(&self, all: &mut Vec<Constraint>) {
-        let Start { model, dt, .. } = *self.start;
+        let Start { model, .. } = *self.start;
         for (i, node) in model.tree.nodes.iter().enumerate() {
             for v in node.v..node.v + node.joint.nv() {
                 if model.friction_loss[v] > 0.0 {
                     let w = self.joint_mobility(i);
-                    let mean = w.iter().sum::<f64>() / w.len() as f64;
-                    let row = self.row(&[(v, 1.0)]);
-                    all.push(self.friction(Key::Friction(v), row, mean, dt * model.friction_loss[v]));
+                    let w = w.iter().sum::<f64>() / w.len() as f64;
+                    let weight = Row { w, inverse: self.start.weights.of_dof(v) };
+                    let (row, compliance) = (self.row(&[(v, 1.0)]), model.friction_compliance(v));
+                    all.push(self.friction(Key::Friction(v), row, weight, compliance, model.friction_loss[v]));
                 }
             }
         }

@@ -101,6 +101,18 @@ fn of_reference(dt: f64, reference: &multibody::Reference, row: Row, size: f64, 
     }
 }
 
+/// R and v̂ of dry friction: near-rigid, or −(b v̄ + (v − v₀)/dt)/R of a reference.
+pub fn dry_friction(options: &Options, dt: f64, compliance: Compliance, row: Row, rate: f64) -> (f64, f64) {
+    let Compliance::Reference(reference) = compliance else { return (options.sigma * row.w, 0.0) };
+    let [d0, d1, width, ..] = reference.solimp;
+    let d = if width > 0.0 { d0 } else { 0.5 * (d0 + d1) };
+    let [first, second] = reference.solref;
+    let damper = dt * if first > 0.0 { 2.0 / (d1 * first.max(2.0 * dt)) } else { -second / d1 };
+    let at_start = damper_at_start(damper);
+    let whole = 1.0 + damper - at_start;
+    (row.inverse * (1.0 - d) / d / whole, rate * (1.0 - at_start) / whole)
+}
+
 impl Compliant {
     pub fn v_hat(&self, violation: f64, rate: f64) -> f64 {
         violation * self.per_violation + rate * self.per_rate

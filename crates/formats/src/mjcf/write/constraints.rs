@@ -21,6 +21,8 @@ impl Writer<'_> {
                 attributes.extend([("range", self.interval(low, high, false, &label)), ("limited", "true".into())]);
             }
             attributes.extend(self.compliance(tendon.limit_compliance, ["solreflimit", "solimplimit"], &label));
+            let of_friction = ["solreffriction", "solimpfriction"];
+            attributes.extend(self.compliance(tendon.friction_compliance, of_friction, &label));
             for (key, value) in [
                 ("stiffness", tendon.stiffness),
                 ("damping", tendon.damping),

@@ -147,11 +147,11 @@ pub fn to_mjcf(model: &Model, scene: &Scene, options: &WriteOptions<'_>) -> Resu
 /// Whether time constants of `solref` count as they are, however short.
 fn has_unsafe_references(model: &Model) -> bool {
     let of_surfaces = model.materials.iter().map(|material| &material.compliance);
-    let of_limits = model.joints.iter().map(|joint| &joint.limit_compliance);
-    let of_tendons = model.tendons.iter().map(|tendon| &tendon.limit_compliance);
+    let of_joints = model.joints.iter().flat_map(|joint| [&joint.limit_compliance, &joint.friction_compliance]);
+    let of_tendons = model.tendons.iter().flat_map(|tendon| [&tendon.limit_compliance, &tendon.friction_compliance]);
     let of_equalities = model.equalities.iter().map(|equality| &equality.compliance);
     of_surfaces
-        .chain(of_limits)
+        .chain(of_joints)
         .chain(of_tendons)
         .chain(of_equalities)
         .any(|compliance| matches!(compliance, Compliance::Reference(reference) if reference.least_steps == 0.0))

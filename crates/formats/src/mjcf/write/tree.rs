@@ -201,6 +201,7 @@ impl Writer<'_> {
             attributes.extend([("range", self.interval(low, high, kind == "ball", label)), ("limited", "true".into())]);
         }
         attributes.extend(self.compliance(spec.limit_compliance, ["solreflimit", "solimplimit"], label));
+        attributes.extend(self.compliance(spec.friction_compliance, ["solreffriction", "solimpfriction"], label));
         match spec.effort_limit.filter(|(low, high)| low.is_finite() || high.is_finite()) {
             Some((low, high)) if matches!(kind, "hinge" | "slide") => {
                 // MJCF takes neither an empty interval nor infinite numbers.
