@@ -197,7 +197,7 @@ pub(crate) fn check_at_least_zero(value: f64, what: impl Fn() -> String) -> Resu
     Err(BuildError::OutOfRange { what: what(), value, expected: "a finite number, 0 or more" })
 }
 
-/// A spring that pushes back, and a relaxation time.
+/// Dry friction holds, or creeps as a reference says.
 pub(crate) fn check_friction(compliance: Compliance, what: &str) -> Result<(), BuildError> {
     if let Compliance::Physical { stiffness, .. } = compliance {
         let what = format!("{what}: stiffness of its dry friction");
@@ -206,7 +206,7 @@ pub(crate) fn check_friction(compliance: Compliance, what: &str) -> Result<(), B
     check_compliance(compliance, what)
 }
 
-/// A spring must have a stiffness, a reference a value.
+/// A spring that pushes back, and a relaxation time.
 pub(crate) fn check_compliance(compliance: Compliance, what: &str) -> Result<(), BuildError> {
     let (stiffness, relaxation) = match compliance {
         Compliance::NearRigid => return Ok(()),
