@@ -173,6 +173,42 @@ class _LiveParameters(ABC):
         self._write("solimp", value)
 
     @property
+    def pair_solref(self) -> NDArray[np.float64]:
+        """``solref`` of the pairs in ``<contact>``, (npair, 2); 0 of near-rigid ones, which stay so."""
+        return self._array("pair_solref").view()
+
+    @pair_solref.setter
+    def pair_solref(self, value: ArrayLike) -> None:
+        self._write("pair_solref", value)
+
+    @property
+    def pair_solimp(self) -> NDArray[np.float64]:
+        """``solimp`` of the pairs in ``<contact>``, (npair, 5), likewise."""
+        return self._array("pair_solimp").view()
+
+    @pair_solimp.setter
+    def pair_solimp(self, value: ArrayLike) -> None:
+        self._write("pair_solimp", value)
+
+    @property
+    def limit_solref(self) -> NDArray[np.float64]:
+        """``solref`` of the joints' limits, (njoint, 2); 0 of near-rigid ones, which stay so."""
+        return self._array("limit_solref").view()
+
+    @limit_solref.setter
+    def limit_solref(self, value: ArrayLike) -> None:
+        self._write("limit_solref", value)
+
+    @property
+    def limit_solimp(self) -> NDArray[np.float64]:
+        """``solimp`` of the joints' limits, (njoint, 5), likewise."""
+        return self._array("limit_solimp").view()
+
+    @limit_solimp.setter
+    def limit_solimp(self, value: ArrayLike) -> None:
+        self._write("limit_solimp", value)
+
+    @property
     def geom_sizes(self) -> NDArray[np.float64]:
         """Sizes of the geoms, (ngeom, 3), as MJCF has them; masses stay.
 
@@ -353,8 +389,8 @@ class BatchParameters(_LiveParameters):
 
     ``batch.parameters.masses[3, 1] *= 2`` acts from the next step on; resets leave it. An array costs nothing before it
     is first asked for; from then on each step compares it with what it was. Worlds with parameters of their own stay in
-    vector lanes but where lanes cannot: geoms of other sizes, places, bits or ``solref``, friction, springs, limits or
-    gear inertia where the model has none. Those are stepped one by one beside the others, which a
+    vector lanes but where lanes cannot: geoms of other sizes, places or bits, other ``solref`` or ``solimp``, friction,
+    springs, limits or gear inertia where the model has none. Those are stepped one by one beside the others, which a
     ``PerformanceWarning`` says.
     """
 
@@ -399,6 +435,10 @@ NAMES = (
     "rolling_frictions",
     "solref",
     "solimp",
+    "pair_solref",
+    "pair_solimp",
+    "limit_solref",
+    "limit_solimp",
     "geom_sizes",
     "geom_positions",
     "geom_quaternions",

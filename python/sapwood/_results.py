@@ -439,6 +439,14 @@ class Parameters(NamedTuple):
     """``solref`` of the geoms, (ngeom, 2), as MJCF has it; 0 of near-rigid geoms, which stay so."""
     solimp: NDArray[np.float64]
     """``solimp`` of the geoms, (ngeom, 5), as MJCF has it; 0 of near-rigid geoms, which stay so."""
+    pair_solref: NDArray[np.float64]
+    """``solref`` of the pairs in ``<contact>``, (npair, 2); 0 of near-rigid ones, which stay so."""
+    pair_solimp: NDArray[np.float64]
+    """``solimp`` of the pairs in ``<contact>``, (npair, 5), likewise."""
+    limit_solref: NDArray[np.float64]
+    """``solref`` of the joints' limits, (njoint, 2); 0 of near-rigid ones, which stay so."""
+    limit_solimp: NDArray[np.float64]
+    """``solimp`` of the joints' limits, (njoint, 5), likewise."""
     geom_sizes: NDArray[np.float64]
     """Sizes of the geoms, (ngeom, 3), as MJCF has them; masses stay.
 
@@ -521,6 +529,10 @@ class ParameterArrays(TypedDict, total=False):
     rolling_frictions: ArrayLike
     solref: ArrayLike
     solimp: ArrayLike
+    pair_solref: ArrayLike
+    pair_solimp: ArrayLike
+    limit_solref: ArrayLike
+    limit_solimp: ArrayLike
     geom_sizes: ArrayLike
     geom_positions: ArrayLike
     geom_quaternions: ArrayLike

@@ -152,6 +152,39 @@ def test_contacts_sag_as_in_mujoco(points: int, friction: str) -> None:
     compare([stand(points, friction, parameters) for parameters in PARAMETERS], np.array([0, 0, 1, 1, 1, 1]))
 
 
+def held_apart(parameters: tuple[str, str]) -> str:
+    return f"""<mujoco><option timestep="0.002"/><worldbody><geom name="floor" type="plane" size="1 1 .1"/>
+        <body name="b" pos="0 0 .05"><joint type="slide" axis="0 0 1"/><geom name="ball" size=".05" mass="3"/></body>
+        </worldbody><contact><pair geom1="floor" geom2="ball" condim="1" {CONTACT.format(*parameters)}/></contact>
+        </mujoco>"""
+
+
+@pytest.mark.filterwarnings("ignore::sapwood.PerformanceWarning")
+@pytest.mark.parametrize("kind", ["limit", "pair"])
+def test_limits_and_pairs_of_a_world_sag_as_in_mujoco(kind: str) -> None:
+    """With ``solref`` and ``solimp`` of a simulation's own, and of a world of a batch."""
+
+    def text(parameters: tuple[str, str]) -> str:
+        return held_apart(parameters) if kind == "pair" else beam("limit", 0.3, parameters).replace("-.1", "-9.8")
+
+    model = sw.load(text(PARAMETERS[0]))
+    for solref, solimp in (("-1500 -60", "0.5 0.99 0.01"), ("0.01 0.7", "0.9 0.9 0.001")):
+        peer = mujoco.MjModel.from_xml_string(text((solref, solimp)))
+        data = mujoco.MjData(peer)
+        mujoco.mj_step(peer, data, 3000)
+        sim, batch = sw.Simulation(model), sw.Batch(model, 2)
+        for name, row in (("solref", solref), ("solimp", solimp)):
+            numbers = np.array(row.split(), dtype=float)
+            getattr(sim.parameters, f"{kind}_{name}")[-1, : numbers.size] = numbers
+            getattr(batch.parameters, f"{kind}_{name}")[1, -1, : numbers.size] = numbers
+        sim.step(3000)
+        batch.step(3000)
+        assert abs(data.qpos[0]) > 1e-6
+        assert sim.q[0] == pytest.approx(data.qpos[0], rel=0.02)
+        assert batch.q[1, 0] == sim.q[0]
+        assert abs(batch.q[0, 0] - sim.q[0]) > 0.1 * abs(sim.q[0])
+
+
 @pytest.mark.parametrize("kind", BEAMS)
 def test_constraints_swing_as_in_mujoco(kind: str) -> None:
     """Without a load, pushed at rest: all along the way within 2 % of the largest of ways and of turns."""

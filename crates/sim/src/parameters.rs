@@ -41,6 +41,14 @@ pub enum Parameter {
     Solref,
     /// `solimp` of the geoms, (ngeom, 5), likewise.
     Solimp,
+    /// `solref` of the pairs with surfaces of their own, in the order of the scene, (npair, 2), likewise.
+    PairSolref,
+    /// `solimp` of these, (npair, 5).
+    PairSolimp,
+    /// `solref` of the joints' limits, (njoint, 2), likewise.
+    LimitSolref,
+    /// `solimp` of these, (njoint, 5).
+    LimitSolimp,
     /// Sizes of the geoms, (ngeom, 3): radius of a sphere; radius and half length of a capsule or cylinder; half extents of a box;
     /// semi-axes of an ellipsoid. Those of other shapes count for nothing. Masses stay.
     GeomSizes,
@@ -78,7 +86,7 @@ use Parameter as P;
 
 impl Parameter {
     /// All of them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 30] = [
         P::Gravity,
         P::Masses,
         P::Coms,
@@ -91,6 +99,10 @@ impl Parameter {
         P::RollingFrictions,
         P::Solref,
         P::Solimp,
+        P::PairSolref,
+        P::PairSolimp,
+        P::LimitSolref,
+        P::LimitSolimp,
         P::GeomSizes,
         P::GeomPositions,
         P::GeomQuaternions,
@@ -122,6 +134,10 @@ impl Parameter {
             P::RollingFrictions => "rolling_frictions",
             P::Solref => "solref",
             P::Solimp => "solimp",
+            P::PairSolref => "pair_solref",
+            P::PairSolimp => "pair_solimp",
+            P::LimitSolref => "limit_solref",
+            P::LimitSolimp => "limit_solimp",
             P::GeomSizes => "geom_sizes",
             P::GeomPositions => "geom_positions",
             P::GeomQuaternions => "geom_quaternions",
@@ -156,6 +172,10 @@ impl Parameter {
             P::Frictions | P::TorsionalFrictions | P::RollingFrictions => (geoms, 1),
             P::Solref => (geoms, 2),
             P::Solimp => (geoms, 5),
+            P::PairSolref => (scene.pairs.len(), 2),
+            P::PairSolimp => (scene.pairs.len(), 5),
+            P::LimitSolref => (model.joints.len(), 2),
+            P::LimitSolimp => (model.joints.len(), 5),
             P::GeomSizes | P::GeomPositions => (geoms, 3),
             P::GeomQuaternions => (geoms, 4),
             P::Armature | P::Damping | P::Stiffness | P::Frictionloss => (nv, 1),
@@ -172,12 +192,6 @@ impl Parameter {
         let surface = |of: fn(&Material) -> f64| {
             scene.geoms.iter().map(|geom| model.materials.get(geom.material).map_or(0.0, of)).collect()
         };
-        let references = || {
-            scene.geoms.iter().map(|geom| match model.materials.get(geom.material).map(|surface| surface.compliance) {
-                Some(Compliance::Reference(reference)) => reference,
-                _ => Reference { solref: [0.0; 2], solimp: [0.0; 5], ..Reference::default() },
-            })
-        };
         match self {
             P::Gravity => model.gravity.to_array().to_vec(),
             P::Masses => model.bodies.iter().map(|body| body.inertia.mass).collect(),
@@ -189,8 +203,12 @@ impl Parameter {
             P::Frictions => surface(|material| material.friction),
             P::TorsionalFrictions => surface(|material| material.torsional_friction),
             P::RollingFrictions => surface(|material| material.rolling_friction),
-            P::Solref => references().flat_map(|reference| reference.solref).collect(),
-            P::Solimp => references().flat_map(|reference| reference.solimp).collect(),
+            P::Solref | P::PairSolref | P::LimitSolref => {
+                self.references(model, scene).into_iter().flat_map(|reference| reference.solref).collect()
+            }
+            P::Solimp | P::PairSolimp | P::LimitSolimp => {
+                self.references(model, scene).into_iter().flat_map(|reference| reference.solimp).collect()
+            }
             P::GeomSizes => scene.geoms.iter().flat_map(|geom| size(&geom.shape)).collect(),
             P::GeomPositions => scene.geoms.iter().flat_map(|geom| geom.pose.pos.to_array()).collect(),
             P::GeomQuaternions => scene.geoms.iter().flat_map(|geom| quaternion(geom.pose.rot)).collect(),
@@ -208,6 +226,22 @@ impl Parameter {
             P::Conaffinities => scene.geoms.iter().map(|geom| f64::from(geom.conaffinity)).collect(),
             P::EqualityAnchors => model.equalities.iter().flat_map(|equality| anchors(&equality.kind)).collect(),
             P::EqualityQuaternions => model.equalities.iter().flat_map(|equality| turn(&equality.kind)).collect(),
+        }
+    }
+
+    /// How what it is of yields, row by row; 0 of what does so by no such law.
+    fn references(self, model: &Model, scene: &Scene) -> Vec<Reference> {
+        let of = |compliance: Option<Compliance>| match compliance {
+            Some(Compliance::Reference(reference)) => reference,
+            _ => Reference { solref: [0.0; 2], solimp: [0.0; 5], ..Reference::default() },
+        };
+        let of_surface = |material: usize| of(model.materials.get(material).map(|surface| surface.compliance));
+        match self {
+            P::LimitSolref | P::LimitSolimp => {
+                model.joints.iter().map(|joint| of(Some(joint.limit_compliance))).collect()
+            }
+            P::PairSolref | P::PairSolimp => scene.pairs.iter().map(|pair| of_surface(pair.material)).collect(),
+            _ => scene.geoms.iter().map(|geom| of_surface(geom.material)).collect(),
         }
     }
 }

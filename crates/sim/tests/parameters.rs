@@ -148,7 +148,7 @@ fn solref_of_a_world_is_that_of_a_model_with_it() {
         all[4] = 0.02;
         let near_rigid = Parameters::default().with(Parameter::Solref, all);
         let error = near_rigid.apply(&base, &base_scene).unwrap_err().to_string();
-        assert!(error.starts_with("solref[2, 0] is 0.02: expected 0, as the geom has neither"), "{error}");
+        assert!(error.starts_with("solref[2, 0] is 0.02: expected 0, as the model has neither"), "{error}");
     }
     let mixed = Parameters::default().with(Parameter::Solref, vec![0.0, 0.0, 0.02, -1.0, 0.0, 0.0]);
     assert!(mixed.apply(&base, &base_scene).is_err());

@@ -57,6 +57,7 @@ impl Parameters {
         self.apply_filters(scene);
         self.apply_equalities(model)?;
         self.apply_ranges(model)?;
+        self.apply_limits(model)?;
         self.apply_actuators(model)
     }
 
@@ -141,7 +142,7 @@ impl Parameters {
                 friction: own(all[0], surface.friction),
                 torsional_friction: own(all[1], surface.torsional_friction),
                 rolling_friction: own(all[2], surface.rolling_friction),
-                compliance: self.compliance(index, surface.compliance)?,
+                compliance: self.compliance([P::Solref, P::Solimp], index, surface.compliance)?,
                 ..surface
             };
             if new != surface {
@@ -150,32 +151,53 @@ impl Parameters {
                 model.materials.push(new);
             }
         }
+        for (index, pair) in scene.pairs.iter_mut().enumerate() {
+            let Some(surface) = model.materials.get(pair.material).copied() else { continue };
+            let compliance = self.compliance([P::PairSolref, P::PairSolimp], index, surface.compliance)?;
+            if compliance != surface.compliance {
+                pair.material = model.materials.len();
+                model.materials.push(Material { compliance, ..surface });
+            }
+        }
         Ok(())
     }
 
-    /// The compliance of a geom, of which the model's is `of_model`.
-    fn compliance(&self, geom: usize, of_model: Compliance) -> Result<Compliance, ParameterError> {
-        let (solref, solimp) = (self.get(P::Solref), self.get(P::Solimp));
-        let rows = [(P::Solref, solref, 2), (P::Solimp, solimp, 5)];
+    fn apply_limits(&self, model: &mut Model) -> Result<(), ParameterError> {
+        for (index, joint) in model.joints.iter_mut().enumerate() {
+            joint.limit_compliance =
+                self.compliance([P::LimitSolref, P::LimitSolimp], index, joint.limit_compliance)?;
+        }
+        Ok(())
+    }
+
+    /// The compliance of a geom, a pair or a limit, of which the model's is `of_model`, by the parameters of its `solref` and `solimp`.
+    fn compliance(
+        &self,
+        parameters: [Parameter; 2],
+        index: usize,
+        of_model: Compliance,
+    ) -> Result<Compliance, ParameterError> {
+        let [solref, solimp] = parameters.map(|parameter| self.get(parameter));
+        let rows = [(parameters[0], solref, 2), (parameters[1], solimp, 5)];
         let Compliance::Reference(mut reference) = of_model else {
             for (parameter, values, width) in rows {
-                let row = values.map_or(&[][..], |values| &values[width * geom..][..width]);
+                let row = values.map_or(&[][..], |values| &values[width * index..][..width]);
                 if let Some(k) = row.iter().position(|x| *x != 0.0) {
-                    let expected = "0, as the geom has neither solref nor solimp in the model";
-                    return Err(wrong(parameter, geom, Some(k), row[k], expected));
+                    let expected = "0, as the model has neither solref nor solimp there";
+                    return Err(wrong(parameter, index, Some(k), row[k], expected));
                 }
             }
             return Ok(of_model);
         };
         if let Some(values) = solref {
-            reference.solref.copy_from_slice(&values[2 * geom..][..2]);
+            reference.solref.copy_from_slice(&values[2 * index..][..2]);
         }
         if let Some(values) = solimp {
-            reference.solimp.copy_from_slice(&values[5 * geom..][..5]);
+            reference.solimp.copy_from_slice(&values[5 * index..][..5]);
         }
         if !reference.is_valid() {
             let expected = "with the number beside it a finite stiffness and damping: both positive, or neither";
-            return Err(wrong(P::Solref, geom, Some(0), reference.solref[0], expected));
+            return Err(wrong(parameters[0], index, Some(0), reference.solref[0], expected));
         }
         Ok(Compliance::Reference(reference))
     }
@@ -307,7 +329,10 @@ fn restore(base: &Model, base_scene: &Scene, model: &mut Model, scene: &mut Scen
         (own.inertia, own.pose, own.pose_in_parent) = (body.inertia, body.pose, body.pose_in_parent);
     }
     model.tree.nodes.copy_from_slice(&base.tree.nodes);
-    model.joints.iter_mut().zip(&base.joints).for_each(|(own, joint)| own.range = joint.range);
+    for (own, joint) in model.joints.iter_mut().zip(&base.joints) {
+        (own.range, own.limit_compliance) = (joint.range, joint.limit_compliance);
+    }
+    scene.pairs.clone_from(&base_scene.pairs);
     model.actuators.iter_mut().zip(&base.actuators).for_each(|(own, actuator)| own.law = actuator.law);
     model.materials.truncate(base.materials.len());
     model.equalities.iter_mut().zip(&base.equalities).for_each(|(own, equality)| own.kind.clone_from(&equality.kind));
@@ -343,6 +368,10 @@ fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> 
         | P::GeomQuaternions
         | P::Solref
         | P::Solimp
+        | P::PairSolref
+        | P::PairSolimp
+        | P::LimitSolref
+        | P::LimitSolimp
         | P::Gains
         | P::EqualityAnchors
         | P::EqualityQuaternions => (f64::is_finite, FINITE),

@@ -52,6 +52,10 @@ impl Parameter {
             | Self::RollingFrictions
             | Self::Solref
             | Self::Solimp
+            | Self::PairSolref
+            | Self::PairSolimp
+            | Self::LimitSolref
+            | Self::LimitSolimp
             | Self::BodyPositions
             | Self::BodyQuaternions
             | Self::Frictionloss
