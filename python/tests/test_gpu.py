@@ -6,6 +6,7 @@ import operator
 import os
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from operator import attrgetter
 from typing import Any, cast
 
@@ -173,6 +174,26 @@ def test_what_is_not_there_says_so(model: sw.Model) -> None:
     for call, error, words in cases:
         with pytest.raises(error, match=words):
             call()
+
+
+def test_batches_of_one_model_are_stepped_by_several_threads(model: sw.Model) -> None:
+    alone, batches = make(model, 20), [make(model, 20) for _ in range(4)]
+    alone.step(200)
+    with ThreadPoolExecutor(len(batches)) as pool:
+        list(pool.map(lambda batch: batch.step(200), batches))
+    for batch in batches:
+        np.testing.assert_array_equal(batch.q.numpy(), alone.q.numpy())
+
+
+def test_quaternions_of_any_length_show_as_unit_ones() -> None:
+    sensor = '<sensor><framexaxis objtype="xbody" objname="torso"/></sensor>'
+    batch = make(sw.load(WALKER.replace("<keyframe>", f"{sensor}<keyframe>")), 1, precision="f64")
+    q = batch.q.numpy()
+    q[0, 3:7] = [1.5, 0.0, 0.0, 1.5]
+    batch.q = q
+    np.testing.assert_allclose(batch.sensordata.numpy()[0], [0, 1, 0], atol=1e-12)
+    # Looking changes nothing.
+    assert batch.q.numpy()[0, 3] == 1.5
 
 
 def test_without_a_gpu_one_sentence_says_what_is_missing(model: sw.Model) -> None:
