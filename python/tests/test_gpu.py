@@ -59,7 +59,6 @@ def test_arrays_are_views(model: sw.Model) -> None:
     np.testing.assert_array_equal(np.asarray(batch.q), q)
     assert not hasattr(batch.q, "__cuda_array_interface__")
     del batch
-    assert q.flags.writeable
     # A view keeps its batch alive.
     assert np.isfinite(q).all()
 
@@ -148,11 +147,6 @@ def test_what_is_not_there_says_so(model: sw.Model) -> None:
     batch = make(model, 2)
     cases: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: sw.Batch(model, 2, device="tpu"), ValueError, 'expected "cpu", "cuda"'),
-        (lambda: sw.Batch(model, 2, device=cast("Any", 0)), TypeError, 'device is of type int: expected "cpu", "cuda"'),
-        (lambda: sw.Batch(model, 2, device="host", precision=cast("Any", np.float32)), TypeError, '"f32" or "f64"'),
-        (lambda: attrgetter("cpu")(batch.q), AttributeError, r"no cpu: array.numpy\(\) .* torch.from_dlpack"),
-        (lambda: sw.Batch(model, 10**9, device="host"), RuntimeError, "pass a smaller n"),
-        (lambda: setattr(batch, "ctrl", np.zeros((2, 4), dtype=complex)), ValueError, "expected an array of real"),
         (lambda: sw.Batch(model, 0, device="host"), ValueError, "expected 1 or more worlds"),
         (lambda: sw.Batch(model, 2, device="host", threads=2), ValueError, 'device="cpu"'),
         (lambda: sw.Batch(model, 2, device="host", scheme="midpoint"), NotImplementedError, 'device="cpu"'),
@@ -189,13 +183,6 @@ def test_batches_of_one_model_are_stepped_by_several_threads(model: sw.Model) ->
         list(pool.map(lambda batch: batch.step(200), batches))
     for batch in batches:
         np.testing.assert_array_equal(batch.q.numpy(), alone.q.numpy())
-
-
-def test_what_no_gpu_has_room_for_is_a_warning() -> None:
-    balls = "".join(f'<body pos="{k} 0 1"><freejoint/><geom size="0.1"/></body>' for k in range(100))
-    crowd = sw.load(f'<mujoco><worldbody><geom type="plane" size="0 0 1"/>{balls}</worldbody></mujoco>')
-    with pytest.warns(sw.PerformanceWarning, match=r'pass a smaller rows \(this batch has .*device="cpu"'):
-        assert make(crowd, 1).shared_memory > 232448
 
 
 def test_quaternions_of_any_length_show_as_unit_ones() -> None:

@@ -134,7 +134,8 @@ impl CudaKernels {
 
     pub fn allocate(&self, bytes: usize) -> Result<CudaMemory, GpuError> {
         self.enter()?;
-        let refused = |error| GpuError::Device(format!("{bytes} bytes on the GPU: {}: pass a smaller n", fails(error)));
+        let refused =
+            |error| GpuError::Device(format!("{bytes} bytes on the GPU: {}: fewer worlds may fit", fails(error)));
         // SAFETY: the memory is owned by what is returned.
         let address = unsafe { result::malloc_sync(bytes.max(4)) }.map_err(refused)?;
         let memory = CudaMemory { context: self.context, address };

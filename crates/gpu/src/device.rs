@@ -48,7 +48,7 @@ impl Kernels {
             Self::Host(_) => {
                 let mut all = Vec::new();
                 let words = bytes.div_ceil(8).max(1);
-                let refused = |_| GpuError::Device(format!("{bytes} bytes do not fit into memory: pass a smaller n"));
+                let refused = |_| GpuError::Device(format!("{bytes} bytes do not fit into memory: fewer worlds may"));
                 all.try_reserve_exact(words).map_err(refused)?;
                 all.resize(words, 0);
                 Ok(Memory::Host(all))

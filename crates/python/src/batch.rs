@@ -14,10 +14,8 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-pub use access::warn as performance_warning;
-
 use crate::arguments::{array, configurations, per_dof, rows, sequences, vector, whole, whole_or_none, word};
-use crate::device_batch::{DeviceBatch, device_name, place, precision_name};
+use crate::device_batch::{DeviceBatch, place};
 use crate::errors::batch_error;
 use crate::first_words::{no_arguments, pd_arguments, pd_target, steps};
 use crate::live::{LiveArray, columns};
@@ -78,9 +76,9 @@ impl Batch {
     fn new(
         #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
         #[pyo3(from_py_with = whole_or_none)] n: Option<i64>,
-        #[pyo3(from_py_with = device_name)] device: String,
+        device: &str,
         #[pyo3(from_py_with = whole_or_none)] threads: Option<i64>,
-        #[pyo3(from_py_with = precision_name)] precision: Option<String>,
+        precision: Option<&str>,
         #[pyo3(from_py_with = whole_or_none)] rows: Option<i64>,
         #[pyo3(from_py_with = whole_or_none)] lanes: Option<i64>,
         contacts: bool,
@@ -126,9 +124,9 @@ impl Batch {
             threads: None,
         }
         .options()?;
-        let place = place(&device)?;
+        let place = place(device)?;
         let precisions = [("f64", Precision::F64), ("f32", Precision::F32)];
-        let precision = precision.map(|precision| word("precision", &precision, &precisions)).transpose()?;
+        let precision = precision.map(|precision| word("precision", precision, &precisions)).transpose()?;
         if let Some(place) = place {
             // Threads and lanes of the processor are none of the GPU's.
             for (name, is_given) in [("threads", threads.is_some()), ("lanes", lanes.is_some()), ("contacts", contacts)]
@@ -143,7 +141,6 @@ impl Batch {
             // The batch refuses 0.
             let rows = rows.map(|rows| usize::try_from(rows).unwrap_or_default());
             let own = DeviceBatch::make(&model, worlds, place, (options.simulation, of_gpu, rows))?;
-            own.warn_if_large(py)?;
             return Ok(Bound::new(py, own)?.into_any().unbind());
         }
         if rows.is_some() {

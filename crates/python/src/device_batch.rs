@@ -12,34 +12,12 @@ use pyo3::types::PyDict;
 pub use array::DeviceArray;
 
 use crate::arguments::{array, check_quaternions, per_dof, rows, vector, whole};
-use crate::batch::performance_warning;
 use crate::errors::gpu_error;
 use crate::first_words::no_attribute;
 use crate::lock::try_lock;
 use crate::model::Model;
 use crate::resets::{Reset, ResetTo, States};
 use crate::world_parameters::{WorldParameters, live};
-
-/// What GPUs have of shared memory at most, of compute capability 9.0 and 10.0, for a block of threads, bytes.
-const LARGEST_WORLD: usize = 232_448;
-
-const DEVICES: &str =
-    "expected \"cpu\", \"cuda\" or \"cuda:1\" (\"host\", for tests, runs the GPU's kernels on the processor)";
-
-/// A device's name.
-pub fn device_name(device: &Bound<'_, PyAny>) -> PyResult<String> {
-    text("device", device, DEVICES)
-}
-
-/// A precision's name, or None.
-pub fn precision_name(precision: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    if precision.is_none() { Ok(None) } else { text("precision", precision, "expected \"f32\" or \"f64\"").map(Some) }
-}
-
-fn text(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyResult<String> {
-    let kind = value.get_type().name()?;
-    value.extract().map_err(|_| PyTypeError::new_err(format!("{name} is of type {kind}: {expected}")))
-}
 
 /// The device that an argument names; none for the processor.
 pub fn place(device: &str) -> PyResult<Option<Place>> {
@@ -49,7 +27,9 @@ pub fn place(device: &str) -> PyResult<Option<Place>> {
         ("cuda", _) => Ok(Some(Place::Cuda(0))),
         ("host", _) => Ok(Some(Place::Host(Order::Forwards))),
         (_, Some(Ok(number))) => Ok(Some(Place::Cuda(number))),
-        _ => Err(PyValueError::new_err(format!("device is {device:?}: {DEVICES}"))),
+        _ => Err(PyValueError::new_err(format!(
+            "device is {device:?}: expected \"cpu\", \"cuda\" or \"cuda:1\" (\"host\", for tests, runs the GPU's kernels on the processor)"
+        ))),
     }
 }
 
@@ -88,19 +68,6 @@ impl DeviceBatch {
             "a call of this batch is in progress in another thread",
             "a call of this batch was aborted: make a new Batch",
         )
-    }
-
-    /// Warns where the host makes what no GPU has room for.
-    pub fn warn_if_large(&self, py: Python<'_>) -> PyResult<()> {
-        let bytes = self.lock()?.world_size();
-        if bytes <= LARGEST_WORLD || !matches!(self.place, Place::Host(_)) {
-            return Ok(());
-        }
-        let message = format!(
-            "a world of this model takes {bytes} bytes of shared memory, and GPUs have {LARGEST_WORLD} at most: on device=\"cuda\" pass a smaller rows (this batch has {}), or use device=\"cpu\"",
-            self.rows()?
-        );
-        performance_warning(py, &message)
     }
 
     fn array(slf: &Bound<'_, Self>, of: Array) -> PyResult<DeviceArray> {

@@ -207,8 +207,7 @@ fn row_mut(all: &mut [f64], world: usize, worlds: usize) -> &mut [f64] {
     &mut all[world * width..(world + 1) * width]
 }
 
-/// A `PerformanceWarning`.
-pub fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
+fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let message = CString::new(message.replace('\0', " ")).map_err(PyValueError::new_err)?;
     let category = CLASS.import(py, "sapwood._errors", "PerformanceWarning")?;

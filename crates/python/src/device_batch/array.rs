@@ -1,10 +1,10 @@
 //! `sapwood.DeviceArray`: an array of a batch on a GPU, for NumPy, PyTorch, JAX and CuPy.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 
 use gpu::{Array, GpuBatch, Place, View};
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyAttributeError, PyBufferError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -90,7 +90,7 @@ impl DeviceArray {
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         if !matches!(self.batch.get().place, Place::Cuda(_)) {
-            return Err(PyAttributeError::new_err("the array is not on a GPU"));
+            return Err(pyo3::exceptions::PyAttributeError::new_err("the array is not on a GPU"));
         }
         let interface = PyDict::new(py);
         interface.set_item("shape", self.shape(py)?)?;
@@ -113,49 +113,40 @@ impl DeviceArray {
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
         stream: Option<Bound<'py, PyAny>>,
-        max_version: Option<(u32, u32)>,
+        max_version: Option<Bound<'py, PyAny>>,
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         // Steps run on the stream that the user gives: order is theirs.
-        let _ = stream;
+        let _ = (stream, max_version);
         let own = slf.get();
         if dl_device.is_some_and(|device| device != own.__dlpack_device__()) || copy == Some(true) {
             return Err(PyBufferError::new_err("the array is neither copied nor moved to another device"));
         }
-        let mut shape: Vec<i64> = own.view.shape.iter().map(|n| *n as i64).collect();
-        let tensor = DlTensor {
-            data: own.view.address as *mut c_void,
-            device: own.__dlpack_device__(),
-            ndim: own.view.shape.len() as c_int,
-            code: if own.view.is_whole { 0 } else { 2 },
-            bits: 8 * own.view.bytes as u8,
-            lanes: 1,
-            // It stays where it is when the vector is moved.
-            shape: shape.as_mut_ptr(),
-            strides: std::ptr::null_mut(),
-            byte_offset: 0,
-        };
-        let (context, owner) = (std::ptr::null_mut(), slf.clone().unbind());
-        // NumPy writes into versioned tensors alone.
-        if max_version.is_some_and(|(major, _)| major >= 1) {
-            let deleter = release::<Versioned>;
-            let all = Versioned { version: (1, 0), context, deleter, flags: 0, tensor, _shape: shape, _owner: owner };
-            return capsule(slf.py(), Box::new(all));
+        let tensor = Box::new(Managed {
+            tensor: DlTensor {
+                data: own.view.address as *mut c_void,
+                device: own.__dlpack_device__(),
+                ndim: own.view.shape.len() as c_int,
+                code: if own.view.is_whole { 0 } else { 2 },
+                bits: 8 * own.view.bytes as u8,
+                lanes: 1,
+                shape: std::ptr::null_mut(),
+                strides: std::ptr::null_mut(),
+                byte_offset: 0,
+            },
+            context: std::ptr::null_mut(),
+            deleter: release,
+            shape: own.view.shape.iter().map(|n| *n as i64).collect(),
+            _owner: slf.clone().unbind(),
+        });
+        let tensor = Box::into_raw(tensor);
+        // SAFETY: the tensor was just made; its shape lives as long as it does. The capsule frees it if nobody takes it.
+        unsafe {
+            (*tensor).tensor.shape = (*tensor).shape.as_mut_ptr();
+            let capsule = ffi::PyCapsule_New(tensor.cast(), c"dltensor".as_ptr(), Some(drop_capsule));
+            Bound::from_owned_ptr_or_err(slf.py(), capsule)
         }
-        let all = Managed { tensor, context, deleter: release::<Managed>, _shape: shape, _owner: owner };
-        capsule(slf.py(), Box::new(all))
-    }
-
-    /// What tensors have and this has not; this names both ways on.
-    fn __getattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<()> {
-        let class = slf.get_type();
-        if name.starts_with('_') {
-            return Err(PyAttributeError::new_err(format!("'{}' object has no attribute '{name}'", class.name()?)));
-        }
-        let ways =
-            "array.numpy() is a copy on the host, torch.from_dlpack(array) or jax.dlpack.from_dlpack(array) a view";
-        Err(PyAttributeError::new_err(format!("an array of a batch on a GPU has no {name}: {ways}")))
     }
 
     fn __repr__(&self) -> String {
@@ -187,56 +178,21 @@ struct DlTensor {
 struct Managed {
     tensor: DlTensor,
     context: *mut c_void,
-    deleter: unsafe extern "C" fn(*mut Self),
-    _shape: Vec<i64>,
+    deleter: unsafe extern "C" fn(*mut Managed),
+    shape: Vec<i64>,
     _owner: Py<DeviceArray>,
 }
 
-/// `DLManagedTensorVersioned` of dlpack.h, with what it keeps alive behind it.
-#[repr(C)]
-struct Versioned {
-    version: (u32, u32),
-    context: *mut c_void,
-    deleter: unsafe extern "C" fn(*mut Self),
-    flags: u64,
-    tensor: DlTensor,
-    _shape: Vec<i64>,
-    _owner: Py<DeviceArray>,
-}
-
-/// What a capsule of DLPack holds.
-trait Exchanged {
-    /// The capsule's name until somebody takes its tensor.
-    const NAME: &'static CStr;
-}
-
-impl Exchanged for Managed {
-    const NAME: &'static CStr = c"dltensor";
-}
-
-impl Exchanged for Versioned {
-    const NAME: &'static CStr = c"dltensor_versioned";
-}
-
-/// A capsule that frees its tensor if nobody takes it.
-fn capsule<T: Exchanged>(py: Python<'_>, tensor: Box<T>) -> PyResult<Bound<'_, PyAny>> {
-    // SAFETY: the tensor was just made, and the capsule is its only owner.
-    unsafe {
-        let capsule = ffi::PyCapsule_New(Box::into_raw(tensor).cast(), T::NAME.as_ptr(), Some(drop_capsule::<T>));
-        Bound::from_owned_ptr_or_err(py, capsule)
-    }
-}
-
-unsafe extern "C" fn release<T>(tensor: *mut T) {
+unsafe extern "C" fn release(tensor: *mut Managed) {
     // SAFETY: it was made by `Box::into_raw`, and its owner frees it once.
     drop(unsafe { Box::from_raw(tensor) });
 }
 
-unsafe extern "C" fn drop_capsule<T: Exchanged>(capsule: *mut ffi::PyObject) {
+unsafe extern "C" fn drop_capsule(capsule: *mut ffi::PyObject) {
     // SAFETY: a capsule that was taken has another name, and its tensor another owner.
     unsafe {
-        if ffi::PyCapsule_IsValid(capsule, T::NAME.as_ptr()) == 1 {
-            release(ffi::PyCapsule_GetPointer(capsule, T::NAME.as_ptr()).cast::<T>());
+        if ffi::PyCapsule_IsValid(capsule, c"dltensor".as_ptr()) == 1 {
+            release(ffi::PyCapsule_GetPointer(capsule, c"dltensor".as_ptr()).cast());
         }
     }
 }
