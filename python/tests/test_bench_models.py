@@ -1,4 +1,4 @@
-"""The models suite: both engines go the same controls, files that are no models are passed over, lost runs are named."""
+"""The models suite: files that are no models are passed over, runs that an engine loses are named."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from sapwood.bench import models
 
 pytest.importorskip("mujoco")
 
-ARM = """<mujoco><worldbody><body name="arm"><joint name="j"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".02"/></body>
-</worldbody><actuator><motor joint="j" ctrlrange="-1 1" gear="{gear}"/></actuator></mujoco>"""
+ARM = """<mujoco><worldbody><body name="arm"><joint name="j"/>
+<geom type="capsule" fromto="0 0 0 .3 0 0" size=".02"/></body></worldbody>
+<actuator><motor joint="j" ctrlrange="-1 1" gear="{gear}"/></actuator></mujoco>"""
 
 
 def test_rows_and_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,7 +30,7 @@ def test_rows_and_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert wild.endswith("sapwood,mujoco-pyramidal")
 
 
-def test_packages_that_are_missing_are_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_are_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(models.CASES, "no_such_package", models.partial(models.folder_of, "no_such_package"))
     assert models.run(["mujoco"], ["no_such_package"], 1, folders="", steps=100, limit=1.0) == []
     assert "no_such_package left out" in capsys.readouterr().out

@@ -82,7 +82,8 @@ def run(peers: list[str], cases: list[str], repetitions: int, folders: str, step
             engines = load(path)
             if engines is None:
                 continue
-            runs = [drive(f"{name}/{path.relative_to(place)}", engines, seed, steps, limit) for seed in range(repetitions)]
+            title = f"{name}/{path.relative_to(place)}"
+            runs = [drive(title, engines, seed, steps, limit) for seed in range(repetitions)]
             all_files.append(sorted(runs, key=lambda run: run.ratio)[len(runs) // 2])
             print(_line(all_files[-1]), flush=True)
     return summary(all_files)
@@ -142,7 +143,8 @@ def drive(name: str, engines: tuple[Sapwood, Mujoco], seed: int, steps: int, lim
             if not (np.isfinite(v).all() and np.abs(v).max() < LOST):
                 lost.append(engine.name)
         contacts.append(ours.sample().contacts)
-    means = [1e6 * statistics.fmean(elapsed[engine][WARM:] or elapsed[engine] or [np.nan]) / CHUNK for engine in engines]
+    turns_of = [elapsed[engine][WARM:] or elapsed[engine] or [np.nan] for engine in engines]
+    means = [1e6 * statistics.fmean(of_engine) / CHUNK for of_engine in turns_of]
     return Compared(name, *means, statistics.fmean(contacts), ",".join(lost))
 
 
