@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from sapwood.bench import models
+from sapwood.bench.cases import folder_of
 
 pytest.importorskip("mujoco")
 
@@ -31,6 +33,6 @@ def test_rows_and_what_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_missing_packages_are_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(models.CASES, "no_such_package", models.partial(models.folder_of, "no_such_package"))
+    monkeypatch.setitem(models.CASES, "no_such_package", partial(folder_of, "no_such_package"))
     assert models.run(["mujoco"], ["no_such_package"], 1, folders="", steps=100, limit=1.0) == []
     assert "no_such_package left out" in capsys.readouterr().out

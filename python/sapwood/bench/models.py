@@ -144,8 +144,8 @@ def drive(name: str, engines: tuple[Sapwood, Mujoco], seed: int, steps: int, lim
                 lost.append(engine.name)
         contacts.append(ours.sample().contacts)
     turns_of = [elapsed[engine][WARM:] or elapsed[engine] or [np.nan] for engine in engines]
-    means = [1e6 * statistics.fmean(of_engine) / CHUNK for of_engine in turns_of]
-    return Compared(name, *means, statistics.fmean(contacts), ",".join(lost))
+    ours_each, theirs_each = (1e6 * statistics.fmean(of_engine) / CHUNK for of_engine in turns_of)
+    return Compared(name, ours_each, theirs_each, statistics.fmean(contacts), ",".join(lost))
 
 
 def _line(file: Compared) -> str:
