@@ -19,7 +19,7 @@ use crate::step_forces::LastStep;
 use crate::{ContactLaw, Options, OwnModel, Pd, SimulationError, State, Stats};
 
 /// Trees at most: lanes solve the constraints of all trees as one problem, whatever islands there are.
-const MAX_TREES: usize = 4;
+pub(super) const MAX_TREES: usize = 4;
 
 /// Constraints at most that may ever push: lanes look at most of them in every step.
 const MAX_CONSTRAINTS: usize = 40_000;

@@ -7,6 +7,7 @@
 //! What a step reports, contact points and forces, is then for all trees what it found over its whole length; only where the trees go is from
 //! the halves.
 
+use super::lane::MAX_TREES;
 use super::planning::attachments;
 use super::{HALVINGS, Simulation};
 use crate::{Options, Scheme, SimulationError, Stats};
@@ -46,10 +47,11 @@ impl Simulation {
         Ok(is_made)
     }
 
-    /// Whether trees may be stepped apart: what is not in a tree, or not in the state of one, is not.
+    /// Whether trees may be stepped apart: what is not in a tree, or not in the state of one, is not, nor what lanes might step, which make all
+    /// trees halves.
     fn has_parts(&self) -> bool {
         self.options.scheme == Scheme::Bilinear
-            && self.trees.len() > 1
+            && self.trees.len() > MAX_TREES
             && !self.is_part
             && self.soft.is_empty()
             && self.state.act.is_empty()
