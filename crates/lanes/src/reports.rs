@@ -75,8 +75,8 @@ impl<T: Bundle> Lanes<T> {
 
     /// Whether a drive was a constraint of a lane's last step.
     pub fn is_parted(&self, plan: &Plan, lane: usize, drive: ConstraintName) -> bool {
-        let names = plan.constraints.all[plan.first_drive..].iter().map(|constraint| constraint.name);
-        names.zip(&self.drives).any(|(name, of)| name == Some(drive) && get(&of.is_apart, lane) != 0.0)
+        let drive = plan.constraints.of_name(drive).and_then(|k| self.drives.get(k.checked_sub(plan.first_drive)?));
+        drive.is_some_and(|drive| get(&drive.is_apart, lane) != 0.0)
     }
 
     /// Whether a constraint was one of the last step in a lane.

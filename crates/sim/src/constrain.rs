@@ -453,6 +453,11 @@ impl Sources {
         !self.tendons.is_empty()
     }
 
+    /// Whether a tendon, or an actuator between sites, acts on trees of which some are `chosen` and some are not, one flag a tree.
+    pub fn join(&self, chosen: &[bool]) -> bool {
+        self.tendons.iter().any(|tendon| tendon.joins(chosen))
+    }
+
     /// Adds the explicit forces of tendons; `force` is on the model's degrees of freedom.
     pub fn add_explicit_forces(&self, state: &State, v: &[f64], step: &Discretization, force: &mut [f64]) {
         self.tendons.iter().for_each(|tendon| tendon.add_explicit(state.inputs(), (&state.q, v), step, force));

@@ -147,3 +147,41 @@ fn what_shares_no_constraint_with_a_tree_in_halves_keeps_its_step() {
     }
     assert!(halved > 50, "{halved} steps in halves");
 }
+
+/// The robot far above, a cart, an actuator that pulls both at one of its legs and at the cart by how far they are, and boxes.
+fn drawn(boxes: usize) -> Simulation {
+    let boxes =
+        (0..boxes).map(|k| format!(r#"<body pos="{k} 0 .1"><freejoint/><geom type="box" size=".1 .08 .05"/></body>"#));
+    let [body, motors] = robot("0 5 50");
+    let cart = r#"<body pos="0 9 1"><joint name="cart" type="slide" axis="1 0 0"/><geom size=".1" mass="2"/></body>"#;
+    let tendon = r#"</actuator><tendon><fixed name="both"><joint joint="cart" coef="1"/><joint joint="a2" coef=".5"/></fixed></tendon>
+        <actuator><general tendon="both" gainprm="0" biastype="affine" biasprm="0 3 0"/>"#;
+    let body = body.replace("<geom", r#"<geom contype="0" conaffinity="0""#);
+    scene([cart.to_string() + &body + &boxes.collect::<String>(), motors + tendon])
+}
+
+#[test]
+fn trees_that_a_tendon_pulls_at_make_halves_together() {
+    let (mut crowd, few) = (drawn(6), drawn(0));
+    let mut few = Simulation::without_lane(few.model().clone(), few.scene().clone(), Options::default()).unwrap();
+    let [q, v] = [few.model().nq(), few.model().nv()];
+    let mut random = SplitMix64(2);
+    let mut halved = 0;
+    for step in 0..400 {
+        if step % 25 == 0 {
+            few.state_mut().ctrl.iter_mut().for_each(|u| *u = random.symmetric());
+            crowd.state_mut().ctrl.clone_from(&few.state().ctrl);
+        }
+        // While the cart is on its way, so is the force.
+        (crowd.state_mut().q[0], crowd.state_mut().v[0]) = (0.0, 20.0);
+        few.state_mut().q.copy_from_slice(&crowd.state().q[..q]);
+        few.state_mut().v.copy_from_slice(&crowd.state().v[..v]);
+        for s in [&mut crowd, &mut few] {
+            s.step().unwrap();
+        }
+        halved += usize::from(few.stats().substeps > 1);
+        let differ = largest(few.state().v.iter().zip(&crowd.state().v).map(|(a, b)| a - b));
+        assert!(differ < 1e-6 * largest(few.state().v.iter().copied()), "step {step}: by {differ:e}");
+    }
+    assert!(halved > 50, "{halved} steps in halves");
+}

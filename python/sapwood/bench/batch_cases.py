@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import util
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from sapwood.bench.batch_engines import Worlds
 from sapwood.bench.batch_objects import Ground, add_box, add_ground, add_uneven_ground, hand_with_cube
-from sapwood.bench.cases import MissingPackageError, dm_control, gymnasium
+from sapwood.bench.cases import MissingPackageError, dm_control, example_robots, gymnasium
 from sapwood.bench.engines import Mujoco
 from sapwood.bench.manipulators import gripper
 
@@ -43,11 +42,7 @@ def robot(file: str, height: float | None, ground: Ground = add_ground) -> Calla
     """
 
     def write(folder: Path) -> Path:
-        try:
-            data = Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share")))
-        except PackageNotFoundError:
-            raise MissingPackageError("example-robot-data is not installed: pip install example-robot-data") from None
-        source = data / "example-robot-data" / "robots" / file
+        source = example_robots() / file
         if not source.exists():
             raise MissingPackageError(f"this example-robot-data has no {file}")
         path = folder / f"{source.stem}.xml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import util
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from sapwood import scenes
@@ -24,6 +25,15 @@ def folder_of(package: str) -> Path:
 def packaged(package: str, place: str) -> Callable[[Path], Path]:
     """A file of a package, by its place in the package's folder."""
     return lambda _: folder_of(package) / place
+
+
+def example_robots() -> Path:
+    """The robots of example-robot-data."""
+    try:
+        found = distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")
+    except PackageNotFoundError:
+        raise MissingPackageError("example-robot-data is not installed: pip install example-robot-data") from None
+    return Path(str(found))
 
 
 def gymnasium(name: str) -> Callable[[Path], Path]:

@@ -12,16 +12,14 @@ import importlib
 import re
 import time
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, distribution
 from itertools import count
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import sapwood as sw
-from sapwood.bench.cases import MissingPackageError
+from sapwood.bench.cases import MissingPackageError, example_robots
 
 __all__ = ["CASES", "OPTIONS", "PEERS", "run"]
 
@@ -66,11 +64,7 @@ class Robot:
 
     def __init__(self, case: Case, targets: int) -> None:
         """Reads it, and draws so many targets."""
-        try:
-            path = Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share")))
-        except PackageNotFoundError as error:
-            raise MissingPackageError("inverse-kinematics needs its robots: pip install example-robot-data") from error
-        text = (path / "example-robot-data/robots" / case.file).read_text()
+        text = (example_robots() / case.file).read_text()
         self.text = re.sub(r"<(visual|collision)\b.*?</\1>", "", text, flags=re.DOTALL)
         self.case = case
         self.model = sw.load(self.text, floating_base=case.floats)

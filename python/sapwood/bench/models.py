@@ -41,12 +41,8 @@ SLOWEST = 25
 Row = dict[str, str | float]
 
 
-def _of_package(package: str) -> Callable[[], Path]:
-    return partial(folder_of, package)
-
-
 CASES: dict[str, Callable[[], Path]] = {
-    name: _of_package(name)
+    name: partial(folder_of, name)
     for name in ("dm_control", "gymnasium", "gymnasium_robotics", "metaworld", "robosuite", "mujoco")
 }
 """Name to a function that returns the folder where the models are."""

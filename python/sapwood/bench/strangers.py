@@ -13,7 +13,6 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sapwood as sw
-from sapwood.bench.cases import MissingPackageError, dm_control, gymnasium, installed, packaged
+from sapwood.bench.cases import MissingPackageError, dm_control, example_robots, gymnasium, installed, packaged
 from sapwood.bench.engines import Mujoco, Sapwood
 
 __all__ = ["CASES", "OPTIONS", "PEERS", "run"]
@@ -56,17 +55,12 @@ def _urdf(name: str) -> Callable[[Path], Path]:
     """A robot of example-robot-data, as MJCF, which both engines read."""
 
     def write(folder: Path) -> Path:
-        try:
-            robots = distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")
-        except PackageNotFoundError:
-            message = "example-robot-data is not installed: pip install example-robot-data"
-            raise MissingPackageError(message) from None
-        path = folder / Path(name).stem / "model.xml"
+        robots, path = example_robots(), folder / Path(name).stem / "model.xml"
         path.parent.mkdir(exist_ok=True)
         with warnings.catch_warnings():
             # Of looks.
             warnings.simplefilter("ignore")
-            sw.load(Path(str(robots)) / f"{name}.urdf").to_mjcf(path)
+            sw.load(robots / f"{name}.urdf").to_mjcf(path)
         return path
 
     return write

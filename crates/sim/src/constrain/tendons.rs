@@ -75,6 +75,12 @@ impl TendonForces {
         self.sum.is_spatial()
     }
 
+    /// Whether it acts on trees of which some are `chosen` and some are not, one flag a tree.
+    pub fn joins(&self, chosen: &[bool]) -> bool {
+        let mut of_terms = self.sum.terms.iter().map(|term| chosen[term.tree]);
+        of_terms.next().is_some_and(|first| of_terms.any(|other| other != first))
+    }
+
     /// Its length as a scalar of the configuration.
     pub fn sum_mut(&mut self) -> &mut Sum {
         &mut self.sum

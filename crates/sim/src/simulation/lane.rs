@@ -409,11 +409,13 @@ impl Simulation {
         self.adhere_as_in_lane();
         self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
         let step = self.discretization(last.dt);
-        let Self { lane: Some(lane), trees, state, .. } = self else { return };
-        let Some(Length { plan, .. }) = lane.last.map(|length| &lane.lengths[length]) else { return };
-        for workspace in trees.iter_mut().filter(|workspace| !workspace.asleep) {
-            let parted = |key| lane.lanes.is_parted(plan, 0, key);
-            workspace.follow(state, &step, lane.lanes.free_motion(0, workspace.dofs.clone()), parted);
+        if let Self { lane: Some(lane), trees, state, .. } = self
+            && let Some(Length { plan, .. }) = lane.last.map(|length| &lane.lengths[length])
+        {
+            for workspace in trees.iter_mut().filter(|workspace| !workspace.asleep) {
+                let parted = |key| lane.lanes.is_parted(plan, 0, key);
+                workspace.follow(state, &step, lane.lanes.free_motion(0, workspace.dofs.clone()), parted);
+            }
         }
         self.exchange_start(last);
     }

@@ -12,6 +12,9 @@ use super::planning::attachments;
 use super::{HALVINGS, Simulation};
 use crate::{Options, Scheme, SimulationError, Stats};
 
+/// Trees at most: what makes parts has as much memory as the simulation.
+const MOST_TREES: usize = 10_000;
+
 /// A simulation for the trees that make a step in halves.
 #[derive(Debug)]
 pub(super) struct Part {
@@ -51,7 +54,7 @@ impl Simulation {
     /// trees halves.
     fn has_parts(&self) -> bool {
         self.options.scheme == Scheme::Bilinear
-            && self.trees.len() > MAX_TREES
+            && (MAX_TREES + 1..=MOST_TREES).contains(&self.trees.len())
             && !self.is_part
             && self.soft.is_empty()
             && self.state.act.is_empty()
@@ -72,7 +75,7 @@ impl Simulation {
         Ok(Box::new(Part { simulation, moves: Vec::new(), is_pending: false }))
     }
 
-    /// Chooses the trees that are to make halves; whether these are few enough for it to pay.
+    /// Chooses the trees that are to make halves; whether these are few enough for it to pay, and no tendon pulls at them and at others.
     fn choose_part(&self, moves: &mut Vec<bool>) -> bool {
         moves.clear();
         moves.extend(self.trees.iter().map(|workspace| !workspace.is_resolved));
@@ -82,11 +85,11 @@ impl Simulation {
             }
         }
         let [mut moving, mut all] = [0; 2];
-        for (workspace, moves) in self.trees.iter().zip(moves).filter(|(workspace, _)| !workspace.asleep) {
+        for (workspace, moves) in self.trees.iter().zip(&*moves).filter(|(workspace, _)| !workspace.asleep) {
             all += workspace.dofs.len();
             moving += if *moves { workspace.dofs.len() } else { 0 };
         }
-        2 * moving <= all
+        2 * moving <= all && !self.sources.join(moves)
     }
 
     /// Lets the chosen trees make the step in halves; false where they come near others, which the whole step did not see.
