@@ -83,7 +83,7 @@ fn approximations_are_named() {
     let tendon = r#"<tendon><fixed name="t" actuatorfrcrange="-1 2"><joint joint="j" coef="1"/></fixed></tendon>"#;
     section(&format!(r#"{tendon}<actuator><motor tendon="t"/><motor tendon="t"/></actuator>"#), "actuatorfrcrange");
     section(r#"<actuator><muscle joint="j"/></actuator>"#, "lengthrange");
-    let pair = r#"<worldbody><geom name="a" size="1"/></worldbody><contact><pair geom1="a" geom2="g" solreffriction=".02 1"/></contact>"#;
+    let pair = r#"<worldbody><geom name="a" size="1" pos="9 0 0"/></worldbody><contact><pair geom1="a" geom2="g" solreffriction=".02 1"/></contact>"#;
     section(&format!(r#"<option cone="elliptic"/>{pair}"#), "solreffriction");
     assert!(warnings(&format!("<mujoco>{pair}{BODY}</mujoco>")).is_empty());
     section(r#"<actuator><general joint="j" dyntype="dcmotor"/></actuator>"#, "dyntype");

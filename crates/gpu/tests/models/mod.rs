@@ -7,8 +7,9 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     FEATURES.into_iter().chain(shapes::ALL)
 }
 
-const FEATURES: [(&str, &str); 12] = [
+const FEATURES: [(&str, &str); 13] = [
     ("joints", JOINTS),
+    ("creep", CREEP),
     ("balls", BALLS),
     ("bodies", BODIES),
     ("actuators", ACTUATORS),
@@ -30,9 +31,18 @@ const JOINTS: &str = r#"<mujoco><option timestep=".004"/><worldbody>
       <geom type="capsule" size=".04 .2" pos="0 0 -.2"/>
       <body pos="0 0 -.4"><joint name="c" type="slide" axis="0 0 1" limited="true" range="-.05 .05" damping="1"/>
         <geom type="sphere" size=".08"/></body></body>
-    <body pos=".1 0 -.2"><joint name="d" type="hinge" axis="0 0 1" frictionloss=".01" solreffriction=".05 1"/><geom type="box" size=".1 .03 .05" pos=".1 0 0" contype="0" conaffinity="0"/></body>
+    <body pos=".1 0 -.2"><joint name="d" type="hinge" axis="0 0 1" frictionloss=".01"/><geom type="box" size=".1 .03 .05" pos=".1 0 0" contype="0" conaffinity="0"/></body>
   </body></worldbody>
   <actuator><motor joint="a" gear="5"/><motor joint="b" gear="2"/><motor joint="d" gear=".2"/></actuator></mujoco>"#;
+
+/// Dry friction that creeps, of a hinge and of a slide.
+const CREEP: &str = r#"<mujoco><option timestep=".004"/><worldbody>
+  <body pos="0 0 2"><joint name="a" type="hinge" axis="0 1 .3" damping=".1" frictionloss=".5" solreffriction=".1 1"/>
+    <geom type="capsule" size=".05 .2" pos="0 0 -.2"/>
+    <body pos=".1 0 -.2"><joint name="b" type="slide" axis="0 0 1" frictionloss="2" solreffriction=".05 1" solimpfriction=".8 .9 .01"/>
+      <geom type="box" size=".1 .03 .05" pos=".1 0 0" contype="0" conaffinity="0"/></body>
+  </body></worldbody>
+  <actuator><motor joint="a" gear="5"/><motor joint="b" gear="2"/></actuator></mujoco>"#;
 
 /// Ball joints with springs and limits, under a free base.
 const BALLS: &str = r#"<mujoco><option timestep=".003"/><worldbody><geom type="plane" size="0 0 1" contype="3" conaffinity="3"/>
