@@ -32,8 +32,9 @@ PHASE void note_due(const Here here) {
       put3(to + 7, get3(W.moment[i]));
       put3(to + 10, momentum(W, here, i, motion - start).lin + force.lin);
       put3(to + 13, force.lin);
+      to[16] = R(0.5) * dot(start, momentum(W, here, i, start));
     }
-    sum_columns(W, here, t, 16, W.due[t]);
+    sum_columns(W, here, t, 17, W.due[t]);
   }
   SYNC;
 }
@@ -72,18 +73,28 @@ PHASE void balance(const Here here) {
     }
     const real* sums = W.scratch + 17 * NODES;
     sum_columns(W, here, t, 16, W.scratch + 17 * NODES);
-    real geared = 0;
-    EACH(k, NV) if (first <= k && k < last) geared += W.v[k] * W.v[k] * dof_half_armature(k);
+    real geared = 0, geared_at_start = 0;
+    EACH(k, NV) if (first <= k && k < last) {
+      geared += W.v[k] * W.v[k] * dof_half_armature(k);
+      geared_at_start += W.v_start[k] * W.v_start[k] * dof_half_armature(k);
+    }
     geared = sum_of(here, geared);
+    geared_at_start = sum_of(here, geared_at_start);
     const real kinetic = sums[0], *inertia = sums + 10;
     const V3 ang = get3(sums + 1), lin = get3(sums + 4), moment = get3(sums + 7), none = v3(0, 0, 0);
     const real *due = W.due[t], half_mass = tree_mass(1, t), mass = tree_mass(2, t), per_mass = tree_mass(3, t), due_kinetic = due[0];
     const bool floats = tree_floats(t) && tree_has_mass(t);
     V3 shift = floats ? per_mass * lin : none;
     real own = kinetic + geared - dot(shift, shift) * half_mass;
-    LEAD W.coarse += W.turns[t] && own * R(LARGEST_ERROR) < abs_(kinetic - due_kinetic);
+    // What stops in the step, at a contact or a limit, is not asked for a part of the little that is left of its energy.
+    V3 shift_at_start = floats ? per_mass * (get3(due + 4) - get3(due + 10)) : none;
+    real own_at_start = due[16] + geared_at_start - dot(shift_at_start, shift_at_start) * half_mass;
+    const bool errs = max_(own, own_at_start) * R(LARGEST_ERROR) < abs_(kinetic - due_kinetic);
+    LEAD W.coarse += W.turns[t] && errs;
     // All motion is scaled, but for that of the centre of mass.
-    real scale = own > 0 ? sqrt_(max_((due_kinetic - kinetic) / own + 1, R(0))) : R(1);
+    real ratio = own > 0 ? (due_kinetic - kinetic) / own + 1 : R(1);
+    if (!errs) ratio = min_(max_(ratio, R(1 - LARGEST_ERROR)), R(1 + LARGEST_ERROR));
+    real scale = sqrt_(max_(ratio, R(0)));
     V3 add_lin = (1 - scale) * shift, add_ang = none;
     if (tree_keeps_momentum(t)) {
       // The root takes the momentum that is due, and the motion within, which has none, is scaled to the rest of the energy.

@@ -80,8 +80,8 @@ struct World {
   // Of terms behind those of limits, which are ±1.
   real coefficient[ROOM(TERMS - LIMIT_TERMS)];
 #if IS_BALANCED
-  // Of each tree what the step owes its end: kinetic energy, momentum, mass moment, impulse of external forces, drift.
-  real due[TREES][16];
+  // Of each tree what the step owes its end: kinetic energy, momentum, mass moment, impulse of external forces, drift; kinetic energy at v₀.
+  real due[TREES][17];
 #endif
   Candidate candidates[CANDIDATES];
   int near, count;  // contacts come first

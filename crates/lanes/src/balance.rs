@@ -71,9 +71,11 @@ impl<T: Bundle> Lanes<T> {
             whole.add_motion(&node.inertia, node.change, None);
             whole.add(&node.inertia);
         }
-        let mut geared = T::ZERO;
+        let (mut geared, mut geared_at_start) = (T::ZERO, T::ZERO);
         for dof in tree.dofs.clone() {
-            geared = (self.v[dof] * self.v[dof]).mul_add(self.numbers.half_armature[dof], geared);
+            let (half_armature, v_start) = (self.numbers.half_armature[dof], self.v_start[dof]);
+            geared = (self.v[dof] * self.v[dof]).mul_add(half_armature, geared);
+            geared_at_start = (v_start * v_start).mul_add(half_armature, geared_at_start);
         }
         let end = StepEnd {
             whole: &whole,
@@ -82,6 +84,7 @@ impl<T: Bundle> Lanes<T> {
             half_mass: of.half_mass,
             per_mass: of.per_mass,
             geared,
+            geared_at_start,
             turns: self.turns[k],
             freedom: tree.freedom,
         };

@@ -1,5 +1,7 @@
 //! Numbers of a step that lanes and the step for all models have in common.
 
+use sap::SolverParameters;
+
 /// Speeds beyond this are of no motion, m/s or rad/s: light makes 3e8 m/s, and nothing turns so fast that a step resolves. What
 /// gets there runs away, and would be beyond all numbers a few steps later.
 pub const FASTEST: f64 = 1e10;
@@ -37,3 +39,6 @@ pub const TOUCHING: f64 = 1e-3;
 /// From the mobility tr W/(3√3) to the mean of W's diagonal: what three rows with a stiffness per mass must weigh for
 /// bodies to swing at its rate.
 pub const MEAN: f64 = 1.732_050_807_568_877_2;
+
+/// Rows for every velocity up to which a world by itself is solved in contact space: of more, a matrix of all velocities is much smaller than W.
+pub const ROWS_OF_JAMS: usize = SolverParameters::STANDARD.convex.rows_of_jams;

@@ -13,6 +13,7 @@ use spatial::{Mat3, Real, Three, Twist, Vec3, Wrench};
 
 use super::dynamics::{motion_of, moved};
 use super::{Bundle, Lanes, dofs_of, select, select3, wide};
+use crate::constants::ROWS_OF_JAMS;
 use crate::plan::{Plan, PlanJacobian, Source};
 
 /// Rows of a lane at most; a step of more is left to a simulation.
@@ -238,9 +239,10 @@ impl<T: Bundle> Lanes<T> {
             }
         }
         let per_block = if plan.constraints.rolls { 1 } else { 3 };
+        let most = if self.is_lone { MAX_ROWS.min(ROWS_OF_JAMS * plan.nv) } else { MAX_ROWS };
         let (mut first_spin, mut spin_blocks) = (0, 0);
         for lane in 0..T::LANES {
-            if 3 * threes[lane] + 3 / per_block * spins[lane] + ones[lane] > MAX_ROWS {
+            if 3 * threes[lane] + 3 / per_block * spins[lane] + ones[lane] > most {
                 *fallback |= 1 << lane;
                 *open &= !(1 << lane);
                 (threes[lane], spins[lane], ones[lane]) = (0, 0, 0);

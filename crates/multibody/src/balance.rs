@@ -14,7 +14,8 @@ use spatial::{ArticulatedInertia, PointInertia, Real, RigidInertia, Sym3, Twist,
 
 use crate::{JointType, Kinematics, Model};
 
-/// The part of the kinetic energy that a step may err by. One that errs by more turns too far to be made in one piece.
+/// The part of the kinetic energy, the greater of that at the beginning and that at the end of a step, that the step may err by. One that errs
+/// by more turns too far to be made in one piece.
 pub const LARGEST_ERROR: f64 = 0.05;
 
 /// The motion within a tree is scaled by no more than this, 5 % as [`LARGEST_ERROR`]. Where a joint turns around, the motion within has as
@@ -94,6 +95,8 @@ impl Whole<f64> {
 pub struct StepBalance<T: Real> {
     /// The kinetic energy that the work of forces and constraints leads to, without that of armature, J.
     kinetic: T,
+    /// The kinetic energy at v₀, likewise, J.
+    at_start: T,
     /// The momentum that their impulses lead to.
     momentum: Wrench<T>,
     /// Σ m c at q₀, kg·m.
@@ -121,15 +124,23 @@ pub struct BodyInStep<T: Real> {
 
 impl<T: Real> StepBalance<T> {
     /// That of no bodies.
-    pub const ZERO: Self =
-        Self { kinetic: T::ZERO, momentum: Wrench::ZERO, moment: Vec3::ZERO, impulse: Vec3::ZERO, drift: Vec3::ZERO };
+    pub const ZERO: Self = Self {
+        kinetic: T::ZERO,
+        at_start: T::ZERO,
+        momentum: Wrench::ZERO,
+        moment: Vec3::ZERO,
+        impulse: Vec3::ZERO,
+        drift: Vec3::ZERO,
+    };
 
     /// Adds a body.
     #[inline(always)]
     pub fn add(&mut self, body: &BodyInStep<T>) {
         let BodyInStep { inertia, start, end, coriolis, arm } = *body;
         let momentum = inertia.momentum(end);
-        self.kinetic += end.dot(momentum) * wide(0.5);
+        let kinetic = end.dot(momentum) * wide(0.5);
+        self.kinetic += kinetic;
+        self.at_start += start.dot(inertia.momentum(start)) * wide(0.5);
         self.momentum += about_fixed_point(momentum, arm);
         self.moment += inertia.moment;
         if let Some(arm) = arm {
@@ -190,6 +201,8 @@ pub struct StepEnd<'a, T: Real> {
     pub per_mass: T,
     /// Kinetic energy of armature, J.
     pub geared: T,
+    /// The same at v₀.
+    pub geared_at_start: T,
     /// Whether it turns so fast that this matters, 1 or 0.
     pub turns: T,
     /// What of its momentum is kept.
@@ -213,16 +226,23 @@ impl<T: Real> StepEnd<'_, T> {
     /// The correction with which energy and momentum are those that are due.
     #[inline(always)]
     pub fn correction(&self) -> Correction<T> {
-        let Self { whole: end, due, mass, half_mass, per_mass, geared, turns, freedom } = *self;
+        let Self { whole: end, due, mass, half_mass, per_mass, geared, geared_at_start, turns, freedom } = *self;
         let shift = if freedom == Freedom::Bound { Vec3::ZERO } else { end.momentum.lin * per_mass };
         let carried = shift.norm_squared() * half_mass;
         let own = end.kinetic + geared - carried;
         let error = (end.kinetic - due.kinetic).abs();
-        let errs = (own * wide(LARGEST_ERROR)).if_less(error, T::ONE, T::ZERO) * turns;
+        // What stops in the step, at a contact or a limit, is not asked for a part of the little that is left of its energy.
+        let shift_at_start =
+            if freedom == Freedom::Bound { Vec3::ZERO } else { (due.momentum.lin - due.impulse) * per_mass };
+        let own_at_start = due.at_start + geared_at_start - shift_at_start.norm_squared() * half_mass;
+        let most = own.max(own_at_start);
+        let errs = (most * wide(LARGEST_ERROR)).if_less(error, T::ONE, T::ZERO) * turns;
 
         // All motion is scaled, but for that of the centre of mass.
         let moves = turns * T::ZERO.if_less(own, T::ONE, T::ZERO);
         let ratio = (due.kinetic - end.kinetic) / select(moves, own, T::ONE) + T::ONE;
+        let within_most = ratio.max(wide(1.0 - LARGEST_ERROR)).min(wide(1.0 + LARGEST_ERROR));
+        let ratio = select(errs, ratio, within_most);
         let scale = select(moves, ratio.max(T::ZERO).sqrt(), T::ONE);
         let rest = shift * (T::ONE - scale);
         if freedom != Freedom::KeepsMomentum {

@@ -7,7 +7,7 @@
 //! A hand has dry friction in every joint. While a joint keeps moving, its friction is a known impulse: constraints that are expected at a
 //! bound are part of v*, and become rows where they turn out not to be at it.
 
-use lanes::constants::MAX_ROUNDS;
+use lanes::constants::{MAX_ROUNDS, ROWS_OF_JAMS};
 use multibody::Loads;
 use sap::{Constraint, ContactSpace, FrictionLaw, LawKind, NotSolved, Options, Report, Structure};
 use spatial::{F64x4, Real, Vec3, Wrench};
@@ -113,7 +113,8 @@ impl ContactSpaceSolver {
         self.bounded.clear();
         let has_cones = constraints.iter().any(|constraint| constraint.law.kind == LawKind::Cone);
         let of_pairs = if has_cones { MAX_ROWS_OF_CONES } else { MAX_ROWS_OF_PAIRS };
-        self.max_rows = if structure.has_pairs() { of_pairs } else { MAX_ROWS_WITH_THE_WORLD };
+        let max_rows = if structure.has_pairs() { of_pairs } else { MAX_ROWS_WITH_THE_WORLD };
+        self.max_rows = max_rows.min(ROWS_OF_JAMS * structure.nv);
         if structure.nodes() < MIN_NODES {
             return Err(UNTRIED);
         }

@@ -67,7 +67,7 @@ fn halves_in_a_lane_are_those_of_the_step_for_all_models() {
     let mut random = SplitMix64(2);
     let mut other = Simulation::without_lane(lane.model().clone(), lane.scene().clone(), Options::default()).unwrap();
     let (mut halved, mut touching, mut several, mut parted) = (0, 0, 0, 0);
-    for step in 0..3000 {
+    for step in 0..4000 {
         if step % 25 == 0 {
             lane.state_mut().ctrl.iter_mut().for_each(|u| *u = random.symmetric());
         }

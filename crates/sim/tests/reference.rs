@@ -217,7 +217,7 @@ fn ties(equalities: &str, tendon: &str, actuators: &str) -> String {
 fn limits_ties_and_dry_friction() {
     let mut random = SplitMix64(2);
     let mut act = |s: &mut Simulation, step: usize| {
-        push(s, step, &mut random, 4.0, 0);
+        push(s, step, &mut random, 7.0, 0);
     };
     let limits = ties("", "", "");
     compare("limits and dry friction", &limits, &options(0.004), 80, &mut act).check_without_contacts();
@@ -249,7 +249,7 @@ fn limits_ties_and_dry_friction() {
 fn tendons_and_drives() {
     let mut random = SplitMix64(3);
     let mut act = |s: &mut Simulation, step: usize| {
-        push(s, step, &mut random, 2.0, 0);
+        push(s, step, &mut random, 4.0, 0);
         control(s, step, &mut random, 1.5);
     };
     let tendon = r#"limited="true" range="-.02 .03" frictionloss=".2" solreffriction="-50 -20" solimpfriction=".8 .95 .01" stiffness="4" damping=".2" springlength="-.1 .1" armature=".01""#;

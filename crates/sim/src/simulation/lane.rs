@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use geometry::Scene;
+use lanes::constants::ROWS_OF_JAMS;
 use lanes::{Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry};
 use multibody::{JointType, Model};
 
@@ -27,6 +28,10 @@ const MAX_CONSTRAINTS: usize = 40_000;
 /// Friction cones that push at most. Of more, a factor of all velocities takes less time than W: the safeguard finds the solution of a convex
 /// problem in a few of them, and of contacts with the world in O(n). A dog that lies on 24 takes 17 µs a step there, 54 in the lane.
 const MAX_CONES: usize = 12;
+
+/// Contacts that push at most: W of the rows of more is as large as a matrix of all velocities of a large robot. A dog of 72 degrees of freedom
+/// that lies on 28 takes 0.5 of the lane's time in the step for all models, on 18 as long.
+const MAX_CONTACTS: usize = 20;
 
 /// The least budget of factorisations with which lanes are used: they spend a few dozen at most.
 const MIN_BUDGET: usize = 50;
@@ -254,9 +259,10 @@ fn make_room<T>(all: &mut Vec<T>, most: usize) {
 /// Whether lanes can make the next step from this state. Of worlds that hardly move the step for all models knows the solution of the last
 /// step, and has little to do.
 fn takes(state: &State, law: ContactLaw) -> bool {
-    let is_cone = |entry: &&WarmStartEntry| entry.normal > 0.0 && entry.name.is_contact() && !entry.name.is_spin();
-    !state.extrapolation.is_calm()
-        && (law != ContactLaw::Sap || state.warm_start.entries().iter().filter(is_cone).count() <= MAX_CONES)
+    let pushes = |entry: &&WarmStartEntry| entry.normal > 0.0 && entry.name.is_contact() && !entry.name.is_spin();
+    let most = if law == ContactLaw::Sap { MAX_CONES } else { MAX_CONTACTS };
+    let most = most.min(ROWS_OF_JAMS * state.v.len() / 3);
+    !state.extrapolation.is_calm() && state.warm_start.entries().iter().filter(pushes).count() <= most
 }
 
 impl Simulation {

@@ -97,7 +97,7 @@ impl TreeWorkspace {
         gravity: Vec3<f64>,
         retraction: Retraction,
     ) -> bool {
-        let Self { coriolis, tree, kin, free_step, dt, armature, loads, qs, .. } = self;
+        let Self { coriolis, tree, kin, free_step, dt, armature, loads, qs, dofs, .. } = self;
         let Some(Coriolis { is_active: true, freedom, motions, q, end, lack }) = coriolis.as_deref_mut() else {
             return true;
         };
@@ -120,13 +120,15 @@ impl TreeWorkspace {
         retraction.advance(tree, q, v_of_q, *dt, 1.0);
         let whole = end.whole(tree, q, v, None);
         let per_mass = if whole.mass > 0.0 { 1.0 / whole.mass } else { 0.0 };
+        let geared = |v: &[f64]| armature.iter().zip(v).map(|(armature, v)| 0.5 * armature * v * v).sum();
         let end_of_step = StepEnd {
             whole: &whole,
             due: &due,
             mass: whole.mass,
             half_mass: 0.5 * whole.mass,
             per_mass,
-            geared: armature.iter().zip(v).map(|(armature, v)| 0.5 * armature * v * v).sum(),
+            geared: geared(v),
+            geared_at_start: geared(&state.v[dofs.clone()]),
             turns: 1.0,
             freedom: *freedom,
         };

@@ -77,11 +77,12 @@ impl Ends<'_> {
             return true;
         }
         let (mut momenta, mut momenta_due) = (Vec::new(), Vec::new());
-        let (mut kinetic, mut kinetic_due) = (0.0, 0.0);
+        let (mut kinetic, mut kinetic_due, mut kinetic_before) = (0.0, 0.0, 0.0);
         let (mut drift, mut impulse) = (Vec3::ZERO, Vec3::ZERO);
         for i in nodes.clone() {
             let (due, own) = (before.momentum(i, led[i]).plus(dt, forces[i]), after.momentum(i, end[i]));
             kinetic += 0.5 * end[i].dot(own);
+            kinetic_before += 0.5 * start[i].dot(before.momentum(i, start[i]));
             kinetic_due += 0.5 * led[i].dot(before.momentum(i, led[i]))
                 + 0.5 * dt * Pair::ZERO.plus(1.0, start[i]).plus(1.0, led[i]).dot(forces[i]);
             drift += forces[i].lin * dt;
@@ -91,14 +92,20 @@ impl Ends<'_> {
         }
         let (own, inertia) = Whole::of(after, &momenta, kinetic);
         let (due, _) = Whole::of(before, &momenta_due, kinetic_due);
-        let geared: f64 = dofs.clone().map(|k| 0.5 * model.armature[k] * v[k] * v[k]).sum();
+        let geared = |v: &[f64]| dofs.clone().map(|k| 0.5 * model.armature[k] * v[k] * v[k]).sum::<f64>();
+        let (geared, geared_before) = (geared(v), geared(v0));
         let root = &model.tree.nodes[nodes.start];
         let floats = root.joint == JointType::Free && own.mass > 0.0;
         // All motion is scaled but for that of the centre of mass.
         let shift = if floats { own.momentum.lin * (1.0 / own.mass) } else { Vec3::ZERO };
         let inner = kinetic + geared - 0.5 * own.mass * shift.norm_squared();
-        let is_resolved = (kinetic - kinetic_due).abs() <= LARGEST_ERROR * inner;
-        let mut scale = if inner > 0.0 { (1.0 + (kinetic_due - kinetic) / inner).max(0.0).sqrt() } else { 1.0 };
+        // The error is a share of the energy at either end, whichever is greater: what a contact stops has little at the end.
+        let shift_before = if floats { (due.momentum.lin - impulse) * (1.0 / own.mass) } else { Vec3::ZERO };
+        let inner_before = kinetic_before + geared_before - 0.5 * own.mass * shift_before.norm_squared();
+        let is_resolved = (kinetic - kinetic_due).abs() <= LARGEST_ERROR * inner.max(inner_before);
+        let gain = if inner > 0.0 { (kinetic_due - kinetic) / inner } else { 0.0 };
+        let gain = if is_resolved { gain.clamp(-LARGEST_ERROR, LARGEST_ERROR) } else { gain };
+        let mut scale = (1.0 + gain).max(0.0).sqrt();
         let (mut lin, mut ang) = (shift * (1.0 - scale), Vec3::ZERO);
         let has_bare_root = model.armature[dofs.start..(dofs.start + 6).min(dofs.end)].iter().all(|x| *x == 0.0);
         if floats && nodes.len() > 1 && has_bare_root {
