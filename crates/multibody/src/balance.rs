@@ -290,3 +290,35 @@ impl<T: Real> Rigid<T> {
         Self { ang, lin, energy: (ang.dot(spin) + lin.dot(momentum.lin)) * wide(0.5) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step of a tree that hangs on the world, of 1 J at its end where 1.2 J are due.
+    fn correction(at_start: f64) -> Correction<f64> {
+        let whole = Whole { kinetic: 1.0, ..Whole::ZERO };
+        let due = StepBalance { kinetic: 1.2, at_start, ..StepBalance::ZERO };
+        StepEnd {
+            whole: &whole,
+            due: &due,
+            mass: 0.0,
+            half_mass: 0.0,
+            per_mass: 0.0,
+            geared: 0.0,
+            geared_at_start: 0.0,
+            turns: 1.0,
+            freedom: Freedom::Bound,
+        }
+        .correction()
+    }
+
+    #[test]
+    fn what_is_stopped_errs_by_a_share_of_what_it_had() {
+        let (in_motion, stopped) = (correction(1.0), correction(10.0));
+        assert_eq!([in_motion.errs, stopped.errs], [1.0, 0.0]);
+        assert!((in_motion.scale - 1.2_f64.sqrt()).abs() < 1e-15);
+        // Nothing is scaled by more than a step may err by.
+        assert!((stopped.scale - 1.05_f64.sqrt()).abs() < 1e-15);
+    }
+}
