@@ -20,10 +20,7 @@ __all__ = ["Native", "native"]
 MESSAGE = {"level": 0, "subject": 8, "func": 1040}
 """Where the parts of an ``mjLogMessage`` that are read begin, bytes."""
 
-CALLBACKS = (
-    *("mjcb_passive", "mjcb_sensor", "mjcb_act_dyn", "mjcb_act_gain", "mjcb_act_bias", "mjcb_contactfilter"),
-    "mju_user_warning",
-)
+CALLBACKS = ("mjcb_passive", "mjcb_sensor", "mjcb_act_dyn", "mjcb_act_gain", "mjcb_act_bias", "mjcb_contactfilter")
 """What a stage may call of a program."""
 
 
@@ -55,10 +52,21 @@ def _library() -> ctypes.CDLL | None:
     return None
 
 
-def native(stages: Sequence[Callable[..., None]]) -> Native | None:
-    """The addresses, with those of a world's stages; none where they are not known, or a program's clock is in use."""
+def _clock() -> int:
+    """The address of MuJoCo's own clock; 0 while a program's is in use."""
     library = _library()
     if library is None or mujoco.get_mjcb_time() is not None:
+        return 0
+    return ctypes.c_void_p.in_dll(library, "mjcb_time").value or 0
+
+
+CLOCK = _clock()
+
+
+def native(stages: Sequence[Callable[..., None]]) -> Native | None:
+    """The addresses, with those of a world's stages; none where they are not known."""
+    library = _library()
+    if library is None:
         return None
 
     def function(name: str) -> int:
@@ -70,7 +78,6 @@ def native(stages: Sequence[Callable[..., None]]) -> Native | None:
         return ctypes.c_void_p.in_dll(library, name)
 
     try:
-        clock = variable("mjcb_time")
         return Native(
             stages=[function(stage.__name__) for stage in stages],
             make_rows=function("mj_makeConstraint"),
@@ -79,8 +86,8 @@ def native(stages: Sequence[Callable[..., None]]) -> Native | None:
             get_handler=function("_mjPRIVATE_getGlobalLogHandler"),
             control=ctypes.addressof(variable("mjcb_control")),
             callbacks=[ctypes.addressof(variable(name)) for name in CALLBACKS],
-            clock=ctypes.addressof(clock),
-            default_clock=clock.value or 0,
+            clock=ctypes.addressof(variable("mjcb_time")),
+            default_clock=CLOCK,
         )
     except (AttributeError, ValueError):
         return None

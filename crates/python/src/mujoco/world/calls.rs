@@ -64,8 +64,11 @@ impl<'py> Running<'_, 'py> {
     }
 }
 
-/// `mujoco.FatalError`, as MuJoCo's own functions raise it.
+/// `mujoco.FatalError`, as MuJoCo's own functions raise it, or what a program's handler of warnings has raised.
 fn fatal_error(py: Python<'_>, text: String) -> PyErr {
+    if let Some(error) = PyErr::take(py) {
+        return error;
+    }
     let made = py.import("mujoco").and_then(|mujoco| mujoco.getattr("FatalError")?.call1((text,)));
     made.map_or_else(|error| error, PyErr::from_value)
 }
