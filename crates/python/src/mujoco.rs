@@ -2,6 +2,7 @@
 
 mod contact;
 mod memory;
+mod native;
 mod world;
 
 pub use memory::MujocoNumbers;

@@ -26,6 +26,13 @@ FULL = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
 INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
+def _step(m: Any, d: Any) -> bool:
+    """Makes a step; whether it raised no warning, after which a rollout stays where it is."""
+    before = d.warning.number.copy()
+    world_of(m, d).step(m, d, 1)
+    return bool((d.warning.number == before).all())
+
+
 class Rollout:
     """Sapwood's rollouts in the place of ``mujoco._rollout.Rollout``."""
 
@@ -59,10 +66,12 @@ class Rollout:
                 mujoco.mj_setState(m, d, state0[r], FULL)
                 if warmstart0 is not None:
                     d.qacc_warmstart = warmstart0[r]
+                goes_on = True
                 for t in range(nstep):
-                    if control is not None:
-                        mujoco.mj_setState(m, d, control[r, t], control_spec)
-                    world_of(m, d).step(m, d, 1)
+                    if goes_on:
+                        if control is not None:
+                            mujoco.mj_setState(m, d, control[r, t], control_spec)
+                        goes_on = _step(m, d)
                     if state is not None:
                         mujoco.mj_getState(m, d, state[r, t], FULL)
                     if sensordata is not None:
@@ -85,6 +94,7 @@ class Batch:
         self.has_own_models = False
         self.worlds: dict[int, tuple[Any, Any]] = {}
         self.outputs: dict[str, Any] = {}
+        self.errors: dict[int, str] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.theirs, name)
@@ -95,6 +105,10 @@ class Batch:
         if memory is not None:
             self.outputs[name] = memory
         return memory
+
+    def error(self, sim: int) -> str:
+        """What was wrong with a simulation in the last call."""
+        return self.errors.get(sim) or str(self.theirs.error(sim))
 
     def expand(self, name: str) -> Any:
         """The memory of a parameter of each simulation's own."""
@@ -127,37 +141,42 @@ class Batch:
 
         failed = self.theirs.forward(ids, 0) if nstep > 0 else self.theirs.step(ids, nstep, stage)
         if nstep > 0 and not failed:
-            self._run(ids, work)
-            failed = self.theirs.forward(ids, stage) if stage else 0
+            failed = self._run(ids, work)
+            if stage and not failed:
+                failed = self.theirs.forward(ids, stage)
         return int(failed)
 
     def rollout(self, ids: Any, nstep: int, control: Any, control_spec: int, records: Sequence[Any]) -> int:
         """Makes steps, and writes after each what is to be recorded."""
         count = self.theirs.nsim if ids is None else len(ids)
-        if any(into.shape[:2] != (count, nstep) for *_, into in records):
+        if any(np.shape(into)[:2] != (count, nstep) for *_, into in records):
             raise ValueError(f"records: expected {nstep} places for each of {count} simulations")
+        if any(not isinstance(into, np.ndarray) for *_, into in records):
+            raise ValueError("records: expected arrays to write into")
+        if control is not None and control.shape[:2] != (count, nstep):
+            raise ValueError(f"control: expected {nstep} for each of {count} simulations")
         # MuJoCo's own makes one step, which is taken back: it says what is wrong with the arguments.
-        state = self.theirs.state()
-        before = state.copy()
+        state, warning = self.theirs.state(), self.theirs.warning()
+        before, warning_before = state.copy(), warning.copy()
         first = [(name, spec, np.ascontiguousarray(into[:, :1])) for name, spec, into in records]
         control_of_first = None if control is None else np.ascontiguousarray(control[:, :1])
         failed = self.theirs.rollout(ids, min(nstep, 1), control_of_first, control_spec, first)
-        state[:] = before
+        state[:], warning[:] = before, warning_before
 
         def work(place: int, m: Any, d: Any) -> None:
+            goes_on = True
             for t in range(nstep):
-                if control is not None:
-                    mujoco.mj_setState(m, d, control[place, t], control_spec)
-                world_of(m, d).step(m, d, 1)
+                if goes_on:
+                    if control is not None:
+                        mujoco.mj_setState(m, d, control[place, t], control_spec)
+                    goes_on = _step(m, d)
                 for name, spec, into in records:
                     if name is None:
                         mujoco.mj_getState(m, d, into[place, t], spec)
                     else:
                         into[place, t] = getattr(d, name)
 
-        if not failed:
-            self._run(ids, work)
-        return int(failed)
+        return int(failed or self._run(ids, work))
 
     def _world(self, sim: int) -> tuple[Any, Any]:
         """The model and the data of a simulation, as they are now."""
@@ -170,18 +189,27 @@ class Batch:
         self.theirs.get_data(sim, d)
         return m, d
 
-    def _run(self, ids: Any, work: Callable[[int, Any, Any], None]) -> None:
-        state = self.theirs.state()
+    def _run(self, ids: Any, work: Callable[[int, Any, Any], None]) -> int:
+        """Works on simulations; those that fail stay as they were. Returns how many these are."""
+        state, warning = self.theirs.state(), self.theirs.warning()
         sims = range(self.theirs.nsim) if ids is None else ids.tolist()
+        self.errors = {}
 
         def run(place: int) -> None:
             sim = sims[place]
-            m, d = self._world(sim)
-            work(place, m, d)
+            try:
+                m, d = self._world(sim)
+                work(place, m, d)
+            except Exception as error:
+                self.errors[sim] = f"{type(error).__name__}: {error}"
+                return
             mujoco.mj_getState(m, d, state[sim], INTEGRATION)
+            warning[sim] = np.column_stack([d.warning.lastinfo, d.warning.number])
             for name, memory in self.outputs.items():
                 kind = mujoco.batch._template(d, name).dtype
                 memory[sim].view(kind)[:] = np.ravel(getattr(d, name))
 
         with ThreadPoolExecutor(max(self.theirs.nthread, 1)) as pool:
             list(pool.map(run, range(len(sims))))
+        self.theirs.status()[list(self.errors)] = 1
+        return len(self.errors)

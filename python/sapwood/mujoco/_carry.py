@@ -11,7 +11,7 @@ import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
-from mujoco import mjtObj, mjtTrn, mjtWrap
+from mujoco import mjtGeom, mjtObj, mjtTrn, mjtWrap
 
 from sapwood._sapwood import Model, _load_mujoco, _MujocoNumbers
 from sapwood.mujoco._layout import OPTION
@@ -70,8 +70,8 @@ class Watched:
         """Where the numbers lie in memory: neighbours as one, (address, bytes)."""
         prefixes = [*PREFIXES, "site"] if _acts_at_sites(m) else PREFIXES
         names = [name for name in dir(m) if name.split("_")[0] in prefixes and "_" in name and not name.endswith(LOOKS)]
-        # Episodes may draw heights anew; no program changes meshes while it runs.
-        heights = ["hfield_data"] if m.nhfield else []
+        # Episodes may draw heights anew; no program changes meshes while it runs. Files have fields that no geom shows.
+        heights = ["hfield_data"] if (m.geom_type == int(mjtGeom.mjGEOM_HFIELD)).any() else []
         arrays = [getattr(m, name) for name in [*names, "qpos0", "qpos_spring", *heights]]
         places = [(a.ctypes.data, a.nbytes) for a in arrays if isinstance(a, np.ndarray) and a.nbytes]
         # All options between the first and the last that count, but for the time step.

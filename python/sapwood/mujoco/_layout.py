@@ -14,12 +14,13 @@ from mujoco.introspect import ast_nodes, structs
 
 from sapwood._sapwood import _MujocoWorld
 
-__all__ = ["DATA", "OPTION", "check"]
+__all__ = ["DATA", "LOG", "OPTION", "STEPS", "check"]
 
 KINDS: dict[str, Any] = {
     "mjtNum": ctypes.c_double,
     "mjtSize": ctypes.c_int64,
     "mjtBool": ctypes.c_bool,
+    "char": ctypes.c_char,
     "int": ctypes.c_int,
     "size_t": ctypes.c_size_t,
     "uintptr_t": ctypes.c_size_t,
@@ -51,6 +52,9 @@ def _offsets(name: str) -> dict[str, int]:
 
 
 DATA, OPTION = _offsets("mjData"), _offsets("mjOption")
+STEPS = DATA["timer"] + _offsets("mjTimerStat")["number"]
+"""The timer of steps is the first."""
+LOG = _offsets("mjLogMessage") if "mjLogMessage" in structs.STRUCTS else {}
 
 
 @cache

@@ -14,7 +14,8 @@ import numpy as np
 
 from sapwood._sapwood import Simulation, _MujocoWorld, load
 from sapwood.mujoco._carry import Watched, watch
-from sapwood.mujoco._layout import DATA, OPTION, check
+from sapwood.mujoco._layout import DATA, OPTION, STEPS, check
+from sapwood.mujoco._native import Native, native
 
 __all__ = ["configure", "world_of"]
 
@@ -26,11 +27,12 @@ LIMIT_SENSORS = [int(mujoco.mjtSensor.mjSENS_JOINTLIMITFRC), int(mujoco.mjtSenso
 WRENCHES = [int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)]
 """Equalities whose forces go into those between bodies."""
 
-FIELDS = (
+NAMES = (
     *("time", "ncon", "nefc", "narena", "parena", "contact", "efc_force"),
     *("flg_energypos", "flg_energyvel", "flg_subtreevel", "flg_rnepost"),
 )
-"""What a step reads and writes of an ``MjData`` itself."""
+FIELDS = {**{name: DATA[name] for name in NAMES}, "duration": DATA["timer"], "steps": STEPS}
+"""What a step reads and writes of an ``MjData`` itself: where it begins, bytes."""
 
 SIZES = ("nq", "nv", "na", "nu", "nout", "nbody", "njnt", "ngeom", "nmocap", "neq", "nsensordata", "narena")
 
@@ -68,6 +70,10 @@ class _Parts(NamedTuple):
     simulation: Simulation
     fields: dict[str, int]
     """Addresses."""
+    addresses: tuple[int, int]
+    """Those of the ``MjModel`` and the ``MjData``."""
+    native: Native | None
+    """MuJoCo's functions at their addresses."""
     activations: list[int]
     equalities: list[int]
     """MuJoCo's address of each activation, and its index of each equality that is in force when it says so."""
@@ -172,10 +178,13 @@ class World:
         kinds = np.column_stack([m.geom_condim, m.geom_priority]).astype(float)
         has_readers = np.isin(m.eq_type, WRENCHES).any() or np.isin(m.sensor_type, LIMIT_SENSORS).any()
         options = m.opt.gravity.ctypes.data - OPTION["gravity"]
+        stages = _stages(m)
         softness = {} if self.near_rigid else _sigma(m)
         parts = _Parts(
             simulation=Simulation(carried.model, timestep=m.opt.timestep, **{**softness, **self.options}),
-            fields={"timestep": options + OPTION["timestep"], **{name: d._address + DATA[name] for name in FIELDS}},
+            fields={"timestep": options + OPTION["timestep"], **{name: d._address + at for name, at in FIELDS.items()}},
+            addresses=(m._address, d._address),
+            native=native(stages),
             activations=carried.activations,
             equalities=[] if m.opt.disableflags & OFF else carried.equalities,
             outputs=np.column_stack([m.actuator_outadr[one], m.actuator_ctrladr[one]]).tolist(),
@@ -183,7 +192,7 @@ class World:
             is_pyramidal=m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL,
             checks=[mujoco.mj_checkPos, mujoco.mj_checkVel],
             check_controls=mujoco.mj_fwdActuation,
-            stages=_stages(m),
+            stages=stages,
             collide=mujoco.mj_collision,
             make_rows=mujoco.mj_makeConstraint,
             other_rows=_write_other_rows if has_readers else None,

@@ -1,5 +1,6 @@
 //! The world of an `MjData`: what a step reads of it and leaves in it.
 
+mod calls;
 mod results;
 
 use std::sync::Mutex;
@@ -11,6 +12,7 @@ use sim::{Simulation as Sim, SimulationError, State};
 
 use super::contact::{LAYOUT, MjContact, Surface};
 use super::memory::{Field, Numbers};
+use super::native::{Native, Pair, Part};
 use crate::arguments::check_quaternions;
 use crate::errors::simulation_error;
 use crate::lock::try_lock;
@@ -24,6 +26,8 @@ const MAX: f64 = 1e10;
 struct Parts<'py> {
     simulation: Py<Simulation>,
     fields: Bound<'py, PyDict>,
+    addresses: [usize; 2],
+    native: Option<Native>,
     activations: Vec<usize>,
     equalities: Vec<usize>,
     outputs: Vec<[usize; 2]>,
@@ -86,6 +90,9 @@ struct Memory {
     arena_size: Field<i64>,
     contacts: Field<*mut MjContact>,
     row_forces: Field<*mut f64>,
+    /// How long all steps took, ms, and how many there were.
+    duration: Field<f64>,
+    steps: Field<i32>,
 }
 
 impl Memory {
@@ -131,6 +138,8 @@ impl Memory {
             arena_size: Field::of(fields, "narena")?,
             contacts: Field::of(fields, "contact")?,
             row_forces: Field::of(fields, "efc_force")?,
+            duration: Field::of(fields, "duration")?,
+            steps: Field::of(fields, "steps")?,
         })
     }
 
@@ -153,6 +162,10 @@ pub struct MujocoWorld {
     simulation: Py<Simulation>,
     memory: Memory,
     calls: Calls,
+    /// The addresses of the `MjModel` and the `MjData`.
+    addresses: Pair,
+    /// MuJoCo's library, where it can be called directly.
+    native: Option<Native>,
     /// MuJoCo's address of each activation, its index of each equality.
     activations: Vec<usize>,
     equalities: Vec<usize>,
@@ -178,16 +191,18 @@ impl MujocoWorld {
     #[new]
     fn new(parts: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<Self> {
         let calls = parts.extract()?;
-        let Parts { simulation, fields, activations, equalities, outputs, surfaces, is_pyramidal } = parts.extract()?;
+        let own: Parts<'_> = parts.extract()?;
         Ok(Self {
-            simulation,
-            memory: Memory::new(d, &fields)?,
+            simulation: own.simulation,
+            memory: Memory::new(d, &own.fields)?,
             calls,
-            activations,
-            equalities,
-            outputs,
-            surfaces: surfaces.iter().map(Surface::new).collect(),
-            is_pyramidal,
+            addresses: Pair(own.addresses[0], own.addresses[1]),
+            native: own.native,
+            activations: own.activations,
+            equalities: own.equalities,
+            outputs: own.outputs,
+            surfaces: own.surfaces.iter().map(Surface::new).collect(),
+            is_pyramidal: own.is_pyramidal,
             left: Mutex::default(),
         })
     }
@@ -199,7 +214,7 @@ impl MujocoWorld {
     }
 
     fn step(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, nstep: i64) -> PyResult<()> {
-        if nstep < 1 { Ok(()) } else { self.run(m, d, |running| running.step(nstep)) }
+        if nstep < 1 { Ok(()) } else { self.run(m, d, |running| running.timed_step(nstep)) }
     }
 
     fn step1(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -244,26 +259,27 @@ impl<'py> Running<'_, 'py> {
         self.pair.py()
     }
 
-    fn call(&self, function: &Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        function.bind(self.py()).call1(self.pair)
-    }
-
-    fn call_all(&self, functions: &[Py<PyAny>]) -> PyResult<()> {
-        functions.iter().try_for_each(|function| self.call(function).map(drop))
-    }
-
-    /// The callback that a program has set.
-    fn callback(&self, get: &Py<PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let callback = get.bind(self.py()).call0()?;
-        Ok((!callback.is_none()).then_some(callback))
+    /// Makes steps, and adds the time that they took to MuJoCo's timer of steps.
+    fn timed_step(&mut self, nstep: i64) -> PyResult<()> {
+        let native = self.world.native.as_ref();
+        let now = || native.and_then(Native::now);
+        let start = now();
+        self.step(nstep)?;
+        // SAFETY: as in `write`.
+        unsafe {
+            self.memory.steps.set(self.memory.steps.get().wrapping_add(nstep as i32));
+            if let (Some(start), Some(end)) = (start, now()) {
+                self.memory.duration.set(self.memory.duration.get() + end - start);
+            }
+        }
+        Ok(())
     }
 
     /// Makes steps. As of MuJoCo's, positions and all that follows from them are then those before the last.
     fn step(&mut self, nstep: i64) -> PyResult<()> {
-        let calls = &self.world.calls;
         self.check_state()?;
         self.follow_timestep()?;
-        if self.callback(&calls.get_control)?.is_some() || self.callback(&calls.get_passive)?.is_some() {
+        if self.control()?.is_some() || self.passive()?.is_some() {
             // These are asked at every step, in the midst of MuJoCo's stages.
             for _ in 0..nstep {
                 self.stages()?;
@@ -303,7 +319,7 @@ impl<'py> Running<'_, 'py> {
             }
         } else {
             self.call(&self.world.calls.collide)?;
-            self.call(&self.world.calls.make_rows)?;
+            self.call_part(Part::Rows)?;
         }
         self.call_control()
     }
@@ -328,7 +344,7 @@ impl<'py> Running<'_, 'py> {
     fn forward(&mut self) -> PyResult<()> {
         self.follow_timestep()?;
         self.stages()?;
-        if self.world.activations.is_empty() && self.callback(&self.world.calls.get_passive)?.is_none() {
+        if self.world.activations.is_empty() && self.passive()?.is_none() {
             self.read()?;
             self.compute(Sim::forward)?;
             return self.write_forces();
@@ -389,7 +405,7 @@ impl<'py> Running<'_, 'py> {
     /// Takes over the state and the inputs, the forces of a program's callback among them.
     fn read_all(&mut self) -> PyResult<()> {
         self.read()?;
-        if self.callback(&self.world.calls.get_passive)?.is_some() {
+        if self.passive()?.is_some() {
             let force = &mut self.simulation.state_mut().applied_force;
             // SAFETY: as in `step`.
             let (all, own) =
@@ -512,14 +528,7 @@ impl<'py> Running<'_, 'py> {
             memory.nefc.set(0);
             memory.is_computed.iter().for_each(|flag| flag.set(false));
         }
-        self.call_all(&self.world.calls.stages)
-    }
-
-    fn call_control(&self) -> PyResult<()> {
-        if let Some(control) = self.callback(&self.world.calls.get_control)? {
-            control.call1(self.pair)?;
-        }
-        Ok(())
+        self.call_part(Part::Stages)
     }
 }
 

@@ -5,6 +5,7 @@ use sim::ContactPoint;
 
 use super::Running;
 use crate::mujoco::contact::MjContact;
+use crate::mujoco::native::Part;
 
 impl Running<'_, '_> {
     /// What the last step has found: accelerations, forces, contacts; then the sensors of these.
@@ -38,10 +39,10 @@ impl Running<'_, '_> {
         }
         let count = self.write_contacts();
         if count > 0 || world.calls.other_rows.is_some() {
-            self.call(&world.calls.make_rows)?;
+            self.call_part(Part::Rows)?;
             self.write_rows(count)?;
         }
-        world.calls.sensors.as_ref().map_or(Ok(()), |sensors| self.call(sensors).map(drop))
+        if world.calls.sensors.is_some() { self.call_part(Part::Sensors) } else { Ok(()) }
     }
 
     /// The points that are in contact or push: near ones, which a step looks at as well, are no contacts in MuJoCo.

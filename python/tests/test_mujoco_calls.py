@@ -1,0 +1,131 @@
+"""What a step calls of MuJoCo: its errors, callbacks in C, its timer; and batches in which a simulation fails."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+mujoco = pytest.importorskip("mujoco")
+guest = pytest.importorskip("sapwood.mujoco")
+
+PENDULUM = """<mujoco>
+  <worldbody><body name="b"><joint name="j" axis="0 1 0"/><geom size=".1" pos="0 0 -.5"/></body></worldbody>
+  <actuator><motor joint="j"/></actuator>
+  <sensor><jointpos joint="j"/></sensor></mujoco>"""
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    yield
+    guest.uninstall()
+    guest.configure()
+
+
+def pendulum() -> tuple[Any, Any]:
+    m = mujoco.MjModel.from_xml_string(PENDULUM)
+    return m, mujoco.MjData(m)
+
+
+def test_errors_of_mujoco_are_errors() -> None:
+    m, d = pendulum()
+    guest.step(m, d)
+    kind = int(m.sensor_type[0])
+    m.sensor_type[0] = 999
+    for _ in range(3):
+        with pytest.raises(mujoco.FatalError, match="sensor"):
+            guest.step(m, d)
+    m.sensor_type[0] = kind
+    time = d.time
+    guest.step(m, d)
+    assert d.time == pytest.approx(time + m.opt.timestep)
+
+
+def test_a_control_of_c() -> None:
+    m, d = pendulum()
+    seen = []
+    control = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda m, d: seen.append((m, d)))
+    mujoco.set_mjcb_control(control)
+    try:
+        guest.step(m, d, 3)
+    finally:
+        mujoco.set_mjcb_control(None)
+    guest.step(m, d)
+    assert seen == 3 * [(m._address, d._address)]
+
+
+@pytest.mark.filterwarnings("ignore:sensor own")
+def test_a_sensor_of_python_that_fails() -> None:
+    m = mujoco.MjModel.from_xml_string(
+        PENDULUM.replace("<jointpos", '<user name="own" dim="1" needstage="pos" objtype="body" objname="b"/><jointpos')
+    )
+    d = mujoco.MjData(m)
+
+    def sense(m: Any, d: Any, stage: Any) -> None:
+        raise RuntimeError("of the program")
+
+    guest.step(m, d)
+    mujoco.set_mjcb_sensor(sense)
+    try:
+        with pytest.raises(RuntimeError, match="of the program"):
+            guest.step(m, d)
+    finally:
+        mujoco.set_mjcb_sensor(None)
+    guest.step(m, d)
+
+
+def test_the_timer_of_steps() -> None:
+    m, d = pendulum()
+    timer = d.timer[mujoco.mjtTimer.mjTIMER_STEP]
+    guest.step(m, d)
+    guest.step(m, d, 4)
+    assert timer.number == 5
+    assert timer.duration > 0
+
+
+def test_a_simulation_that_fails_leaves_the_others() -> None:
+    from mujoco import batch
+
+    m, _ = pendulum()
+    with guest.physics():
+        worlds = batch.Batch(m, nsim=4, nthread=2)
+        damping = worlds.expand("dof_damping")
+        damping[2] = np.nan
+        with pytest.raises(batch.SimulationError) as error:
+            worlds.step()
+        np.testing.assert_array_equal(error.value.ids, [2])
+        assert worlds.error(2)
+        assert not worlds.error(1)
+        time = worlds.bind("time")
+        assert time[2] == 0
+        assert (np.delete(time, 2) > 0).all()
+        damping[2] = 0
+        worlds.step()
+        assert not worlds.status.any()
+
+
+def test_a_rollout_ends_where_a_warning_is_raised() -> None:
+    from mujoco import batch
+
+    m, _ = pendulum()
+    with guest.physics():
+        worlds = batch.Batch(m, nsim=3, nthread=1)
+        worlds.bind("qvel")[1] = np.inf
+        recorded = worlds.rollout(4, record=("qpos",))["qpos"][..., 0]
+    assert worlds.warning[1, int(mujoco.mjtWarning.mjWARN_BADQVEL), 1] == 1
+    assert not worlds.warning[[0, 2]].any()
+    np.testing.assert_array_equal(recorded[1], recorded[1, 0])
+    too_short = np.zeros((3, 2, m.nu))
+    with pytest.raises(ValueError, match="control"):
+        worlds._b.rollout(None, 3, too_short, int(mujoco.mjtState.mjSTATE_CTRL), [])
+
+
+def test_heights_that_no_geom_shows_are_not_compared() -> None:
+    field = '<asset><hfield name="f" nrow="100" ncol="100" size="1 1 1 1"/></asset><worldbody>'
+    m = mujoco.MjModel.from_xml_string(PENDULUM.replace("<worldbody>", field))
+    from sapwood.mujoco._carry import Watched
+
+    assert sum(size for _, size in Watched._spans(m)) < m.hfield_data.nbytes
