@@ -392,6 +392,38 @@ def test_quaternion_erased_in_a_view(model: sw.Model) -> None:
         sim.step()
 
 
+TURNED = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .25"><freejoint/>
+<geom type="box" size=".1 .2 .3"/><body pos="0 0 .3"><joint type="ball" stiffness="3" damping=".1" range="0 60"/>
+<geom type="box" size=".1 .2 .1" pos=".1 .1 .1"/></body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("scheme", ["bilinear", "symplectic-euler", "midpoint", "implicit-euler"])
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+def test_a_quaternion_of_any_length_is_its_rotation(scheme: Any, precision: Any) -> None:
+    """As MuJoCo normalises it before a step: in contact, in a joint's spring and limit, of one world and of several."""
+    model = sw.load(TURNED)
+    tolerance = 1e-9 if precision == "f64" else 1e-3
+    rng = np.random.default_rng(4)
+    for factor in (1.1, 1.01, 1.0001, 1.0 + 1e-7, 0.5, 2.0, 1e-3, 1e3):
+        q, v = np.array(sw.Simulation(model).q), rng.normal(0.0, 3.0, model.nv)
+        ends = []
+        for at in (3, 7):
+            turn = rng.normal(size=4)
+            q[at : at + 4] = turn / np.linalg.norm(turn)
+        for length in (1.0, factor):
+            start = q.copy()
+            start[3:11] *= length
+            sim, batch = sw.Simulation(model, scheme=scheme), sw.Batch(model, 3, scheme=scheme, precision=precision)
+            sim.q[:], sim.v[:] = start, v
+            batch.q[:], batch.v[:] = start, v
+            sim.step()
+            batch.step()
+            ends.append((np.concatenate([sim.q, sim.v]), np.concatenate([batch.q[1], batch.v[1]])))
+        # A batch of 32 bits solves to 1e-3.
+        assert np.allclose(ends[0][0], ends[1][0], rtol=0, atol=1e-9 * max(1.0, np.abs(ends[0][0]).max()))
+        assert np.allclose(ends[0][1], ends[1][1], rtol=0, atol=tolerance * max(1.0, np.abs(ends[0][1]).max()))
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
