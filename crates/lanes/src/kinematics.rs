@@ -12,7 +12,6 @@ impl<T: Bundle> Lanes<T> {
     /// Places nodes, the axes of their joints and their inertias at `q`.
     #[inline(always)]
     pub(super) fn place(&mut self, plan: &Plan) {
-        self.make_quaternions_unit(plan);
         for (tree, origin) in plan.trees.iter().zip(&mut self.origins) {
             let root = &plan.nodes[tree.nodes.start];
             *origin = if tree.floats { vec3(&self.q[root.q..]) } else { wide3(root.pos) };
@@ -77,7 +76,7 @@ impl<T: Bundle> Lanes<T> {
 
     /// Quaternions that were written may have any length. Those of steps are unit but for rounding, and keep their bits.
     #[inline(always)]
-    fn make_quaternions_unit(&mut self, plan: &Plan) {
+    pub(super) fn make_quaternions_unit(&mut self, plan: &Plan) {
         let tolerance: T = wide(by_precision::<T>(1e-14, 1e-5));
         for node in &plan.nodes {
             let at = match node.joint {

@@ -23,6 +23,7 @@ impl<T: Bundle> Lanes<T> {
         self.unresolved = 0;
         self.find_moving_surfaces(plan);
         if !self.is_placed {
+            self.make_quaternions_unit(plan);
             T::place(self, plan);
         }
         self.q_start.copy_from_slice(&self.q);
