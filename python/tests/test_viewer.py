@@ -6,6 +6,7 @@ import importlib.util
 import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -333,8 +334,9 @@ def test_values_of_sliders_are_within_their_range() -> None:
         within(value, (-1.0, 2.0), taken.append)
     assert taken == [0.5, 2.0, -1.0]
     taken.clear()
-    for value in (10**400, -(10**400), np.float64(0.25), True, False, 1j, b"1", {}, np.float32("nan"), "nan"):
-        within(value, (-1.0, 2.0), taken.append)
+    odd: list[Any] = [10**400, -(10**400), np.float64(0.25), True, False, 1j, b"1", {}, np.float32("nan"), "nan"]
+    for one in odd:
+        within(one, (-1.0, 2.0), taken.append)
     assert taken == [2.0, -1.0, 0.25]
     assert all(type(value) is float for value in taken)
 
@@ -353,7 +355,7 @@ def test_messages_of_clients_are_checked(open_viewer: Callable[..., sw.viewer.Vi
         wait_until(lambda: not viewer._notes)
         with viewer.lock:
             assert sim.ctrl[0] == is_there
-    for start, end in [
+    pulls: list[tuple[Any, Any]] = [
         ((0, 0, np.nan), (0, 0, 1)),
         ((0, 0, 0), (0, np.inf, 0)),
         ((0, 0, 0), (0, 0, 1e200)),
@@ -362,7 +364,8 @@ def test_messages_of_clients_are_checked(open_viewer: Callable[..., sw.viewer.Vi
         ((0, 0, 0), ((1, 2), (3,), 4)),
         (None, (0, 0, 1)),
         ({}, {}),
-    ]:
+    ]
+    for start, end in pulls:
         viewer.dragged(1, SimpleNamespace(phase="start", start_position=start, end_position=end))
     assert not viewer._notes
     assert viewer.drag is None
