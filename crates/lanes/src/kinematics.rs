@@ -87,7 +87,7 @@ impl<T: Bundle> Lanes<T> {
             let q = quaternion(&self.q[at..]);
             let square = q.w.mul_add(q.w, q.vector().norm_squared());
             let scale = tolerance.if_less((square - T::ONE).abs(), square.sqrt().recip(), T::ONE);
-            self.q[at..at + 4].iter_mut().for_each(|x| *x = *x * scale);
+            self.q[at..at + 4].iter_mut().for_each(|x| *x *= scale);
         }
     }
 

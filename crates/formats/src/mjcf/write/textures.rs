@@ -132,8 +132,10 @@ fn sides_in_grid(cube: &Texture) -> Texture {
     let mut pixels = Vec::with_capacity(cube.pixels.len());
     for pair in cube.pixels.chunks_exact(2 * row * side) {
         let (left, right) = pair.split_at(row * side);
-        let rows = left.chunks_exact(row).zip(right.chunks_exact(row));
-        rows.for_each(|(l, r)| [l, r].iter().for_each(|row| pixels.extend_from_slice(row)));
+        for (left, right) in left.chunks_exact(row).zip(right.chunks_exact(row)) {
+            pixels.extend_from_slice(left);
+            pixels.extend_from_slice(right);
+        }
     }
     Texture { name: cube.name.clone(), kind: TextureKind::Flat, size: [2 * side, 3 * side], pixels }
 }
