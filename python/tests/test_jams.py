@@ -84,3 +84,34 @@ def test_what_is_jammed_costs_little(text: str, controls: list[float]) -> None:
     assert max(iterations) < 100
     assert sum(iterations[-100:]) < 300
     assert np.abs(sim.v).max() < 0.05
+
+
+def in_one_place(count: int, geom: str) -> str:
+    bodies = f"<body><freejoint/>{geom}</body>" * count
+    mesh = '<asset><mesh name="m" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1 .1 .1 .1"/></asset>'
+    return f'<mujoco><option timestep=".005"/>{mesh}<worldbody>{bodies}</worldbody></mujoco>'
+
+
+LINK = '<body pos=".01 0 0"><joint axis="0 1 0"/><geom type="box" size=".1 .05 .05"/>'
+SOFT = """<mujoco><option timestep=".005"/><worldbody><geom type="plane" size="9 9 1"/><body name="p" pos="0 0 -.15">
+<flexcomp name="f" type="grid" dim="3" count="5 5 5" spacing=".05 .05 .05" mass="1">
+<elasticity young="1e4" poisson=".3"/></flexcomp></body></worldbody></mujoco>"""
+INSIDE = {
+    "meshes": in_one_place(16, '<geom type="mesh" mesh="m"/>'),
+    "ellipsoids": in_one_place(20, '<geom type="ellipsoid" size=".05 .07 .1"/>'),
+    "a chain in itself": f"<mujoco><worldbody>{LINK * 15}{'</body>' * 15}</worldbody></mujoco>",
+    "a soft body in the ground": SOFT,
+}
+
+
+@pytest.mark.parametrize("text", INSIDE.values(), ids=INSIDE)
+def test_what_starts_inside_each_other_takes_a_bounded_step(text: str) -> None:
+    """Searches end at their budgets, and what is not settled is counted."""
+    sim = sw.Simulation(sw.load(text))
+    for _ in range(5):
+        sim.step()
+        stats = sim.stats
+        assert stats.iterations < 300
+        assert (stats.unsettled > 0) == (stats.friction_residual > 1e-4)
+    assert np.isfinite(sim.q).all()
+    assert (np.abs(sim.v) < 100).all()
