@@ -2346,7 +2346,8 @@ class Batch:
     def mocap_positions(self) -> NDArray[np.float64]:
         """Positions of the bodies that are moved from outside (MJCF ``mocap``), (n, nmocap, 3), m, a live view.
 
-        A step meets such a body where it is, without speed; welds and connects pull others after it.
+        A step takes such a body from where the last one left it, evenly in all of ``step(n)``, and it carries what it
+        touches, as ``Simulation.mocap_positions`` says.
         """
 
     @mocap_positions.setter

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import random
 import sys
+from pathlib import Path
 
 import attack
 import pytest
@@ -31,6 +34,57 @@ def test_attacks_find_nothing(part: attack.Part) -> None:
     made, findings = attack.attack(part, seed=1, seconds=3.0)
     assert findings == []
     assert made > 0
+
+
+def made_findings(part: attack.Part, seconds: float = 0.5) -> list[str]:
+    return attack.attack(part, seed=3, seconds=seconds)[1]
+
+
+def test_an_open_door_of_the_viewer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("viser")
+    from sapwood.viewer import _guard
+
+    monkeypatch.setattr(_guard.Guard, "refusal", lambda *_: None)
+    assert any("with Host" in finding for finding in made_findings(attack.requests))
+
+
+def test_values_that_are_not_checked_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("viser")
+    from sapwood.viewer import _panel
+
+    monkeypatch.setattr(_panel, "within", lambda value, _, use: use(value) if isinstance(value, float) else None)
+    with contextlib.suppress(sw.SimulationError, ValueError):
+        assert any("a client moved a control" in finding for finding in made_findings(attack.requests))
+
+
+def test_an_undocumented_error_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sapwood.gym import HopperVectorEnv
+
+    def restore(*_: object) -> None:
+        raise KeyError("q")
+
+    monkeypatch.setattr(HopperVectorEnv, "restore", restore, raising=True)
+    with contextlib.suppress(KeyError):  # of the state that is whole
+        findings = made_findings(attack.environments)
+        assert any("KeyError" in finding for finding in findings)
+
+
+def test_what_a_run_leaves_behind_is_found(tmp_path: Path) -> None:
+    assert attack.left_behind(tmp_path, ["run"]) is None
+    (tmp_path / "summary.json").write_text('{"steps": 1')
+    assert "is not whole" in (attack.left_behind(tmp_path, ["run"]) or "")
+    (tmp_path / "summary.json").write_text("old")
+    assert attack.left_behind(tmp_path, ["run"]) is None
+    (tmp_path / "replay.html.part").touch()
+    assert "was left behind" in (attack.left_behind(tmp_path, ["run"]) or "")
+
+
+def test_a_seed_makes_the_same_damage_again() -> None:
+    content = bytes(range(256)) * 4
+    for seed in range(20):
+        one, two = (attack.damaged(random.Random(seed), content) for _ in range(2))
+        assert one == two
+    assert len({attack.damaged(random.Random(seed), content) for seed in range(20)}) > 15
 
 
 def test_everything_public_has_a_signature_and_a_docstring() -> None:

@@ -211,6 +211,82 @@ except sw.ModelError as error:
     assert done.stdout.startswith(("stepped", "refused:"))
 
 
+ROUND = """
+import math, resource, sys
+import sapwood as sw
+
+def ring(n, height):
+    return [(math.cos(2 * math.pi * i / n), math.sin(2 * math.pi * i / n), height) for i in range(n)]
+
+def mesh(corners, faces=()):
+    vertices = " ".join(f"{x:.9g}" for corner in corners for x in corner)
+    face = f'face="{" ".join(str(i) for face in faces for i in face)}"' if faces else ""
+    geom = '<body><freejoint/><geom type="mesh" mesh="m"/></body>'
+    ground = '<geom type="plane" size="1 1 1" pos="0 0 -.1"/>'
+    asset = f'<asset><mesh name="m" vertex="{vertices}" {face}/></asset>'
+    return f'<mujoco>{asset}<worldbody>{ground}{geom}</worldbody></mujoco>'
+
+n = 4000
+cone = [(i, (i + 1) % n, n) for i in range(n)] + [(0, i + 1, i) for i in range(1, n - 1)]
+texts = [
+    mesh(ring(n, 0) + [(0, 0, 1)], cone),
+    mesh(ring(n, 0) + ring(n, 1)),
+    mesh([(x / 60, y / 60, z) for x in range(60) for y in range(60) for z in (0, 1)]),
+    mesh(ring(n, 0) + ring(n // 2, 0.5)),
+]
+used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+start = used()
+for text in texts:
+    sim = sw.Simulation(sw.load(text))
+    sim.step(20)
+    assert sim.time > 0.0
+print(used() - start)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="memory is asked for as Unix has it")
+def test_flat_faces_of_many_corners_take_memory_by_their_number() -> None:
+    """A cone, a prism, a slab and a frustum, of 4,000 corners or more: by their square 128 MB and more each."""
+    done = subprocess.run([sys.executable, "-c", ROUND], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) < 60_000, f"{done.stdout} kB"
+
+
+GREEDY = {
+    "keyframes": (
+        "<mujoco><worldbody>"
+        + '<body><freejoint/><geom size=".1"/></body>' * 300
+        + "</worldbody><keyframe>"
+        + "<key/>" * 300_000
+        + "</keyframe></mujoco>",
+        "numbers in all keyframes",
+    ),
+    "a sensor": (
+        '<mujoco><worldbody><geom size="1"/></worldbody><sensor><user name="u" dim="100000000"/></sensor></mujoco>',
+        "expected at most",
+    ),
+    "replicas in each other": (
+        "<mujoco><worldbody>"
+        + '<replicate count="100">' * 4
+        + '<geom size=".1"/>'
+        + "</replicate>" * 4
+        + "</worldbody></mujoco>",
+        "copied elements",
+    ),
+    "a soft body": (
+        """<mujoco><worldbody><body name="p"><flexcomp name="f" type="grid" dim="3" count="2000 2000 2000" mass="1"
+        spacing=".1 .1 .1"><elasticity young="1e4" poisson=".3"/></flexcomp></body></worldbody></mujoco>""",
+        "count",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), GREEDY.values(), ids=GREEDY)
+def test_short_texts_of_large_models_are_refused(text: str, message: str) -> None:
+    with pytest.raises(sw.ModelError, match=message):
+        sw.load(text)
+
+
 @pytest.mark.parametrize("text", [RAGDOLL, CLUTTER, URDF], ids=["ragdoll", "clutter", "urdf"])
 def test_mutilated_models(text: str) -> None:
     """Numbers replaced, words dropped, doubled and exchanged: it loads and steps, or an exception says why not."""
@@ -314,6 +390,38 @@ def test_quaternion_erased_in_a_view(model: sw.Model) -> None:
     sim.q[3:] = 0
     with pytest.raises(ValueError, match=r"q\[3:7\] is .*: expected a quaternion"):
         sim.step()
+
+
+TURNED = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .25"><freejoint/>
+<geom type="box" size=".1 .2 .3"/><body pos="0 0 .3"><joint type="ball" stiffness="3" damping=".1" range="0 60"/>
+<geom type="box" size=".1 .2 .1" pos=".1 .1 .1"/></body></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("scheme", ["bilinear", "symplectic-euler", "midpoint", "implicit-euler"])
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+def test_a_quaternion_of_any_length_is_its_rotation(scheme: Any, precision: Any) -> None:
+    """As MuJoCo normalises it before a step: in contact, in a joint's spring and limit, of one world and of several."""
+    model = sw.load(TURNED)
+    tolerance = 1e-9 if precision == "f64" else 1e-3
+    rng = np.random.default_rng(4)
+    for factor in (1.1, 1.01, 1.0001, 1.0 + 1e-7, 0.5, 2.0, 1e-3, 1e3):
+        q, v = np.array(sw.Simulation(model).q), rng.normal(0.0, 3.0, model.nv)
+        ends = []
+        for at in (3, 7):
+            turn = rng.normal(size=4)
+            q[at : at + 4] = turn / np.linalg.norm(turn)
+        for length in (1.0, factor):
+            start = q.copy()
+            start[3:11] *= length
+            sim, batch = sw.Simulation(model, scheme=scheme), sw.Batch(model, 3, scheme=scheme, precision=precision)
+            sim.q[:], sim.v[:] = start, v
+            batch.q[:], batch.v[:] = start, v
+            sim.step()
+            batch.step()
+            ends.append((np.concatenate([sim.q, sim.v]), np.concatenate([batch.q[1], batch.v[1]])))
+        # A batch of 32 bits solves to 1e-3.
+        assert np.allclose(ends[0][0], ends[1][0], rtol=0, atol=1e-9 * max(1.0, np.abs(ends[0][0]).max()))
+        assert np.allclose(ends[0][1], ends[1][1], rtol=0, atol=tolerance * max(1.0, np.abs(ends[0][1]).max()))
 
 
 @pytest.mark.parametrize(

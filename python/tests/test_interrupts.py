@@ -90,6 +90,24 @@ call = batch.step_jacobians
 simulation, is_moving = sw.Simulation(sw.load(flat(3))), False
 call = lambda: simulation.render(8192, 8192)
 """,
+    "soft body in the ground": """
+body = '<body name="p" pos="0 0 -.2"><flexcomp name="f" type="grid" dim="3" count="8 8 8" spacing=".05 .05 .05" \\
+mass="1"><elasticity young="1e4" poisson=".3"/></flexcomp></body>'
+text = f'<mujoco><worldbody><geom type="plane" size="9 9 1"/>{body}</worldbody></mujoco>'
+simulation, is_moving = sw.Simulation(sw.load(text)), True
+call = lambda: simulation.step(10**6)
+""",
+    "meshes in one place": """
+mesh = '<mesh name="m" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1 .1 .1 .1"/>'
+bodies = '<body><freejoint/><geom type="mesh" mesh="m"/></body>' * 60
+text = f'<mujoco><asset>{mesh}</asset><worldbody>{bodies}</worldbody></mujoco>'
+simulation, is_moving = sw.Simulation(sw.load(text)), True
+call = lambda: simulation.step(10**6)
+""",
+    "worlds of boxes in each other": """
+batch, simulation = sw.Batch(sw.load(overlapping(4)), 3, threads=2), None
+call = lambda: batch.step(10**6)
+""",
     "load": """
 simulation, text = None, flat(100_000)
 call = lambda: [sw.load(text) for _ in range(100)]

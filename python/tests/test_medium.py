@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -136,3 +137,83 @@ def test_the_fish_of_dm_control_swims_on(scheme: Any) -> None:
             sim.ctrl = rng.uniform(-1, 1, model.nu)
             sim.step(5)
         assert np.abs(sim.v).max() < 100
+
+
+SCHEMES = ("bilinear", "symplectic-euler", "midpoint", "implicit-euler")
+IN_WATER = """<mujoco><option timestep="{dt}" density="{density}" viscosity="{viscosity}" wind="{wind}"
+gravity="0 0 -9.81"/><default><geom contype="0" conaffinity="0"/></default><worldbody>{bodies}</worldbody>
+{actuators}</mujoco>"""
+PROPELLER = IN_WATER.format(
+    dt=0.01,
+    density=1000,
+    viscosity=0.001,
+    wind="0 0 0",
+    bodies="""<body><joint name="j" axis="0 0 1"/>
+    <geom type="box" size=".3 .03 .002" pos=".3 0 0" euler="30 0 0" density="2000"/>
+    <geom type="box" size=".3 .03 .002" pos="-.3 0 0" euler="-30 0 0" density="2000"/></body>""",
+    actuators='<actuator><motor joint="j" gear="50"/></actuator>',
+)
+LEAF = IN_WATER.format(
+    dt=0.02,
+    density=1.2,
+    viscosity=2e-5,
+    wind="30 0 0",
+    bodies='<body><freejoint/><geom type="box" size=".2 .1 .0002" density="100"/></body>',
+    actuators="",
+)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("text", [PROPELLER, LEAF], ids=["a propeller in water", "a leaf in a storm"])
+def test_long_steps_end_near_mujocos_short_ones(text: str, scheme: Any) -> None:
+    model = mujoco.MjModel.from_xml_string(text)
+    model.opt.timestep = 1e-4
+    data = mujoco.MjData(model)
+    sim = sw.Simulation(sw.load(text), scheme=scheme)
+    if model.nu:
+        sim.ctrl[:] = data.ctrl[:] = 1.0
+    mujoco.mj_step(model, data, nstep=10_000)
+    sim.step(round(1.0 / sim.timestep))
+    # Of first order in the time step: a body turns by 0.07 rad in one.
+    np.testing.assert_allclose(sim.v, data.qvel, rtol=0.02, atol=1e-6)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_plate_that_is_thrown_into_water_does_not_come_back(scheme: Any) -> None:
+    """100 m/s, where 4 µs halve the speed: MuJoCo diverges with steps of 0.1 ms."""
+    bodies = """<body><joint type="slide" axis="1 0 0"/><geom type="box" size=".001 .3 .3" density="100"/></body>"""
+    for dt in (0.02, 1e-3, 1e-4):
+        text = IN_WATER.format(dt=dt, density=1000, viscosity=0, wind="0 0 0", bodies=bodies, actuators="")
+        sim = sw.Simulation(sw.load(text), scheme=scheme)
+        sim.v = [100.0]
+        speeds = [100.0]
+        for _ in range(20):
+            sim.step()
+            speeds.append(float(sim.v[0]))
+        assert all(-1e-12 <= later <= before + 1e-12 for before, later in pairwise(speeds)), speeds
+    # With steps that resolve it: 1 / v = 1 / v₀ + k t, of the box's mass and inertia.
+    text = IN_WATER.format(dt=1e-8, density=1000, viscosity=0, wind="0 0 0", bodies=bodies, actuators="")
+    sim = sw.Simulation(sw.load(text), scheme=scheme)
+    sim.v = [100.0]
+    sim.step(400)
+    mass = float(sim.model.body_masses[1])
+    assert 1.0 / sim.v[0] == pytest.approx(1.0 / 100 + 0.5 * 1000 * 0.36 / mass * sim.time, rel=1e-2)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_what_is_thrown_into_honey_comes_to_rest(scheme: Any) -> None:
+    bodies = """<body><freejoint/><geom type="capsule" size=".01 .1" density="1500"/><body pos="0 0 .1">
+    <joint type="ball"/><geom type="capsule" size=".01" fromto="0 0 0 .1 0 .1" density="1500"/></body></body>"""
+    text = IN_WATER.format(dt=0.01, density=1400, viscosity=10, wind="0 0 0", bodies=bodies, actuators="")
+    model, rng = sw.load(text), np.random.default_rng(2)
+    for _ in range(5):
+        sim = sw.Simulation(model, scheme=scheme)
+        v = rng.normal(0, 3.0, model.nv)
+        sim.v = v
+        start = 0.5 * v @ model.mass_matrix(np.array(sim.q)) @ v
+        for _ in range(20):
+            sim.step()
+            now = np.array(sim.v)
+            assert 0.5 * now @ model.mass_matrix(np.array(sim.q)) @ now < 0.5 * start
+        # It sinks.
+        assert np.abs(sim.v[:3]).max() < 0.2

@@ -196,3 +196,21 @@ def test_what_is_written_into_no_controls_is_answered() -> None:
             owner.ctrl[:] = 0.5
         owner.ctrl[:] = np.zeros(0)
         assert owner.ctrl.size == 0
+
+
+def test_a_batch_goes_there_evenly_as_a_simulation_does() -> None:
+    text = """<mujoco><option timestep=".005"/><worldbody><body mocap="true"><geom type="box" size=".5 .3 .1"/></body>
+    <body pos="0 0 .15"><freejoint/><geom type="box" size=".05 .05 .05"/></body></worldbody></mujoco>"""
+    model = sw.load(text)
+    sim, batch = sw.Simulation(model), sw.Batch(model, 2)
+    sim.step(20)
+    batch.step(20)
+    for _ in range(5):
+        sim.mocap_positions[0, 0] += 0.02
+        batch.mocap_positions[:, 0, 0] += 0.02
+        sim.step(10)
+        batch.step(10)
+        # 20 mm in 50 ms, though one step of 5 ms could have made them.
+        assert sim.v[0] == pytest.approx(0.4, abs=1e-4)
+        assert np.allclose(batch.q, sim.q, atol=1e-8)
+        assert np.allclose(batch.v, sim.v, atol=1e-6)

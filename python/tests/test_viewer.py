@@ -6,6 +6,7 @@ import importlib.util
 import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -269,6 +270,20 @@ def test_soft_bodies_move(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
         ("localhost:8080", "null", "127.0.0.1", True),
         ("robot.example:8080", "http://robot.example:8080", "0.0.0.0", False),
         ("robot.example:8080", "http://evil.example", "0.0.0.0", True),
+        ("LOCALHOST:8080", None, "127.0.0.1", False),
+        # Names that begin like this machine's, or that some resolver takes to it.
+        ("localhost.evil.example:8080", None, "127.0.0.1", True),
+        ("127.0.0.1.nip.io:8080", None, "127.0.0.1", True),
+        ("2130706433:8080", None, "127.0.0.1", True),
+        ("0.0.0.0:8080", None, "127.0.0.1", True),
+        ("localhost:8080@evil.example", None, "127.0.0.1", True),
+        ("localhost:8080", "http://localhost:8080@evil.example", "127.0.0.1", True),
+        ("localhost:8080", "http://localhost:8080.evil.example", "127.0.0.1", True),
+        ("localhost:8080", "http://127.0.0.1:8080", "127.0.0.1", True),
+        ("localhost:8080", "file://", "127.0.0.1", True),
+        ("localhost:8080", "", "127.0.0.1", True),
+        ("robot.example:8080", "http://robot.example:9090", "0.0.0.0", True),
+        ("robot.example:8080", "null", "0.0.0.0", True),
     ],
 )
 def test_requests_of_other_sites_are_refused(
@@ -318,6 +333,12 @@ def test_values_of_sliders_are_within_their_range() -> None:
     for value in (0.5, 7, -7.0, float("nan"), float("inf"), "1", [1.0], None):
         within(value, (-1.0, 2.0), taken.append)
     assert taken == [0.5, 2.0, -1.0]
+    taken.clear()
+    odd: list[Any] = [10**400, -(10**400), np.float64(0.25), True, False, 1j, b"1", {}, np.float32("nan"), "nan"]
+    for one in odd:
+        within(one, (-1.0, 2.0), taken.append)
+    assert taken == [2.0, -1.0, 0.25]
+    assert all(type(value) is float for value in taken)
 
 
 @needs_viser
@@ -334,12 +355,27 @@ def test_messages_of_clients_are_checked(open_viewer: Callable[..., sw.viewer.Vi
         wait_until(lambda: not viewer._notes)
         with viewer.lock:
             assert sim.ctrl[0] == is_there
-    for start, end in [
+    pulls: list[tuple[Any, Any]] = [
         ((0, 0, np.nan), (0, 0, 1)),
         ((0, 0, 0), (0, np.inf, 0)),
         ((0, 0, 0), (0, 0, 1e200)),
         ((0,), (1,)),
-    ]:
+        (("a", "b", "c"), (0, 0, 1)),
+        ((0, 0, 0), ((1, 2), (3,), 4)),
+        (None, (0, 0, 1)),
+        ({}, {}),
+    ]
+    for start, end in pulls:
         viewer.dragged(1, SimpleNamespace(phase="start", start_position=start, end_position=end))
     assert not viewer._notes
     assert viewer.drag is None
+
+
+@needs_viser
+def test_a_client_resets_to_what_there_is(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
+    sim = sw.Simulation(sw.load(FALLING))
+    viewer = open_viewer(sim, run=False)
+    for name in ("nowhere", "", 0, None, ["high"], "high", "start"):
+        viewer.panel._reset(name, ["start", "high"])
+        viewer._carry_out()
+        assert sim.q[2] == (3.0 if name == "high" else 1.0)

@@ -201,3 +201,34 @@ fn worlds_that_are_moved_go_on_as_simulations() {
         assert!(several <= 1, "{each}, {pull}: {several} of {} with several solutions", 1200 / each);
     }
 }
+
+/// What is written as a quaternion need not be unit: of a simulation and of a batch it is the rotation of any multiple, and only its world's.
+#[test]
+fn quaternions_of_any_length_are_their_rotation() {
+    let loaded = humanoid();
+    for (precision, lanes) in [(Precision::F64, 4), (Precision::F32, 8)] {
+        let new = || {
+            let mut options = BatchOptions::default();
+            (options.lanes, options.threads, options.precision) = (Some(lanes), Some(1), precision);
+            Batch::new(loaded.model.clone(), loaded.scene.clone(), 4, options).unwrap()
+        };
+        let (mut unit, mut long, nq) = (new(), new(), loaded.model.nq());
+        let nv = loaded.model.nv();
+        for batch in [&mut unit, &mut long] {
+            batch.q_mut().chunks_exact_mut(nq).for_each(|q| q[3..7].copy_from_slice(&[0.5, -0.5, 0.5, 0.5]));
+            batch.v_mut().chunks_exact_mut(nv).for_each(|v| v[..6].copy_from_slice(&[1.0, 2.0, 3.0, 4.0, -5.0, 6.0]));
+        }
+        // Powers of two: the same bits after the division by the norm.
+        for (world, factor) in [(1, 2.0), (3, 0.25)] {
+            long.q_mut()[world * nq + 3..][..4].iter_mut().for_each(|x| *x *= factor);
+        }
+        let mut ones: Vec<_> = [0, 1].map(|world| long.simulation(world).unwrap()).into();
+        unit.step(3).unwrap();
+        long.step(3).unwrap();
+        assert_eq!(unit.q(), long.q());
+        assert_eq!(unit.v(), long.v());
+        ones.iter_mut().for_each(|one| (0..3).for_each(|_| one.step().unwrap()));
+        assert_eq!(ones[0].state().q, ones[1].state().q);
+        assert_eq!(ones[0].state().v, ones[1].state().v);
+    }
+}

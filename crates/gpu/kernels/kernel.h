@@ -14,6 +14,20 @@ struct Arguments {
   int worlds, steps;
 };
 
+// As `lanes/src/kinematics.rs: make_quaternions_unit`.
+FN void make_quaternions_unit(World& W, const Here here) {
+  EACH(i, NODES) {
+    const int joint = node_joint(i);
+    if (joint != BALL && joint != FREE) continue;
+    real* to = W.q + node_q(i) + (joint == FREE ? 3 : 0);
+    Quat q = quat(to);
+    const real excess = q.w * q.w + dot(q.v, q.v) - 1;
+    if ((excess < 0 ? -excess : excess) <= BY_PRECISION(1e-14, 1e-5)) continue;
+    q = unit(q);
+    to[0] = q.w, put3(to + 1, q.v);
+  }
+}
+
 FN void load(World& W, const Here here, const Arguments& of, int w) {
   EACH(k, NQ) W.q[k] = of.q[(size_t)w * NQ + k];
   EACH(k, NV) W.v[k] = of.v[(size_t)w * NV + k];
@@ -34,6 +48,8 @@ FN void load(World& W, const Here here, const Arguments& of, int w) {
     W.is_placed = W.iterations = W.unsettled = W.overflow = W.coarse = W.failed = W.pushing = 0;
     W.near = W.count = W.blocks = W.threes = W.first_spin = 0;
   }
+  SYNC;
+  make_quaternions_unit(W, here);
   SYNC;
 }
 
@@ -65,15 +81,6 @@ FN void sense_end(World& W, const Here here, const Arguments& of, int w, int mad
     if (!has_stepped) W.near = 0;
   }
   if (!has_stepped) EACH(k, NV) W.v_start[k] = W.v[k];
-  SYNC;
-  // A state that was written may have quaternions of any length; a launch of no steps does not save them.
-  if (of.steps == 0) EACH(i, NODES) {
-    const int joint = node_joint(i);
-    if (joint != BALL && joint != FREE) continue;
-    real* to = W.q + node_q(i) + (joint == FREE ? 3 : 0);
-    Quat q = unit(quat(to));
-    to[0] = q.w, put3(to + 1, q.v);
-  }
   SYNC;
   if (!W.is_placed) place(here);
   sense(here, of.time[w] + R(DT) * made);

@@ -5,7 +5,7 @@ use multibody::{JointType, PolarMotion};
 use spatial::{Mat3, PointInertia, Real, RigidInertia, Twist, Vec3, Wrench, sin_cos_in_lanes};
 
 use super::dynamics::moved;
-use super::{Bundle, Lanes, Node, dofs_of, quaternion, vec3, wide, wide_mat, wide3};
+use super::{Bundle, Lanes, Node, by_precision, dofs_of, quaternion, vec3, wide, wide_mat, wide3};
 use crate::plan::{NodeNumbers, Plan, PlanNode};
 
 impl<T: Bundle> Lanes<T> {
@@ -72,6 +72,23 @@ impl<T: Bundle> Lanes<T> {
             }
         }
         self.is_placed = true;
+    }
+
+    /// Quaternions that were written may have any length. Those of steps are unit but for rounding, and keep their bits.
+    #[inline(always)]
+    pub(super) fn make_quaternions_unit(&mut self, plan: &Plan) {
+        let tolerance: T = wide(by_precision::<T>(1e-14, 1e-5));
+        for node in &plan.nodes {
+            let at = match node.joint {
+                JointType::Ball => node.q,
+                JointType::Free => node.q + 3,
+                JointType::Revolute | JointType::Prismatic | JointType::Screw => continue,
+            };
+            let q = quaternion(&self.q[at..]);
+            let square = q.w.mul_add(q.w, q.vector().norm_squared());
+            let scale = tolerance.if_less((square - T::ONE).abs(), square.sqrt().recip(), T::ONE);
+            self.q[at..at + 4].iter_mut().for_each(|x| *x *= scale);
+        }
     }
 
     /// Twists at v₀, Coriolis forces there, and dt (c − weight) as the loads of the nodes.

@@ -18,14 +18,15 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn step(&mut self, plan: &Plan) {
         self.steps += 1;
         self.residual = 0.0;
-        self.q_start.copy_from_slice(&self.q);
         self.v_start.copy_from_slice(&self.v);
         self.fallback = self.untried;
         self.unresolved = 0;
         self.find_moving_surfaces(plan);
         if !self.is_placed {
+            self.make_quaternions_unit(plan);
             T::place(self, plan);
         }
+        self.q_start.copy_from_slice(&self.q);
         T::move_nodes(self, plan);
         if self.has_wrenches {
             self.apply_wrenches(plan);

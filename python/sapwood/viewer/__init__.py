@@ -252,8 +252,12 @@ class Viewer:
 
     def dragged(self, body: int, event: Any) -> None:  # noqa: ANN401
         """Notes a movement of the pointer that pulls a body."""
-        phase, start, end = event.phase, np.array(event.start_position), np.array(event.end_position)
-        # What a client sends need not be where a pointer can be.
+        phase = event.phase
+        # What a client sends need not be where a pointer can be, nor numbers.
+        try:
+            start, end = (np.array(place, dtype=float) for place in (event.start_position, event.end_position))
+        except (TypeError, ValueError):
+            return
         if not all(place.shape == (3,) and (np.abs(place) < FARTHEST).all() for place in (start, end)):
             return
         self.later(lambda: self._drag_to(body, phase, start, end))

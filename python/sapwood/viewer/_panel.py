@@ -26,8 +26,9 @@ HELP = """**Ctrl + drag** a body to pull it · drag to orbit · right-drag to pa
 
 def within(value: Any, limits: tuple[float, float], use: Callable[[float], None]) -> None:  # noqa: ANN401 - of viser
     """Uses the value of a slider, within limits: what a client sends need not be what the slider can be."""
-    if isinstance(value, (int, float)) and np.isfinite(value):
-        use(min(max(float(value), limits[0]), limits[1]))
+    # What is true or false is no value, though Python counts with it; integers may be larger than any float.
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and -np.inf < value < np.inf:
+        use(float(min(max(value, limits[0]), limits[1])))
 
 
 class Bound:
@@ -76,9 +77,7 @@ class Panel:
         gui.add_button("Step").on_click(lambda _: viewer.later(viewer.step_once))
         names = ["start", *(name or str(k) for k, name in enumerate(viewer.sim.model.keyframe_names))]
         where = gui.add_dropdown("Reset to", names) if len(names) > 1 else None
-        gui.add_button("Reset").on_click(
-            lambda _: viewer.later(lambda: viewer.reset(where.value if where else "start"))
-        )
+        gui.add_button("Reset").on_click(lambda _: self._reset(where.value if where else "start", names))
         speed = gui.add_slider("Speed", *SPEEDS, SPEEDS[0], min(max(viewer.clock.speed, SPEEDS[0]), SPEEDS[1]))
         speed.on_update(lambda _: within(speed.value, SPEEDS, lambda value: setattr(viewer.clock, "speed", value)))
         with gui.add_folder("Show", expand_by_default=False):
@@ -93,6 +92,10 @@ class Panel:
         self._pd()
         self.plots = [Plot(gui, "energy, J", _energies(), viewer.sim)]
         self.plots += [Plot(gui, name, {name: quantity}, viewer.sim) for name, quantity in plots.items()]
+
+    def _reset(self, name: Any, names: list[str]) -> None:  # noqa: ANN401 - of viser
+        if name in names:
+            self.viewer.later(lambda: self.viewer.reset(name))
 
     def _switch(self, label: str, value: bool, name: str) -> None:
         box = self.viewer.server.gui.add_checkbox(label, value)

@@ -123,23 +123,38 @@ struct Case {
     number: u64,
     start: Instant,
     processor_at_start: f64,
+    /// Since when no thread of the worker has wanted a processor.
+    idle_since: Instant,
 }
 
 impl Case {
     fn new(number: u64, worker: &Child) -> Self {
-        Self { number, start: Instant::now(), processor_at_start: processor_time(worker.id()).unwrap_or(0.0) }
+        let (start, processor_at_start) = (Instant::now(), processor_time(worker.id()).unwrap_or(0.0));
+        Self { number, start, processor_at_start, idle_since: start }
     }
 
     /// What is wrong with it, if it takes too long. On a busy machine the time of the processor counts, not that of the
     /// clock.
-    fn overdue(&self, worker: &Child) -> Option<String> {
+    fn overdue(&mut self, worker: &Child) -> Option<String> {
         let waited = self.start.elapsed();
         let computed = processor_time(worker.id()).map_or(waited.as_secs_f64(), |now| now - self.processor_at_start);
         if computed > CASE_LIMIT {
             return Some(format!("it takes longer than {CASE_LIMIT} s"));
         }
-        (waited > IDLE_LIMIT).then(|| format!("it waits for longer than {} s", IDLE_LIMIT.as_secs()))
+        if wants_processor(worker.id()) {
+            self.idle_since = Instant::now();
+        }
+        (self.idle_since.elapsed() > IDLE_LIMIT).then(|| format!("it waits for longer than {} s", IDLE_LIMIT.as_secs()))
     }
+}
+
+/// Whether a thread of a process would run if it got a processor, of which a busy machine may have none for long: that is no waiting.
+fn wants_processor(process: u32) -> bool {
+    let mut threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    threads.any(|thread| {
+        let text = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        text.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('R'))
+    })
 }
 
 /// Seconds that a process has computed; none where the system does not say.

@@ -1,8 +1,9 @@
 //! Geoms as both formats have them: some for pictures, some for contact.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use geometry::{Geom, Look, Shape};
+use geometry::{Geom, Look, Mesh, MeshSurface, Shape};
 use spatial::Pose;
 
 /// The colour of geoms that name none.
@@ -39,6 +40,21 @@ pub(crate) fn with_own_paints(mut geom: Geom) -> Geom {
     geom.look = (surface.paints.len() > 1 || !surface.paints.iter().all(plain)).then_some(Look::Paints);
     geom.rgba = [r, g, b, 1.0];
     geom
+}
+
+/// Drops what meshes look like where no geom shows it: a geom of one colour of its own needs no paints, nor places in textures.
+pub(crate) fn drop_unseen_surfaces<'g>(geoms: impl IntoIterator<Item = &'g mut Geom>) {
+    let mut plain: BTreeMap<*const Mesh, Arc<Mesh>> = BTreeMap::new();
+    for geom in geoms {
+        let (Shape::Mesh(mesh), None) = (&mut geom.shape, &geom.look) else { continue };
+        if mesh.surface == MeshSurface::default() {
+            continue;
+        }
+        let bare = plain
+            .entry(Arc::as_ptr(mesh))
+            .or_insert_with(|| Arc::new(Mesh { surface: MeshSurface::default(), ..Mesh::clone(mesh) }));
+        *mesh = bare.clone();
+    }
 }
 
 /// Of geoms with one name, which both formats allow, the first keeps it; the others are numbered.

@@ -12,7 +12,7 @@ use super::surface::{self, Owner};
 use super::{Version, loops, value};
 use crate::LoadError;
 use crate::assembly::Assembly;
-use crate::robot::geoms::number_repeated_names;
+use crate::robot::geoms::{drop_unseen_surfaces, number_repeated_names};
 use crate::robot::mesh::Meshes;
 use crate::warnings::Warnings;
 use crate::xml::Element;
@@ -84,6 +84,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         self.follow()?;
         self.exclude(sdf)?;
         number_repeated_names(self.assembly.geoms.iter_mut().map(|geom| &mut geom.geom));
+        drop_unseen_surfaces(self.assembly.geoms.iter_mut().map(|geom| &mut geom.geom));
         surface::rank_by_friction(self.assembly.geoms.iter_mut());
         Ok(())
     }

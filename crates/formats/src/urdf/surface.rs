@@ -6,7 +6,9 @@ use geometry::{Geom, Shape};
 
 use super::{pose, shape};
 use crate::LoadError;
-use crate::robot::geoms::{COLLISION, GREY, VISUAL, number_repeated_names, untouchable, with_own_paints};
+use crate::robot::geoms::{
+    COLLISION, GREY, VISUAL, drop_unseen_surfaces, number_repeated_names, untouchable, with_own_paints,
+};
 use crate::robot::mesh::{Meshes, Purpose};
 use crate::robot::resolve::Resolver;
 use crate::warnings::Warnings;
@@ -59,6 +61,7 @@ impl<'a> Geoms<'a> {
     /// The geoms.
     pub fn finish(mut self) -> Vec<Geom> {
         number_repeated_names(&mut self.geoms);
+        drop_unseen_surfaces(&mut self.geoms);
         self.geoms
     }
 

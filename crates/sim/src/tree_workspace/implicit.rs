@@ -286,7 +286,8 @@ impl TreeWorkspace {
             }
             (last, fraction, is_factored_near) = (error, 1.0, true);
         }
-        Err(Stall { iterations: MOST, residual: last / scale })
+        // The last steps may have been short ones on a way that has arrived.
+        if last <= TOLERANCE * scale { Ok(MOST) } else { Err(Stall { iterations: MOST, residual: last / scale }) }
     }
 
     /// How much of the error may be left, as a part of the momentum, whatever was expected: none where energy is not mended.

@@ -91,18 +91,21 @@ impl Looks {
             attributes.extend([("type", "skybox".into()), ("file", file.clone())]);
             attributes.extend(grid());
             xml.empty("texture", &attributes);
-            files.push(WrittenFile { name: file, content: png(sky) });
+            files.push(WrittenFile { name: file, content: png(&sides_in_grid(sky)) });
         }
         let mut short = vec!["sky".to_owned()];
         for (name, texture) in &self.textures {
             let file = format!("{stem}_{}.png", file_part(&mut short, name, "texture"));
             let kind = if texture.kind == TextureKind::Cube { "cube" } else { "2d" };
             let mut attributes = vec![("name", name.clone()), ("type", kind.into()), ("file", file.clone())];
-            if texture.kind == TextureKind::Cube {
+            let content = if texture.kind == TextureKind::Cube {
                 attributes.extend(grid());
-            }
+                png(&sides_in_grid(texture))
+            } else {
+                png(texture)
+            };
             xml.empty("texture", &attributes);
-            files.push(WrittenFile { name: file, content: png(texture) });
+            files.push(WrittenFile { name: file, content });
         }
         for Material { name, texture, repeat, uniform } in &self.materials {
             let mut attributes = vec![("name", name.clone()), ("texture", self.textures[*texture].0.clone())];
@@ -117,9 +120,24 @@ impl Looks {
     }
 }
 
-/// The six sides of a cube below each other.
+/// The six sides of a cube in three rows of two: below each other, large ones would be higher than a picture may be.
 fn grid() -> Attributes {
-    vec![("gridsize", "6 1".into()), ("gridlayout", "RLUDFB".into())]
+    vec![("gridsize", "3 2".into()), ("gridlayout", "RLUDFB".into())]
+}
+
+/// The picture of a cube: its sides, which a texture has below each other, in the places of [`grid`].
+fn sides_in_grid(cube: &Texture) -> Texture {
+    let [side, _] = cube.size;
+    let row = 3 * side;
+    let mut pixels = Vec::with_capacity(cube.pixels.len());
+    for pair in cube.pixels.chunks_exact(2 * row * side) {
+        let (left, right) = pair.split_at(row * side);
+        for (left, right) in left.chunks_exact(row).zip(right.chunks_exact(row)) {
+            pixels.extend_from_slice(left);
+            pixels.extend_from_slice(right);
+        }
+    }
+    Texture { name: cube.name.clone(), kind: TextureKind::Flat, size: [2 * side, 3 * side], pixels }
 }
 
 /// A picture of eight bits a colour, as a file.
