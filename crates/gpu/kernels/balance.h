@@ -93,7 +93,7 @@ PHASE void balance(const Here here) {
     LEAD W.coarse += W.turns[t] && errs;
     // All motion is scaled, but for that of the centre of mass.
     real ratio = own > 0 ? (due_kinetic - kinetic) / own + 1 : R(1);
-    if (!errs) ratio = min_(max_(ratio, R(1 - LARGEST_ERROR)), R(1 + LARGEST_ERROR));
+    if (!errs) ratio = min_(max_(ratio, R(1 - LARGEST_ERROR)), R(1 / (1 - LARGEST_ERROR)));
     real scale = sqrt_(max_(ratio, R(0)));
     V3 add_lin = (1 - scale) * shift, add_ang = none;
     if (tree_keeps_momentum(t)) {

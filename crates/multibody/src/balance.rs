@@ -241,7 +241,7 @@ impl<T: Real> StepEnd<'_, T> {
         // All motion is scaled, but for that of the centre of mass.
         let moves = turns * T::ZERO.if_less(own, T::ONE, T::ZERO);
         let ratio = (due.kinetic - end.kinetic) / select(moves, own, T::ONE) + T::ONE;
-        let within_most = ratio.max(wide(1.0 - LARGEST_ERROR)).min(wide(1.0 + LARGEST_ERROR));
+        let within_most = ratio.max(wide(1.0 - LARGEST_ERROR)).min(wide(1.0 / (1.0 - LARGEST_ERROR)));
         let ratio = select(errs, ratio, within_most);
         let scale = select(moves, ratio.max(T::ZERO).sqrt(), T::ONE);
         let rest = shift * (T::ONE - scale);
@@ -319,6 +319,6 @@ mod tests {
         assert_eq!([in_motion.errs, stopped.errs], [1.0, 0.0]);
         assert!((in_motion.scale - 1.2_f64.sqrt()).abs() < 1e-15);
         // Nothing is scaled by more than a step may err by.
-        assert!((stopped.scale - 1.05_f64.sqrt()).abs() < 1e-15);
+        assert!((stopped.scale - 0.95_f64.sqrt().recip()).abs() < 1e-15);
     }
 }

@@ -19,7 +19,7 @@ const GOLDEN: [(&str, u64); 10] = [
     ("@clutter-box-27", 0xc0d8961c15fc338b),
     ("@clutter-sphere-27", 0x264b500a63d9211c),
     ("@tower-50", 0xce060b2858bd9d59),
-    ("@arch-11", 0x4433bcbcd235f173),
+    ("@arch-11", 0xcd54b00b278d68e3),
     ("@stewart", 0x98b6ece5314ea1cb),
     ("@four-bar", 0x9c04d2163b79455c),
     ("@humanoid, PD", 0x442f0660f0dfa43b),

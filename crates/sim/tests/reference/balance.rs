@@ -104,7 +104,7 @@ impl Ends<'_> {
         let inner_before = kinetic_before + geared_before - 0.5 * own.mass * shift_before.norm_squared();
         let is_resolved = (kinetic - kinetic_due).abs() <= LARGEST_ERROR * inner.max(inner_before);
         let gain = if inner > 0.0 { (kinetic_due - kinetic) / inner } else { 0.0 };
-        let gain = if is_resolved { gain.clamp(-LARGEST_ERROR, LARGEST_ERROR) } else { gain };
+        let gain = if is_resolved { gain.clamp(-LARGEST_ERROR, LARGEST_ERROR / (1.0 - LARGEST_ERROR)) } else { gain };
         let mut scale = (1.0 + gain).max(0.0).sqrt();
         let (mut lin, mut ang) = (shift * (1.0 - scale), Vec3::ZERO);
         let has_bare_root = model.armature[dofs.start..(dofs.start + 6).min(dofs.end)].iter().all(|x| *x == 0.0);
