@@ -138,8 +138,7 @@ impl<T: Real> StepBalance<T> {
     pub fn add(&mut self, body: &BodyInStep<T>) {
         let BodyInStep { inertia, start, end, coriolis, arm } = *body;
         let momentum = inertia.momentum(end);
-        let kinetic = end.dot(momentum) * wide(0.5);
-        self.kinetic += kinetic;
+        self.kinetic += end.dot(momentum) * wide(0.5);
         self.at_start += start.dot(inertia.momentum(start)) * wide(0.5);
         self.momentum += about_fixed_point(momentum, arm);
         self.moment += inertia.moment;
