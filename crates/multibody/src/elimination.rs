@@ -50,7 +50,7 @@ impl<T: Real> Articulated<T> {
 
 /// The motion of a joint with one degree of freedom at unit rate.
 #[inline(always)]
-fn unit_motion<T: Real>(node: &Node<T>, frame: &NodeFrame<T>) -> Twist<T> {
+pub(crate) fn unit_motion<T: Real>(node: &Node<T>, frame: &NodeFrame<T>) -> Twist<T> {
     let s = frame.axis;
     match node.joint {
         JointType::Prismatic => Twist { ang: Vec3::ZERO, lin: s },

@@ -58,6 +58,7 @@ mod structure;
 mod tendon;
 mod transmission;
 mod tree;
+mod unsymmetric;
 
 pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};
@@ -105,3 +106,4 @@ pub use tendon::{
 };
 pub use transmission::{gear_of_axes, length_of_axes};
 pub use tree::{JointType, NO_PARENT, Node, Tree};
+pub use unsymmetric::{Dyad, UnsymmetricFactor};

@@ -12,7 +12,7 @@ mod friction;
 
 use std::ops::Range;
 
-use multibody::{CrbaWorkspace, Factor, JointImpedance};
+use multibody::{CrbaWorkspace, Dyad, Factor, JointImpedance, UnsymmetricFactor};
 use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 use support::Interrupt;
@@ -81,6 +81,17 @@ enum Factored {
     Recursively,
 }
 
+/// The recursive factors of a tree.
+#[derive(Default)]
+struct TreeFactor {
+    /// The joint impedances with the limits.
+    joints: JointImpedance<f64>,
+    symmetric: Factor<f64>,
+    /// That of Coulomb's law.
+    unsymmetric: UnsymmetricFactor,
+    dyads: Vec<Dyad>,
+}
+
 /// Scratch of a coupled problem, reused from step to step.
 #[derive(Default)]
 pub(crate) struct CoupledScratch {
@@ -95,8 +106,8 @@ pub(crate) struct CoupledScratch {
     rows: Vec<Twist<f64>>,
     crba: CrbaWorkspace<f64>,
     friction: FrictionScratch,
-    /// The recursive factor of every slot, and the joint impedances with the limits that it is made of.
-    factors: Vec<(Factor<f64>, JointImpedance<f64>)>,
+    /// One of every slot.
+    factors: Vec<TreeFactor>,
     /// What the last factor is.
     factored: Factored,
 }
@@ -185,6 +196,13 @@ impl<'a> Coupled<'a> {
             }
             patch_of.push(Some(patches.len() - 1));
         }
+    }
+
+    /// Chooses how H is factored: every tree by itself where no two nodes push each other.
+    fn recurses(&mut self) -> bool {
+        let recurses = self.may_recurse && !self.scratch.patches.iter().any(|p| p.active);
+        self.scratch.factored = if recurses { Factored::Recursively } else { Factored::Blocks };
+        recurses
     }
 
     /// Whether nodes may push against each other, or sums couple joints: no recursion factors that.
@@ -319,9 +337,7 @@ impl Structure for Coupled<'_> {
 
     fn factor(&mut self, _: &[Constraint], hessian: &[Block]) -> Result<(), FactorError> {
         self.gather_impedances(hessian);
-        self.scratch.factored = Factored::Blocks;
-        if self.may_recurse && !self.scratch.patches.iter().any(|p| p.active) {
-            self.scratch.factored = Factored::Recursively;
+        if self.recurses() {
             self.factor_recursively(hessian);
             return Ok(());
         }
@@ -336,9 +352,9 @@ impl Structure for Coupled<'_> {
             Factored::None | Factored::Blocks => return self.cholesky.solve(b, x),
             Factored::Recursively => {}
         }
-        for (slot, (factor, _)) in self.slots.iter().zip(factors) {
+        for (slot, factor) in self.slots.iter().zip(factors) {
             let Clique::Tree(TreeWorkspace { tree, kin, .. }) = self.cliques.get(slot.tree) else { continue };
-            factor.solve(tree, tree.all(), kin, &b[slot.dof..], None, &mut x[slot.dof..]);
+            factor.symmetric.solve(tree, tree.all(), kin, &b[slot.dof..], None, &mut x[slot.dof..]);
         }
     }
 
@@ -349,7 +365,9 @@ impl Structure for Coupled<'_> {
         slopes: &[[f64; 3]],
     ) -> Result<(), FactorError> {
         self.gather_impedances(hessian);
-        self.scratch.factored = Factored::Blocks;
+        if self.recurses() {
+            return self.factor_unsymmetric_recursively(constraints, hessian, slopes);
+        }
         self.couple();
         self.assemble(hessian);
         self.cholesky.make_unsymmetric();
@@ -358,7 +376,15 @@ impl Structure for Coupled<'_> {
     }
 
     fn solve_unsymmetric(&mut self, b: &[f64], x: &mut [f64]) {
-        self.cholesky.solve_unsymmetric(b, x);
+        let CoupledScratch { factors, factored, .. } = &mut *self.scratch;
+        match factored {
+            Factored::None | Factored::Blocks => return self.cholesky.solve_unsymmetric(b, x),
+            Factored::Recursively => {}
+        }
+        for (slot, factor) in self.slots.iter().zip(factors) {
+            let Clique::Tree(TreeWorkspace { tree, kin, .. }) = self.cliques.get(slot.tree) else { continue };
+            factor.unsymmetric.solve(tree, kin, &b[slot.dof..], &mut x[slot.dof..]);
+        }
     }
 
     fn is_interrupted(&self) -> bool {

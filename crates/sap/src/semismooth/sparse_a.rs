@@ -160,10 +160,10 @@ impl<S: Structure> Backend<f64> for SparseA<'_, '_, S> {
     /// Steps with the last factor while the residual falls fast.
     fn polish(&mut self, rows: &mut [BlockRows<f64>], bounds: Bounds) {
         let mut residual = self.find_residual(rows, bounds);
-        if residual > OF_VELOCITIES.near_residual || bounds == Bounds::Given {
+        if bounds == Bounds::Given {
             return;
         }
-        while !self.iteration.is_solved {
+        while residual <= OF_VELOCITIES.near_residual && !self.iteration.is_solved {
             let before = residual;
             let ConvexWorkspace { descent, dv, dp, dv_c, .. } = &mut *self.ws;
             self.iteration.structure.solve_unsymmetric(descent, dv);

@@ -3,7 +3,7 @@
 use sap::{Block, BlockCholesky, BlockMut};
 use spatial::{ArticulatedInertia, Twist};
 
-use super::{CliqueSlot, Coupled, CoupledScratch, Patch};
+use super::{CliqueSlot, Coupled, CoupledScratch, Patch, TreeFactor};
 use crate::clique::Clique;
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Term, push_relative_motion, to_world};
 use crate::free_body::add_coupling;
@@ -46,17 +46,27 @@ impl Coupled<'_> {
 
     /// Factors every tree by itself.
     pub(super) fn factor_recursively(&mut self, hessian: &[Block]) {
+        self.gather_joint_impedances(hessian);
         let CoupledScratch { factors, impedance, .. } = &mut *self.scratch;
-        for (slot, (factor, joints)) in self.slots.iter().zip(factors.iter_mut()) {
+        for (slot, TreeFactor { joints, symmetric, .. }) in self.slots.iter().zip(factors) {
+            let Clique::Tree(TreeWorkspace { tree, kin, .. }) = self.cliques.get(slot.tree) else { continue };
+            symmetric.resize(tree.len());
+            symmetric.factor(tree, tree.all(), kin, joints, Some(&impedance[slot.node..]));
+        }
+    }
+
+    /// Sets the joint impedances of every tree to those of free motion with the limits.
+    pub(super) fn gather_joint_impedances(&mut self, hessian: &[Block]) {
+        let factors = &mut self.scratch.factors;
+        for (slot, TreeFactor { joints, .. }) in self.slots.iter().zip(factors.iter_mut()) {
             let Clique::Tree(workspace) = self.cliques.get(slot.tree) else { continue };
-            factor.resize(workspace.tree.len());
             // Field by field: only a vector's own `clone_from` keeps its memory.
             joints.diagonal.clone_from(&workspace.impedance.diagonal);
             joints.ball.clone_from(&workspace.impedance.ball);
         }
         for (jacobian, block) in self.jacobians.iter().zip(hessian) {
             if let ConstraintJacobian::Joint { tree, node, dof, width, axis } = jacobian {
-                let (joints, g) = (&mut factors[*tree].1, block.0[0]);
+                let (joints, g) = (&mut factors[*tree].joints, block.0[0]);
                 for k in 0..*width {
                     joints.diagonal[dof + k] += g * axis[k] * axis[k];
                 }
@@ -66,10 +76,6 @@ impl Coupled<'_> {
                     *b = [b[0] + g * x * y, b[1] + g * x * z, b[2] + g * y * z];
                 }
             }
-        }
-        for (slot, (factor, joints)) in self.slots.iter().zip(factors) {
-            let Clique::Tree(TreeWorkspace { tree, kin, .. }) = self.cliques.get(slot.tree) else { continue };
-            factor.factor(tree, tree.all(), kin, joints, Some(&impedance[slot.node..]));
         }
     }
 
