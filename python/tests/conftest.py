@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -20,6 +20,16 @@ def record() -> Recorder:
         TABLE.append((engine, case, outcome))
 
     return add
+
+
+@pytest.fixture
+def mujoco_as_before() -> Iterator[None]:
+    """Leaves MuJoCo's functions, and the options of guests, as they are without Sapwood."""
+    import sapwood.mujoco as guest
+
+    yield
+    guest.uninstall()
+    guest.configure()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -37,7 +37,7 @@ def test_attacks_find_nothing(part: attack.Part) -> None:
     assert made > 0
 
 
-def made_findings(part: attack.Part, seconds: float = 0.5) -> list[str]:
+def made_findings(part: attack.Part, seconds: float = 20.0) -> list[str]:
     return attack.attack(part, seed=3, seconds=seconds)[1]
 
 

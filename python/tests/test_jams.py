@@ -87,7 +87,8 @@ def test_what_is_jammed_costs_little(text: str, controls: list[float]) -> None:
 
 
 def in_one_place(count: int, geom: str) -> str:
-    bodies = f"<body><freejoint/>{geom}</body>" * count
+    # A millimetre apart, so that each pushes the others somewhere.
+    bodies = "".join(f'<body pos="0 0 {0.001 * k}"><freejoint/>{geom}</body>' for k in range(count))
     mesh = '<asset><mesh name="m" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1 .1 .1 .1"/></asset>'
     return f'<mujoco><option timestep=".005"/>{mesh}<worldbody>{bodies}</worldbody></mujoco>'
 
@@ -113,5 +114,8 @@ def test_what_starts_inside_each_other_takes_a_bounded_step(text: str) -> None:
         stats = sim.stats
         assert stats.iterations < 300
         assert (stats.unsettled > 0) == (stats.friction_residual > 1e-4)
-    assert np.isfinite(sim.q).all()
-    assert (np.abs(sim.v) < 100).all()
+    positions, velocities = sim.q, sim.v
+    if sim.soft_bodies:
+        positions, velocities = sim.soft_bodies[0].positions, sim.soft_bodies[0].velocities
+    assert np.isfinite(positions).all()
+    assert 0 < np.abs(velocities).max() < 100

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,17 +11,12 @@ import pytest
 mujoco = pytest.importorskip("mujoco")
 guest = pytest.importorskip("sapwood.mujoco")
 
+pytestmark = pytest.mark.usefixtures("mujoco_as_before")
+
 PENDULUM = """<mujoco>
   <worldbody><body name="b"><joint name="j" axis="0 1 0"/><geom size=".1" pos="0 0 -.5"/></body></worldbody>
   <actuator><motor joint="j"/></actuator>
   <sensor><jointpos joint="j"/></sensor></mujoco>"""
-
-
-@pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
-    yield
-    guest.uninstall()
-    guest.configure()
 
 
 def pendulum() -> tuple[Any, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -17,19 +16,14 @@ import sapwood as sw
 
 mujoco = pytest.importorskip("mujoco")
 guest = pytest.importorskip("sapwood.mujoco")
+
+pytestmark = pytest.mark.usefixtures("mujoco_as_before")
 _carry = pytest.importorskip("sapwood.mujoco._carry")
 
 ENVIRONMENTS = (
     *("Ant", "HalfCheetah", "Hopper", "Walker2d", "Humanoid", "HumanoidStandup", "Swimmer", "Reacher", "Pusher"),
     *("InvertedPendulum", "InvertedDoublePendulum"),
 )
-
-
-@pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
-    yield
-    guest.uninstall()
-    guest.configure()
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)

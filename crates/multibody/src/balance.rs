@@ -7,7 +7,8 @@
 //! ```
 //!
 //! is zero in exact motion. Velocities are scaled by it, except that of the centre of mass of a floating tree: kinetic energy then changes
-//! by the work of forces and constraints alone, however far bodies turn. Positions stay as they are.
+//! by the work of forces and constraints alone, however far bodies turn, but for what a step that stops bodies leaves of its error: 5 % of
+//! the energy before it at most. Positions stay as they are.
 
 use spatial::masks::{select, select3, wide};
 use spatial::{ArticulatedInertia, PointInertia, Real, RigidInertia, Sym3, Twist, Vec3, Wrench};

@@ -22,6 +22,9 @@ from sapwood.gym._single import split
 from sapwood.gym._tasks import Options
 from sapwood.gym._worlds import episode_limit, model_path, task_options
 
+COUNTS = ("_elapsed", "_next", "_ended")
+"""Of each world: the steps of its episode, which of its starts comes next, whether its episode has ended."""
+
 STARTS = 4096
 """Starts of episodes that are drawn ahead, of all worlds together; four of each world at least."""
 
@@ -275,7 +278,7 @@ class DeviceVectorEnv(SeededVectorEnv[Values, Values, Values]):
         if self._starts_there is None:
             message = "call reset before state"
             raise ResetNeeded(message)
-        arrays = {name: np.asarray(getattr(self, name).tolist()) for name in ("_elapsed", "_next", "_ended")}
+        arrays = {name: np.asarray(getattr(self, name).tolist()) for name in COUNTS}
         for name in self._live:
             arrays[name] = getattr(self.batch, name).numpy()
         shown = self._last if self._xp is np else self._last.cpu().numpy()
@@ -297,19 +300,22 @@ class DeviceVectorEnv(SeededVectorEnv[Values, Values, Values]):
         try:
             with np.load(io.BytesIO(state), allow_pickle=False) as file:
                 arrays = dict(file)
-            shapes = {name: arrays[name].shape for name in (*self._live, "shown", "start_q", "start_v")}
+            shapes = {name: arrays[name].shape for name in (*self._live, *COUNTS, "shown", "start_q", "start_v")}
         except Exception as error:
             message = f"state is none of an environment on a GPU: {expected}"
             raise ValueError(message) from error
         own = {name: tuple(getattr(self.batch, name).shape) for name in self._live}
+        own |= dict.fromkeys(COUNTS, (self.num_envs,))
         own |= {"shown": tuple(self._shown.shape), "start_q": self._starts[0].shape, "start_v": self._starts[1].shape}
         if shapes != own:
             other = next(name for name in own if own[name] != shapes[name])
             message = f"state has {other} of shape {shapes[other]}, this environment {own[other]}: {expected}"
             raise ValueError(message)
+        if not ((arrays["_next"] >= 0) & (arrays["_next"] < self._ahead)).all():
+            raise ValueError(f"state has starts outside of the {self._ahead} drawn ahead: {expected}")
         for name, to in self._live.items():
             to[...] = self._there(arrays[name], to)
-        for name in ("_elapsed", "_next", "_ended"):
+        for name in COUNTS:
             setattr(self, name, self._there(arrays[name], getattr(self, name)))
         self._status[:, 0] = 0
         self._starts, self._drawn = (arrays["start_q"], arrays["start_v"]), np.ones(self.num_envs, dtype=np.bool_)

@@ -142,8 +142,10 @@ class Batch:
         failed = self.theirs.forward(ids, 0) if nstep > 0 else self.theirs.step(ids, nstep, stage)
         if nstep > 0 and not failed:
             failed = self._run(ids, work)
-            if stage and not failed:
-                failed = self.theirs.forward(ids, stage)
+            if stage:
+                sims = range(self.theirs.nsim) if ids is None else ids.tolist()
+                good = [sim for sim in sims if sim not in self.errors]
+                failed += self.theirs.forward(np.array(good, dtype=np.int32), stage) if good else 0
         return int(failed)
 
     def rollout(self, ids: Any, nstep: int, control: Any, control_spec: int, records: Sequence[Any]) -> int:

@@ -14,7 +14,7 @@ import mujoco
 
 from sapwood.mujoco._batch import BATCH, ROLLOUT, Batch, Rollout
 from sapwood.mujoco._layout import check
-from sapwood.mujoco._world import configure, world_of
+from sapwood.mujoco._world import configure, configured, world_of
 
 __all__ = ["install", "physics", "uninstall"]
 
@@ -104,9 +104,11 @@ def _replace(places: dict[Any, Any]) -> list[tuple[dict[str, Any], str, Any]]:
 
 @contextmanager
 def physics(**options: Any) -> Iterator[None]:
-    """Sapwood's step within a ``with`` block; options as of ``install``."""
+    """Sapwood's step within a ``with`` block; options as of ``install``, in force there alone."""
+    before = configured()
     install(**options)
     try:
         yield
     finally:
         uninstall()
+        configure(**before)

@@ -64,6 +64,11 @@ def configure(*, near_rigid: bool = False, **options: Any) -> None:
     _Options.near_rigid, _Options.of_simulation = near_rigid, options
 
 
+def configured() -> dict[str, Any]:
+    """The arguments of :func:`configure` that are in force."""
+    return {"near_rigid": _Options.near_rigid, **_Options.of_simulation}
+
+
 class _Parts(NamedTuple):
     """What a world in Rust is made of."""
 
