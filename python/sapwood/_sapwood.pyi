@@ -666,6 +666,10 @@ class Simulation:
             happened, ``stats.friction_residual`` says how far friction is from the law. None: until it stops improving.
         beta: Near-rigid contacts oscillate with the period beta · timestep.
         sigma: Tangential regularisation over the Delassus estimate: stuck contacts creep at about sigma · g · timestep.
+        impratio: Of contacts whose surfaces have a ``solref``: friction yields as MuJoCo's with this ``impratio``.
+            What slides is braked in the time constant of ``solref``, what sticks creeps under its load. None:
+            friction is Coulomb's, as rigid as ``sigma`` says. Derivatives leave out how what yields follows the
+            velocity before the step.
         recovery_speed: Greatest speed at which near-rigid contacts, limits and equalities that start violated are
             righted, m/s or rad/s.
         sleep_after: Islands that have rested for this long, s, sleep: they are not moved until something touches
@@ -698,6 +702,7 @@ class Simulation:
         factorization_budget: int | None = 100,
         beta: float = 0.1,
         sigma: float = 1e-5,
+        impratio: float | None = None,
         recovery_speed: float = 1.0,
         sleep_after: float | None = None,
         sleep_speed: float = 1e-3,
@@ -2238,6 +2243,7 @@ class Batch:
         factorization_budget: See ``Simulation``.
         beta: See ``Simulation``.
         sigma: See ``Simulation``.
+        impratio: See ``Simulation``.
         recovery_speed: See ``Simulation``.
         sleep_after: See ``Simulation``.
         sleep_speed: See ``Simulation``.
@@ -2277,6 +2283,7 @@ class Batch:
         factorization_budget: int | None = 100,
         beta: float = 0.1,
         sigma: float = 1e-5,
+        impratio: float | None = None,
         recovery_speed: float = 1.0,
         sleep_after: float | None = None,
         sleep_speed: float = 1e-3,

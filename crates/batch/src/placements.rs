@@ -9,7 +9,7 @@ impl Batch {
     /// The placements of all bodies in the present states, (worlds, nbody).
     pub fn body_poses(&self, out: &mut Vec<Pose<f64>>) {
         out.clear();
-        self.each_world(false, |kin| out.extend(self.model().bodies.iter().map(|body| pose_of(body, kin))));
+        self.each_world(|_, kin| out.extend(self.model().bodies.iter().map(|body| pose_of(body, kin))));
     }
 
     /// The placements of all sites in the present states, (worlds, nsite).
@@ -17,7 +17,7 @@ impl Batch {
         out.clear();
         let model = self.model();
         let place = |site: &multibody::Site, kin: &Kinematics<f64>| pose_of(&model.bodies[site.body], kin) * site.pose;
-        self.each_world(false, |kin| out.extend(model.sites.iter().map(|site| place(site, kin))));
+        self.each_world(|_, kin| out.extend(model.sites.iter().map(|site| place(site, kin))));
     }
 
     /// The sum of the forces of contacts on every body in the last step, (worlds, nbody), N, world axes: zero for what touches nothing.
@@ -44,20 +44,20 @@ impl Batch {
         let velocity = |body: &multibody::Body, kin: &Kinematics<f64>| {
             body.node.map_or(Twist::ZERO, |node| kin.twists[node].shifted(kin.frames[node].rot * body.pose.pos))
         };
-        self.each_world(true, |kin| out.extend(self.model().bodies.iter().map(|body| velocity(body, kin))));
+        let (tree, nv) = (&self.model().tree, self.model().tree.nv);
+        self.each_world(|world, kin| {
+            velocities(tree, tree.all(), &self.v()[world * nv..(world + 1) * nv], kin);
+            out.extend(self.model().bodies.iter().map(|body| velocity(body, kin)));
+        });
     }
 
-    /// Calls `each` for one world after the other, with the kinematics of that world.
-    fn each_world(&self, moving: bool, mut each: impl FnMut(&Kinematics<f64>)) {
-        let model = self.model();
-        let (tree, mut kin) = (&model.tree, Kinematics::new(&model.tree));
-        let (nq, nv) = (tree.nq, tree.nv);
+    /// Calls `each` for one world after the other, with the placements of that world's nodes.
+    fn each_world(&self, mut each: impl FnMut(usize, &mut Kinematics<f64>)) {
+        let tree = &self.model().tree;
+        let (nq, mut kin) = (tree.nq, Kinematics::new(tree));
         for world in 0..self.worlds() {
             forward_kinematics(tree, tree.all(), &self.q()[world * nq..(world + 1) * nq], &mut kin);
-            if moving {
-                velocities(tree, tree.all(), &self.v()[world * nv..(world + 1) * nv], &mut kin);
-            }
-            each(&kin);
+            each(world, &mut kin);
         }
     }
 }

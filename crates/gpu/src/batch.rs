@@ -133,6 +133,11 @@ impl GpuBatch {
                 "conserve=False: the GPU does not make such steps, device=\"cpu\" does".into(),
             ));
         }
+        if options.simulation.impratio.is_some() {
+            return Err(GpuError::Option(
+                "impratio: the GPU has rigid friction, device=\"cpu\" does what yields".into(),
+            ));
+        }
         if options.precision == Precision::F32 && options.simulation.sigma > 0.0 {
             options.simulation.sigma = options.simulation.sigma.max(SINGLE_SIGMA);
         }

@@ -4,9 +4,10 @@ use crate::constants::{FASTEST, LEFT_IN_VELOCITIES};
 use multibody::Compliance;
 use spatial::{Real, Vec3};
 
+use super::contact_space::Velocities;
 use super::{Bundle, ConstraintSlot, Lanes, get, put, select, wide};
 use crate::plan::{PairKind, Plan, PlanPair};
-use crate::{OneSided, RowWeight, Rule, stiff_mobility};
+use crate::{OneSided, RowWeight, Rule, Slider, stiff_mobility};
 use spatial::masks::all_lanes;
 
 impl Rule {
@@ -53,14 +54,32 @@ impl<T: Bundle> Lanes<T> {
         self.slots[k].has_law = true;
         let (law, (w, stiff)) = self.contact_law(plan, &plan.contacts.pairs[plan.contacts.ends[k].pair], k);
         self.set_law(plan, k, &law, w);
+        self.set_sliding_friction(plan, k, stiff);
         let slot = &mut self.slots[k];
-        slot.r_t = stiff * wide(plan.rule.sigma);
         if self.surfaces_move {
             // v̂ is of the motion of nodes.
             (slot.v_hat, slot.v_hat_recovery) = (slot.v_hat - slot.parting, slot.v_hat_recovery - slot.parting);
         }
         if let Some(spin) = plan.constraints.spin_of[k] {
             self.regularise_spin(plan, k, spin);
+        }
+    }
+
+    /// Sets the law of the sliding friction of a contact.
+    #[inline(always)]
+    fn set_sliding_friction(&mut self, plan: &Plan, k: usize, stiff: T) {
+        let (ends, numbers) = (&plan.contacts.ends[k], &self.numbers);
+        let compliance = &plan.contacts.pairs[ends.pair].surface.compliance;
+        let slider = Slider { friction: numbers.friction[k], resistance: ends.spin.resistance };
+        let weight = RowWeight { w: stiff, inverse: numbers.pair_weights[ends.pair] };
+        let law = plan.rule.friction(&slider, compliance, weight, self.slots[k].gap);
+        self.slots[k].r_t = law.r;
+        if plan.rule.impratio.is_some() {
+            let ConstraintSlot { position, normal, sliding, .. } = self.slots[k];
+            let velocity = self.relative(plan, &ends.nodes, position, Velocities::Start);
+            let on_body = if self.surfaces_move { sliding } else { Vec3::ZERO };
+            let slides = velocity - normal * velocity.dot(normal) + on_body;
+            self.slots[k].sliding = on_body - slides * law.per_rate;
         }
     }
 

@@ -239,7 +239,7 @@ impl Plan {
             solver_options,
             contacts,
             turns,
-            rule: Rule::new(dt, setup.beta, setup.sigma, setup.recovery_speed),
+            rule: Rule { impratio: setup.impratio, ..Rule::new(dt, setup.beta, setup.sigma, setup.recovery_speed) },
         })
     }
 }

@@ -1,6 +1,6 @@
 //! How compliance becomes regularisation: the law of a row over a step in which positions follow the velocity at its end.
 
-use multibody::{Compliance, SpringPoint, damper_lead};
+use multibody::{Compliance, Resistance, SpringPoint, damper_lead};
 use spatial::masks::{select, wide};
 use spatial::{Real, Vec3};
 
@@ -16,6 +16,8 @@ pub struct Rule {
     pub dt: f64,
     /// R of friction over the share of the Delassus operator.
     pub sigma: f64,
+    /// R along the normal over R of friction, of contacts with a reference: friction then yields as it says; none: R is that of `sigma`.
+    pub impratio: Option<f64>,
     /// How fast a near-rigid constraint is righted at most, m/s or rad/s.
     pub recovery_speed: f64,
     /// R of a near-rigid constraint over its share of the Delassus operator, and the time in which it is righted, s.
@@ -31,6 +33,15 @@ pub struct RowWeight<T> {
     pub w: T,
     /// Its inverse weight at the default configuration, [`multibody::InverseWeights`], which references are relative to.
     pub inverse: T,
+}
+
+/// What slides.
+#[derive(Clone, Copy, Debug)]
+pub struct Slider<T> {
+    /// Its coefficient of friction.
+    pub friction: T,
+    /// What it resists.
+    pub resistance: Resistance,
 }
 
 /// The law of a row: γ = (v̂ − v)/R, v̂ = `per_violation` φ₀ + `per_rate` φ̇₀, no faster than `fastest`.
@@ -64,7 +75,7 @@ impl Rule {
     pub fn new(dt: f64, beta: f64, sigma: f64, recovery_speed: f64) -> Self {
         let pi = std::f64::consts::PI;
         let (near_rigid, near_rigid_time) = (beta * beta / (4.0 * pi * pi), dt + beta * dt / pi);
-        Self { dt, sigma, recovery_speed, near_rigid, near_rigid_time }
+        Self { dt, sigma, impratio: None, recovery_speed, near_rigid, near_rigid_time }
     }
 
     /// The law of a row with the violation of this `size`, 0 or more, that pushes in the share `met` of the step. A spring that is stiffer
@@ -122,8 +133,35 @@ impl Rule {
             let of_rate = Compliance::Reference(reference.without_spring(self.dt));
             return self.law(&of_rate, weight, T::ZERO, T::ONE);
         }
+        self.stuck(weight)
+    }
+
+    /// R of friction that does not yield.
+    #[inline(always)]
+    fn stuck<T: Real>(&self, weight: RowWeight<T>) -> RowLaw<T> {
         let (r, fastest) = (weight.w * wide(self.sigma), wide(f64::INFINITY));
         RowLaw { r, per_violation: T::ZERO, per_rate: T::ZERO, fastest, is_rigid: T::ZERO }
+    }
+
+    /// The law of the sliding friction of a contact with this gap, along either tangent; `weight` is that of the normal row.
+    ///
+    /// MuJoCo's friction is a damper with the impedance of the contact: f = (−b v − v̇)/R. It brakes what slides in the time 1/b, however far
+    /// the force is from what the cone allows, and what it holds creeps with R f/b.
+    #[inline(always)]
+    pub fn friction<T: Real<Scalar: Into<f64>>>(
+        &self,
+        slider: &Slider<T>,
+        compliance: &Compliance,
+        weight: RowWeight<T>,
+        gap: T,
+    ) -> RowLaw<T> {
+        let (Some(impratio), Compliance::Reference(reference)) = (self.impratio, compliance) else {
+            return self.stuck(weight);
+        };
+        let of_rate = Compliance::Reference(reference.without_spring(self.dt));
+        let law = self.law(&of_rate, weight, gap.abs(), T::ONE);
+        let share = reference.share_of_friction(slider.friction, slider.resistance.rows(), impratio);
+        RowLaw { r: (law.r * share).max(weight.w * wide(LEAST_R)), ..law }
     }
 
     /// How fast a near-rigid contact that starts violated is righted at most, m/s: no point of a body is to become much faster for it than

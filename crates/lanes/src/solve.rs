@@ -167,7 +167,7 @@ impl<T: Bundle> Lanes<T> {
                 let (slot, memory, lanes) = (&slots[k], &memory[k], T::mask(entry.lanes));
                 let is_remembered = lanes * memory.is_remembered;
                 let mut law = law(plan, numbers, slots, k, problem);
-                if *surfaces_move && law.is_contact() {
+                if (*surfaces_move || plan.rule.impratio.is_some()) && law.is_contact() {
                     let Vec3 { x, y, .. } = block.frame.transpose_mul(slot.sliding);
                     law = law.with_surface_velocity([-x, -y]);
                 }

@@ -47,6 +47,18 @@ pub enum Resistance {
     Rolling,
 }
 
+impl Resistance {
+    /// Of a contact: that along the normal, and those of the motions that are resisted.
+    pub const fn rows(self) -> usize {
+        match self {
+            Self::None => 1,
+            Self::Sliding => 3,
+            Self::Spinning => 4,
+            Self::Rolling => 6,
+        }
+    }
+}
+
 /// The surface of a geom.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Material {
@@ -132,13 +144,7 @@ impl Material {
     /// What its friction makes of the inverse weight of a contact, see [`Reference::share_of_cone`].
     pub fn share_of_cone(&self) -> f64 {
         let Compliance::Reference(reference) = self.compliance else { return 1.0 };
-        let rows = match self.resistance {
-            Resistance::None => 1,
-            Resistance::Sliding => 3,
-            Resistance::Spinning => 4,
-            Resistance::Rolling => 6,
-        };
-        reference.share_of_cone(self.friction, rows)
+        reference.share_of_cone(self.friction, self.resistance.rows())
     }
 }
 

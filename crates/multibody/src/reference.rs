@@ -178,6 +178,15 @@ impl Reference {
         let squared = friction * friction;
         (self.pyramid * squared * (1.0 + squared) / (rows - 1) as f64).max(MIN_SHARE)
     }
+
+    /// R of sliding friction over R along the normal, of a contact of so many rows: 1 over `impratio` under an elliptic cone. The edges of a
+    /// pyramid, of which R is the same, have it along their friction.
+    pub fn share_of_friction<T: Real>(&self, friction: T, rows: usize, impratio: f64) -> T {
+        if self.pyramid == 0.0 || rows <= 1 {
+            return T::from_f64(1.0 / impratio);
+        }
+        T::from_f64((rows - 1) as f64) / (friction * friction).max(T::from_f64(MIN_SHARE))
+    }
 }
 
 /// MuJoCo's least coefficient of friction is 1e-5: R stays positive there.

@@ -12,7 +12,7 @@ use crate::errors::warn;
 const MAX_THREADS: i64 = 1024;
 
 /// Names of the options that `Simulation` and `Batch` have, both of them, beside `threads`.
-pub const OPTIONS: [&str; 13] = [
+pub const OPTIONS: [&str; 14] = [
     "timestep",
     "accuracy",
     "scheme",
@@ -23,6 +23,7 @@ pub const OPTIONS: [&str; 13] = [
     "factorization_budget",
     "beta",
     "sigma",
+    "impratio",
     "recovery_speed",
     "sleep_after",
     "sleep_speed",
@@ -40,6 +41,7 @@ pub struct OptionArguments<'a> {
     pub factorization_budget: Option<i64>,
     pub beta: f64,
     pub sigma: f64,
+    pub impratio: Option<f64>,
     pub recovery_speed: f64,
     pub sleep_after: Option<f64>,
     pub sleep_speed: f64,
@@ -60,6 +62,7 @@ impl OptionArguments<'_> {
             factorization_budget: self.factorization_budget.map(budget).transpose()?,
             beta: self.beta,
             sigma: self.sigma,
+            impratio: self.impratio,
             recovery_speed: self.recovery_speed,
             sleep_after: self.sleep_after,
             sleep_speed: self.sleep_speed,
@@ -82,6 +85,7 @@ pub fn keywords<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, 
         factorization_budget,
         beta,
         sigma,
+        impratio,
         recovery_speed,
         sleep_after,
         sleep_speed,
@@ -101,6 +105,7 @@ pub fn keywords<'py>(py: Python<'py>, options: &Options) -> PyResult<Bound<'py, 
     keywords.set_item("factorization_budget", factorization_budget)?;
     keywords.set_item("beta", beta)?;
     keywords.set_item("sigma", sigma)?;
+    keywords.set_item("impratio", impratio)?;
     keywords.set_item("recovery_speed", recovery_speed)?;
     keywords.set_item("sleep_after", sleep_after)?;
     keywords.set_item("sleep_speed", sleep_speed)?;

@@ -35,6 +35,10 @@ pub struct Options {
     pub beta: f64,
     /// Tangential regularisation over the Delassus estimate: a stuck contact creeps at about σ g dt.
     pub sigma: f64,
+    /// Of contacts whose surfaces have a `solref`: friction yields as MuJoCo's with this `impratio`. What slides is braked in the time constant
+    /// of `solref`, what sticks creeps under its load. None: friction is Coulomb's, as rigid as `sigma` says. Derivatives leave out how
+    /// what yields follows the velocity at the beginning of the step.
+    pub impratio: Option<f64>,
     /// Greatest speed at which near-rigid contacts, limits and equalities that start violated are righted, m/s or rad/s. Contacts and
     /// limits right positions alone: no velocity is left of it.
     pub recovery_speed: f64,
@@ -61,6 +65,7 @@ impl Default for Options {
             factorization_budget: Some(100),
             beta: 0.1,
             sigma: 1e-5,
+            impratio: None,
             recovery_speed: 1.0,
             sleep_after: None,
             sleep_speed: 1e-3,
@@ -80,6 +85,7 @@ impl Options {
             ("tolerance", self.tolerance),
             ("beta", self.beta),
             ("sigma", self.sigma),
+            ("impratio", self.impratio.unwrap_or(1.0)),
             ("recovery_speed", self.recovery_speed),
             ("sleep_after", self.sleep_after.unwrap_or(1.0)),
             ("sleep_speed", self.sleep_speed),

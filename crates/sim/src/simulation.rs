@@ -398,9 +398,9 @@ impl Simulation {
 
     /// How constraints become laws; limits farther off than the step can reach by `margin` do, too.
     fn rule(&self, dt: f64, margin: f64) -> Regularization {
-        let Options { scheme, beta, sigma, recovery_speed, .. } = self.options;
+        let Options { scheme, beta, sigma, impratio, recovery_speed, .. } = self.options;
         let (theta, constraint_theta) = (scheme.theta(), scheme.constraint_theta());
-        let of_step = lanes::Rule::new(dt, beta, sigma, recovery_speed);
+        let of_step = lanes::Rule { impratio, ..lanes::Rule::new(dt, beta, sigma, recovery_speed) };
         Regularization { theta, constraint_theta, of_step, margin }
     }
 

@@ -471,6 +471,28 @@ fn belts() {
 }
 
 #[test]
+fn friction_that_yields() {
+    for cone in ["elliptic", "pyramidal"] {
+        let soft =
+            format!(r#"<mujoco><option cone="{cone}"/><default><geom solref=".02 1" solimp=".8 .95 .01"/></default>"#);
+        for (name, mjcf, seed) in [("balls", BALLS.to_owned(), 11), ("ant", ant().replace("0 0 .55", "0 0 .36"), 12)] {
+            let mut random = SplitMix64(seed);
+            let of = Options { impratio: Some(2.0), ..options(0.004) };
+            let mjcf = mjcf.replacen("<mujoco>", &soft, 1);
+            assert!(mjcf.contains("solref"), "{mjcf}");
+            compare(&format!("{name} on a soft ground, {cone}"), &mjcf, &of, 60, |s, step| {
+                control(s, step, &mut random, 1.0);
+                if s.model().nu() == 0 {
+                    s.state_mut().surface_velocity =
+                        (0..3 * s.scene().geoms.len()).map(|k| 0.1 * (k % 4) as f64).collect();
+                }
+            })
+            .check();
+        }
+    }
+}
+
+#[test]
 fn symplectic_euler() {
     let mut random = SplitMix64(7);
     let of = Options { scheme: Scheme::SymplecticEuler, ..options(0.004) };

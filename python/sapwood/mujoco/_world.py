@@ -85,7 +85,7 @@ class _Parts(NamedTuple):
     outputs: list[list[int]]
     """Where MuJoCo has the force of an actuator, and that actuator's control."""
     surfaces: list[list[float]]
-    """Of each geom: condim, priority, five coefficients of friction, solref, solimp."""
+    """Of each geom: condim, priority, five coefficients of friction, solref, solimp, margin."""
     is_pyramidal: bool
     checks: list[Callable[..., None]]
     """Functions of MuJoCo: what is done about a state that is not finite."""
@@ -122,22 +122,24 @@ def _stages(m: Any) -> list[Callable[..., None]]:
     return stages
 
 
-def _sigma(m: Any) -> dict[str, float]:
-    """How much friction gives way, as an option of ``Simulation``; none where nothing collides.
+def _softness(m: Any) -> dict[str, float]:
+    """How much friction gives way, as options of ``Simulation``.
 
-    MuJoCo's friction is a damper: what sticks under a force f creeps with R f/b, where R = (1 − d)/d Â of the impedance
-    d and the inverse weight Â, over ``impratio``, and b is the damping of ``solref``. Grasps count on it. Sapwood's
-    creeps with σ W f dt. There is one σ for all geoms: the median of those that they would have.
+    MuJoCo's friction is a damper, f = (−b v − v̇)/R: it brakes what slides in the time 1/b, and what sticks under a
+    force f creeps with R f/b, where R = (1 − d)/d Â of the impedance d and the inverse weight Â, over ``impratio``,
+    and b is the damping of ``solref``. Grasps and pushes count on it: the option ``impratio``. What spins and rolls
+    creeps with σ W f dt, with one σ for all geoms: the median of those that they would have.
     """
     collides = (m.geom_contype | m.geom_conaffinity) != 0
+    yields = {"impratio": float(m.opt.impratio)}
     if not collides.any():
-        return {}
+        return yields
     (time, ratio), (least, greatest) = m.geom_solref[collides].T, np.clip(m.geom_solimp[collides, :2].T, 1e-4, 0.9999)
     dt = m.opt.timestep
     damping = np.where(time > 0, 2 / (greatest * np.maximum(time, 2 * dt)), -ratio / greatest)
     # Sapwood's W of a contact is its mean over √3.
     creep = np.sqrt(3) * (1 - least) / (least * np.maximum(damping, 1e-6) * dt * m.opt.impratio)
-    return {"sigma": float(np.clip(np.median(creep), 1e-5, 1.0))}
+    return {**yields, "sigma": float(np.clip(np.median(creep), 1e-5, 1.0))}
 
 
 def _write_other_rows(m: Any, d: Any) -> None:
@@ -184,7 +186,7 @@ class World:
         has_readers = np.isin(m.eq_type, WRENCHES).any() or np.isin(m.sensor_type, LIMIT_SENSORS).any()
         options = m.opt.gravity.ctypes.data - OPTION["gravity"]
         stages = _stages(m)
-        softness = {} if self.near_rigid else _sigma(m)
+        softness = {} if self.near_rigid else _softness(m)
         parts = _Parts(
             simulation=Simulation(carried.model, timestep=m.opt.timestep, **{**softness, **self.options}),
             fields={"timestep": options + OPTION["timestep"], **{name: d._address + at for name, at in FIELDS.items()}},
@@ -193,7 +195,7 @@ class World:
             activations=carried.activations,
             equalities=[] if m.opt.disableflags & OFF else carried.equalities,
             outputs=np.column_stack([m.actuator_outadr[one], m.actuator_ctrladr[one]]).tolist(),
-            surfaces=np.hstack([kinds, friction, m.geom_solref, m.geom_solimp]).tolist(),
+            surfaces=np.hstack([kinds, friction, m.geom_solref, m.geom_solimp, m.geom_margin[:, None]]).tolist(),
             is_pyramidal=m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL,
             checks=[mujoco.mj_checkPos, mujoco.mj_checkVel],
             check_controls=mujoco.mj_fwdActuation,

@@ -150,7 +150,11 @@ fn warn_about_solver(element: Element<'_>, warnings: &mut Warnings) {
         );
     }
     if element.attribute("impratio").is_some_and(|value| value.parse() != Ok(1.0)) {
-        warnings.add_attribute(element, "impratio", "ignored: friction is regularised by the solver's own rule");
+        warnings.add_attribute(
+            element,
+            "impratio",
+            "ignored: friction is Coulomb's, unless the simulation has an option of this name",
+        );
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Setup<'a> {
     pub beta: f64,
     /// Regularisation of friction, relative to the effective mass.
     pub sigma: f64,
+    /// How friction of contacts with a reference yields, see [`Rule::impratio`](crate::Rule::impratio).
+    pub impratio: Option<f64>,
     /// The greatest speed of recovery from penetration, m/s.
     pub recovery_speed: f64,
     /// What every geom is fixed in.
@@ -55,6 +57,7 @@ impl Default for Setup<'_> {
             tolerance: 1e-6,
             beta: 0.1,
             sigma: 1e-5,
+            impratio: None,
             recovery_speed: 1.0,
             attachments: &[],
             rest_depths: &[],

@@ -51,10 +51,12 @@ pub struct Surface {
     pub friction: [f64; 5],
     pub solref: [f64; 2],
     pub solimp: [f64; 5],
+    /// Those of two add up, m.
+    pub margin: f64,
 }
 
 impl Surface {
-    /// Of `condim`, `priority`, five coefficients of friction, `solref` and `solimp`.
+    /// Of `condim`, `priority`, five coefficients of friction, `solref`, `solimp` and `margin`.
     pub fn new(numbers: &[f64; Self::LEN]) -> Self {
         let part = |start: usize| std::array::from_fn(|k| numbers[start + k]);
         Self {
@@ -63,10 +65,11 @@ impl Surface {
             friction: part(2),
             solref: std::array::from_fn(|k| numbers[7 + k]),
             solimp: part(9),
+            margin: numbers[14],
         }
     }
 
-    pub const LEN: usize = 14;
+    pub const LEN: usize = 15;
 
     /// Of two that touch. `solref` and `solimp` are the first's, as they have no part in the forces here.
     fn with(&self, other: &Self) -> Self {
@@ -86,12 +89,14 @@ impl MjContact {
     pub fn new(point: &ContactPoint, surfaces: &[Surface]) -> Self {
         let surface = surfaces[point.geoms[0]].with(&surfaces[point.geoms[1]]);
         let axes = [point.normal, point.tangents[0], point.normal.cross(point.tangents[0])];
+        let margin: f64 = point.geoms.iter().map(|&geom| surfaces[geom].margin).sum();
         let geoms = point.geoms.map(|geom| geom as i32);
         Self {
-            distance: point.gap,
+            // Gaps are less the margin.
+            distance: point.gap + margin,
             position: point.position.to_array(),
             frame: axes.map(|axis| axis.to_array()),
-            margin: point.gap.max(0.0),
+            margin: margin + point.gap.max(0.0),
             friction: surface.friction,
             solref: surface.solref,
             friction_solref: [0.0; 2],

@@ -1,7 +1,7 @@
 //! From contact points to contacts with friction.
 
 use geometry::Contact as Detected;
-use lanes::{ConstraintName, RowWeight, WarmStartEntry, pair_surface, spring_depth};
+use lanes::{ConstraintName, RowWeight, Slider, WarmStartEntry, pair_surface, spring_depth};
 use multibody::{Compliance, Material, Resistance};
 use sap::Law;
 use spatial::{Mat3, Vec3};
@@ -169,13 +169,16 @@ pub(super) fn push_touching(
     let approach = carried.dot(normal);
     let start = cx.rule.start(spring_or_stop, gap, || of_trees().map(|v| v + approach));
     let beyond_spring = Start { violation: start.violation + stop, ..start };
-    let mut one_sided = cx.rule.normal(spring_or_stop, beyond_spring, RowWeight { w: stiff, inverse: inverse_weight });
+    let weight = RowWeight { w: stiff, inverse: inverse_weight };
+    let mut one_sided = cx.rule.normal(spring_or_stop, beyond_spring, weight);
     if one_sided.is_rigid && one_sided.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
         one_sided.v_hat = one_sided.v_hat.min(cx.recovery_speed(&ends, normal));
     }
     let OneSided { r: r_n, is_rigid, is_midway, .. } = one_sided;
-    let r_t = cx.rule.of_step.sigma * stiff;
     let mu = if surface.resistance >= Resistance::Sliding { coefficient } else { 0.0 };
+    let slider = Slider { friction: mu, resistance: surface.resistance };
+    let friction = cx.rule.of_step.friction(&slider, &surface.compliance, weight, gap);
+    let r_t = friction.r;
     let memory = set.recall(key, cx);
     let is_spinning = surface.resistance >= Resistance::Spinning;
     let remembered = memory.map(|m| m.normal);
@@ -185,7 +188,11 @@ pub(super) fn push_touching(
         if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { remembered.unwrap_or_else(isolated) };
     let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() { drift() } else { (Vec3::ZERO, 0.0) };
     let turned = |vn_hat: f64| if is_midway { vn_hat - approach } else { vn_hat - approach - normal_turning };
-    let surface_velocity = surface_velocity + jacobian_drift + carried;
+    let mut surface_velocity = surface_velocity + jacobian_drift + carried;
+    if friction.per_rate != 0.0 {
+        let [start, _] = cx.velocities(&ends, Motion::Linear);
+        surface_velocity -= (start + surface_velocity) * friction.per_rate;
+    }
     let law = if cx.law == ContactLaw::Sap {
         Law::cone(mu, r_t, r_n, turned(vn_hat))
     } else {

@@ -37,6 +37,7 @@ pub(crate) fn plan_with(
         tolerance: options.tolerance,
         beta: options.beta,
         sigma: options.sigma,
+        impratio: options.impratio,
         recovery_speed: options.recovery_speed,
         attachments,
         rest_depths: &rest_depths(model, scene),

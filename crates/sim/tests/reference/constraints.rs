@@ -10,7 +10,9 @@ use spatial::{Mat3, Pose, Quat, Vec3};
 use super::bodies::{Bodies, Pair};
 use super::dense::{Matrix, Vector, dot};
 use super::drives::{Drive, Force, tendon_forces};
-use super::laws::{Compliant, Mobility, OneSided, Row, compliant, dry_friction, joint_mobility, one_sided};
+use super::laws::{
+    Compliant, Mobility, OneSided, Row, compliant, dry_friction, joint_mobility, one_sided, sliding_friction,
+};
 use super::solve::{Constraint, Disc, Law};
 use super::weights::Weights;
 
@@ -454,7 +456,12 @@ impl Assembly<'_> {
         let along = |e: Vec3<f64>| columns.iter().map(|c| c.lin.dot(e)).collect::<Vector>();
         let about = |e: Vec3<f64>| columns.iter().map(|c| c.ang.dot(e)).collect::<Vector>();
         let mut rows = vec![along(normal), along(t1), along(t2)];
-        let r_t = options.sigma * stiff;
+        let reference = match surface.compliance {
+            Compliance::Reference(reference) => Some(reference),
+            _ => None,
+        };
+        let (r_t, per_slide) =
+            sliding_friction(options, dt, reference, weight, gap, friction_share(&surface, options.impratio));
         let mut r = vec![law.r, r_t, r_t];
         // What is not remembered is bounded by the contact's impulse alone.
         let alone = ((v_hat - dot(&rows[0], self.v_star)) / (law.r + w)).max(0.0);
@@ -471,7 +478,9 @@ impl Assembly<'_> {
             discs.push(Disc { rows: 5..6, coefficient: surface.torsional_friction });
         }
         let belt = self.surface_velocity(geoms[1]) - self.surface_velocity(geoms[0]);
-        let mut v_hat_of_rows = vec![v_hat, -belt.dot(t1), -belt.dot(t2)];
+        let slides = |row: usize, t: Vec3<f64>| dot(&rows[row], self.start.v) + belt.dot(t);
+        let along = [(1, t1), (2, t2)].map(|(row, t)| per_slide * slides(row, t) - belt.dot(t));
+        let mut v_hat_of_rows = vec![v_hat, along[0], along[1]];
         v_hat_of_rows.resize(rows.len(), 0.0);
         let law = if options.contact == ContactLaw::Sap {
             Law::Cone(friction, discs)
@@ -480,6 +489,21 @@ impl Assembly<'_> {
             Law::Contact(discs)
         };
         Some(Constraint { key, rows, r, v_hat: v_hat_of_rows, law, recovery, bound })
+    }
+}
+
+/// R of friction over R along the normal: of an elliptic cone 1/impratio; the edges of a pyramid, 2 (rows − 1), each have R along their friction.
+fn friction_share(surface: &Material, impratio: Option<f64>) -> f64 {
+    let rows = match surface.resistance {
+        Resistance::None => 1.0,
+        Resistance::Sliding => 3.0,
+        Resistance::Spinning => 4.0,
+        Resistance::Rolling => 6.0,
+    };
+    let is_pyramid = matches!(surface.compliance, Compliance::Reference(reference) if reference.pyramid > 0.0);
+    match impratio {
+        Some(_) if is_pyramid && rows > 1.0 => (rows - 1.0) / (surface.friction * surface.friction).max(1e-9),
+        ratio => 1.0 / ratio.unwrap_or(1.0),
     }
 }
 

@@ -113,6 +113,24 @@ pub fn dry_friction(options: &Options, dt: f64, compliance: Compliance, row: Row
     (row.inverse * (1.0 - d) / d / whole, rate * (1.0 - at_start) / whole)
 }
 
+/// R of sliding friction over `share` of that along the normal, and v̂ over what slides at the beginning: near-rigid, or of MuJoCo's
+/// damper, −b v̄ − (v − v₀)/dt, with the impedance that the contact has at this gap.
+pub fn sliding_friction(
+    options: &Options,
+    dt: f64,
+    reference: Option<multibody::Reference>,
+    row: Row,
+    gap: f64,
+    share: f64,
+) -> (f64, f64) {
+    let (Some(_), Some(reference)) = (options.impratio, reference) else { return (options.sigma * row.w, 0.0) };
+    let [first, second] = reference.solref;
+    let damping = if first > 0.0 { 2.0 / first.max(2.0 * dt) } else { -second };
+    let damper = multibody::Reference { solref: [0.0, -damping], ..reference };
+    let law = of_reference(dt, &damper, row, gap.abs(), 1.0);
+    ((law.r * share).max(1e-7 * row.w), law.per_rate)
+}
+
 impl Compliant {
     pub fn v_hat(&self, violation: f64, rate: f64) -> f64 {
         violation * self.per_violation + rate * self.per_rate
