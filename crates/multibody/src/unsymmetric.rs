@@ -86,13 +86,27 @@ enum OfMotions {
 ///
 /// # Examples
 ///
-/// ```
-/// use multibody::{JointImpedance, UnsymmetricFactor};
+/// A hinge that friction drives on: the force grows with the speed.
 ///
+/// ```
+/// use sapwood_multibody::{BodySpec, Dyad, JointImpedance, JointKind, JointSpec, Kinematics, ModelBuilder, UnsymmetricFactor};
+/// use spatial::{ArticulatedInertia, RigidInertia, Sym3, Vec3, Wrench};
+///
+/// let mut builder = ModelBuilder::new("wheel");
+/// let moments = Sym3::diagonal(Vec3::new(1.0, 1.0, 1.0));
+/// let inertia = RigidInertia { mass: 1.0, com: Vec3::ZERO, inertia: moments };
+/// let body = builder.add_body(BodySpec { name: "wheel".into(), inertia, ..BodySpec::default() }).unwrap();
+/// builder.add_joint(body, JointSpec::new(JointKind::Revolute { axis: Vec3::new(0.0, 0.0, 1.0) })).unwrap();
+/// let model = builder.build().unwrap();
+/// let (tree, kin) = (&model.tree, Kinematics::new(&model.tree));
+///
+/// let about_z = Wrench { ang: Vec3::new(0.0, 0.0, 1.0), lin: Vec3::ZERO };
+/// let dyad = Dyad { node: 0, wrench: about_z * -0.5, per_motion: about_z };
 /// let mut factor = UnsymmetricFactor::default();
-/// # let model = multibody::ModelBuilder::new().build().unwrap();
-/// # let (tree, kin) = (&model.tree, multibody::Kinematics::new(&model.tree));
-/// assert!(factor.factor(tree, &kin, &JointImpedance::new(tree), &[], []));
+/// assert!(factor.factor(tree, &kin, &JointImpedance::new(tree), &[ArticulatedInertia::ZERO], [dyad]));
+/// let mut speed = [0.0];
+/// factor.solve(tree, &kin, &[1.0], &mut speed);
+/// assert_eq!(speed, [2.0]);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct UnsymmetricFactor {
