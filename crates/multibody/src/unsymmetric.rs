@@ -89,7 +89,8 @@ enum OfMotions {
 /// A hinge that friction drives on: the force grows with the speed.
 ///
 /// ```
-/// use sapwood_multibody::{BodySpec, Dyad, JointImpedance, JointKind, JointSpec, Kinematics, ModelBuilder, UnsymmetricFactor};
+/// use sapwood_multibody::{BodySpec, Dyad, JointImpedance, JointKind, JointSpec, Kinematics, ModelBuilder};
+/// use sapwood_multibody::{UnsymmetricFactor, forward_kinematics};
 /// use spatial::{ArticulatedInertia, RigidInertia, Sym3, Vec3, Wrench};
 ///
 /// let mut builder = ModelBuilder::new("wheel");
@@ -98,7 +99,8 @@ enum OfMotions {
 /// let body = builder.add_body(BodySpec { name: "wheel".into(), inertia, ..BodySpec::default() }).unwrap();
 /// builder.add_joint(body, JointSpec::new(JointKind::Revolute { axis: Vec3::new(0.0, 0.0, 1.0) })).unwrap();
 /// let model = builder.build().unwrap();
-/// let (tree, kin) = (&model.tree, Kinematics::new(&model.tree));
+/// let (tree, mut kin) = (&model.tree, Kinematics::new(&model.tree));
+/// forward_kinematics(tree, tree.all(), &model.q0, &mut kin);
 ///
 /// let about_z = Wrench { ang: Vec3::new(0.0, 0.0, 1.0), lin: Vec3::ZERO };
 /// let dyad = Dyad { node: 0, wrench: about_z * -0.5, per_motion: about_z };
