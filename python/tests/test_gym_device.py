@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
@@ -199,6 +200,15 @@ def test_a_state_goes_on(task: str, module: str) -> None:
         make(task, 2, **options).unwrapped.restore(state)
     with pytest.raises(ValueError, match="state is none"):
         first.restore(state[:-9])
+    arrays = dict(np.load(io.BytesIO(state)))
+    for name, wrong, message in (
+        ("_next", -1 - arrays["_next"], "drawn ahead"),
+        ("_ended", arrays["_ended"][:2], "_ended"),
+    ):
+        file = io.BytesIO()
+        np.savez(file, **{**arrays, name: wrong})
+        with pytest.raises(ValueError, match=message):
+            first.restore(file.getvalue())
 
 
 def test_what_is_not_there_says_what_to_type() -> None:

@@ -54,3 +54,22 @@ def test_batches_make_the_same_steps() -> None:
         worlds.step()
         gained = (worlds.bind("qvel")[:, 2] - before) / m.opt.timestep
     np.testing.assert_allclose(gained[[0, 2]], [40 - 9.81, 10 - 9.81])
+
+
+def test_stages_are_made_of_those_that_did_not_fail() -> None:
+    from mujoco import batch
+
+    m, d = compiled(BALL.format("elliptic"))
+    with guest.physics():
+        worlds = batch.Batch(m, nsim=3, nthread=2)
+        q, places = worlds.bind("qpos"), worlds.bind("xpos")
+        q[:, 2] = 0.5
+        worlds.bind("xfrc_applied")[1, 1, 2] = np.nan
+        with pytest.raises(batch.SimulationError, match="simulation 1: "):
+            worlds.step(stage=mujoco.mjtStage.mjSTAGE_POS)
+        mujoco.mj_resetData(m, d)
+        d.qpos[2] = 0.5
+        mujoco.mj_step(m, d)
+    mujoco.mj_kinematics(m, d)
+    np.testing.assert_array_equal(q[[0, 2], 2], d.qpos[2])
+    np.testing.assert_array_equal(places[[0, 2], 1], [d.xpos[1]] * 2)
