@@ -22,9 +22,9 @@ import sapwood as sw
 
 mujoco = pytest.importorskip("mujoco")
 guest = pytest.importorskip("sapwood.mujoco")
+_carry = pytest.importorskip("sapwood.mujoco._carry")
 
 pytestmark = pytest.mark.usefixtures("mujoco_as_before")
-_carry = pytest.importorskip("sapwood.mujoco._carry")
 
 mujoco.set_mju_user_warning(lambda message: None)
 

@@ -16,9 +16,9 @@ import sapwood as sw
 
 mujoco = pytest.importorskip("mujoco")
 guest = pytest.importorskip("sapwood.mujoco")
+_carry = pytest.importorskip("sapwood.mujoco._carry")
 
 pytestmark = pytest.mark.usefixtures("mujoco_as_before")
-_carry = pytest.importorskip("sapwood.mujoco._carry")
 
 ENVIRONMENTS = (
     *("Ant", "HalfCheetah", "Hopper", "Walker2d", "Humanoid", "HumanoidStandup", "Swimmer", "Reacher", "Pusher"),

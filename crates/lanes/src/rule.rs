@@ -1,6 +1,6 @@
 //! How compliance becomes regularisation: the law of a row over a step in which positions follow the velocity at its end.
 
-use multibody::{Compliance, Resistance, SpringPoint, damper_lead};
+use multibody::{Compliance, Reference, Resistance, SpringPoint, damper_lead};
 use spatial::masks::{select, wide};
 use spatial::{Real, Vec3};
 
@@ -129,11 +129,16 @@ impl Rule {
     /// The law of dry friction, which has no violation: a reference without its spring.
     #[inline(always)]
     pub fn dry_friction<T: Real<Scalar: Into<f64>>>(&self, compliance: &Compliance, weight: RowWeight<T>) -> RowLaw<T> {
-        if let Compliance::Reference(reference) = compliance {
-            let of_rate = Compliance::Reference(reference.without_spring(self.dt));
-            return self.law(&of_rate, weight, T::ZERO, T::ONE);
+        match compliance {
+            Compliance::Reference(reference) => self.damper(reference, weight, T::ZERO),
+            _ => self.stuck(weight),
         }
-        self.stuck(weight)
+    }
+
+    /// The law of a reference without its spring, with the impedance that it has at a violation of this `size`.
+    #[inline(always)]
+    fn damper<T: Real<Scalar: Into<f64>>>(&self, reference: &Reference, weight: RowWeight<T>, size: T) -> RowLaw<T> {
+        self.law(&Compliance::Reference(reference.without_spring(self.dt)), weight, size, T::ONE)
     }
 
     /// R of friction that does not yield.
@@ -158,8 +163,7 @@ impl Rule {
         let (Some(impratio), Compliance::Reference(reference)) = (self.impratio, compliance) else {
             return self.stuck(weight);
         };
-        let of_rate = Compliance::Reference(reference.without_spring(self.dt));
-        let law = self.law(&of_rate, weight, gap.abs(), T::ONE);
+        let law = self.damper(reference, weight, gap.abs());
         let share = reference.share_of_friction(slider.friction, slider.resistance.rows(), impratio);
         RowLaw { r: (law.r * share).max(weight.w * wide(LEAST_R)), ..law }
     }

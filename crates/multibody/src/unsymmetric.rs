@@ -109,6 +109,9 @@ enum OfMotions {
 /// let mut speed = [0.0];
 /// factor.solve(tree, &kin, &[1.0], &mut speed);
 /// assert_eq!(speed, [2.0]);
+/// // As much as the inertia resists: nothing would stop it.
+/// let most = Dyad { wrench: about_z * -1.0, ..dyad };
+/// assert!(!factor.factor(tree, &kin, &JointImpedance::new(tree), &[ArticulatedInertia::ZERO], [most]));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct UnsymmetricFactor {

@@ -80,7 +80,7 @@ fn solutions_balance() {
 }
 
 #[test]
-fn a_pivot_that_is_zero_is_told() {
+fn a_pivot_that_is_no_number_is_told() {
     let model = random_tree(5, 1);
     let mut kin = Kinematics::new(&model.tree);
     forward_kinematics(&model.tree, model.tree.all(), &model.q0, &mut kin);

@@ -198,8 +198,8 @@ impl<'a> Coupled<'a> {
         }
     }
 
-    /// Chooses how H is factored: every tree by itself where no two nodes push each other.
-    fn recurses(&mut self) -> bool {
+    /// Chooses how H is factored: every tree by itself where no two nodes push each other; whether that is so.
+    fn choose_recursion(&mut self) -> bool {
         let recurses = self.may_recurse && !self.scratch.patches.iter().any(|p| p.active);
         self.scratch.factored = if recurses { Factored::Recursively } else { Factored::Blocks };
         recurses
@@ -337,7 +337,7 @@ impl Structure for Coupled<'_> {
 
     fn factor(&mut self, _: &[Constraint], hessian: &[Block]) -> Result<(), FactorError> {
         self.gather_impedances(hessian);
-        if self.recurses() {
+        if self.choose_recursion() {
             self.factor_recursively(hessian);
             return Ok(());
         }
@@ -365,7 +365,7 @@ impl Structure for Coupled<'_> {
         slopes: &[[f64; 3]],
     ) -> Result<(), FactorError> {
         self.gather_impedances(hessian);
-        if self.recurses() {
+        if self.choose_recursion() {
             return self.factor_unsymmetric_recursively(constraints, hessian, slopes);
         }
         self.couple();

@@ -26,8 +26,7 @@ fn a_crowd_meets_coulombs_law() {
         (hard, missed) = (hard + fall.hard, missed + fall.missed);
     }
     println!("{hard} hard, {missed} missed");
-    // Twice what 22 starts missed, 38 of 6,160: which steps of a fall are among them depends on the last bit.
-    assert!(hard > 0 && 81 * missed <= 3 * 280, "{hard} hard, {missed} missed");
+    assert!(hard > 0 && 200 * missed <= 3 * 280, "{hard} hard, {missed} missed");
 }
 
 /// Steps of more than a hundred factorisations, and those that miss Coulomb's law.
