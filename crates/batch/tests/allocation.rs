@@ -1,5 +1,6 @@
 //! After a warm-up a step of a batch does not touch the heap.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 #[path = "../../../tests/counting_allocator.rs"]
 mod counting_allocator;

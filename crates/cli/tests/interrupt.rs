@@ -1,6 +1,7 @@
 //! Ctrl-C, SIGTERM, SIGHUP, places that are no files, and limits of file sizes: what is written, and what is kept.
 #![cfg(unix)]
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::fs;

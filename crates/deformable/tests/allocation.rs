@@ -1,6 +1,7 @@
 //! After a warm-up a step does not touch the heap.
 #![allow(clippy::unwrap_used)]
 
+#[path = "suite/common/mod.rs"]
 mod common;
 #[path = "../../../tests/counting_allocator.rs"]
 mod counting_allocator;

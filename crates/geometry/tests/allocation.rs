@@ -1,5 +1,6 @@
 //! Contact detection takes no memory once it has run.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 #[path = "../../../tests/counting_allocator.rs"]
 mod counting_allocator;

@@ -1,5 +1,6 @@
 //! What lies between nodes, and soft bodies against each other and themselves: closed forms, parry and dense sampling.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 #[path = "../../../tests/counting_allocator.rs"]
 mod counting_allocator;

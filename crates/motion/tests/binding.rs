@@ -1,5 +1,6 @@
 //! Motions on models: names, rest poses, velocities, and no allocation while it runs.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 #[path = "../../../tests/counting_allocator.rs"]
 mod counting_allocator;

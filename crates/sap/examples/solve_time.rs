@@ -1,6 +1,6 @@
 //! Times a whole solve and its parts with the structure of matrices: `cargo run --release -p sapwood-sap --example solve_time`.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/suite/common/mod.rs"]
 mod common;
 
 use std::hint::black_box;

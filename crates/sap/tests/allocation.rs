@@ -1,5 +1,6 @@
 //! A solve allocates nothing once its memory has the size.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 #[path = "../../../tests/counting_allocator.rs"]
 mod counting_allocator;

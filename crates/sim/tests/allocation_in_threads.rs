@@ -1,5 +1,6 @@
 //! After a warm-up a step that threads share does not touch the heap. Without the test harness, whose threads would be counted as well.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 #[path = "../../../tests/counting_allocator.rs"]
 mod counting_allocator;
