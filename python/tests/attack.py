@@ -349,6 +349,8 @@ def main() -> int:
     parser.add_argument("--part", choices=[part.__name__ for part in PARTS], help="this one alone")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    # Shells have what they start in the background ignore Ctrl-C, and all that this starts would ignore it, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     chosen = [part for part in PARTS if arguments.part in (None, part.__name__)]
     rows = {part.__name__: attack(part, arguments.seed, arguments.seconds / len(chosen)) for part in chosen}
     for name, (made, findings) in rows.items():

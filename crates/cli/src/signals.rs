@@ -20,10 +20,10 @@ impl Signals {
         let signals = Self::default();
         let came_before = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM].into_iter().chain(hang_up()) {
-            // In this order: the first one finds the flag down, and sets it.
+            // In this order: from the first line on a signal is heard and no longer ends the process; that one finds the flag down, and sets it.
+            flag::register_usize(signal, signals.0.clone(), signal as usize)?;
             flag::register_conditional_shutdown(signal, exit_code(signal).into(), came_before.clone())?;
             flag::register(signal, came_before.clone())?;
-            flag::register_usize(signal, signals.0.clone(), signal as usize)?;
         }
         Ok(signals)
     }

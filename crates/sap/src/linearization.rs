@@ -2,7 +2,7 @@
 
 use crate::block::widened;
 use crate::law::{Bounds, LawKind, OwnBounds};
-use crate::{Block, Constraint, Law};
+use crate::{Block, Constraint, FactorError, Law, Structure};
 
 /// The numbers of a law that may change from step to step, per row: or the change of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -75,6 +75,18 @@ impl Linearization {
     /// Whether constraint `k` pushes, or would if it moved a little.
     pub fn is_active(&self, k: usize) -> bool {
         self.hessian[k].is_active() || self.slopes[k] != [0.0; 3]
+    }
+
+    /// Factors `A − Jᵀ (∂γ/∂v_c) J`, as [`Structure::factor_unsymmetric`] does; `constraints` are those that it was made of.
+    ///
+    /// # Errors
+    /// If a pivot is zero.
+    pub fn factor(&self, structure: &mut impl Structure, constraints: &[Constraint]) -> Result<(), FactorError> {
+        if self.is_coulomb {
+            return structure.factor_unsymmetric(constraints, &self.hessian, &self.slopes);
+        }
+        // Bounds that are given do not follow the velocities.
+        structure.factor_unsymmetric(constraints, &self.hessian, &vec![[0.0; 3]; constraints.len()])
     }
 
     /// Writes dγ for the changes `dv_c` (one entry per row) and `data` (one per constraint; none: all zero).

@@ -321,10 +321,6 @@ impl MinimumDegree {
 
 #[cfg(test)]
 mod tests {
-    use faer::dyn_stack::{MemBuffer, MemStack};
-    use faer::sparse::SymbolicSparseColMat;
-    use faer::sparse::linalg::amd;
-
     use super::super::tree::EliminationTree;
     use super::*;
 
@@ -346,22 +342,6 @@ mod tests {
         tree.rows.iter().sum()
     }
 
-    /// An order by the same method from another hand.
-    fn faer_order(graph: &Graph) -> Vec<usize> {
-        let n = graph.len();
-        let (mut starts, mut rows) = (vec![0], vec![]);
-        for node in 0..n {
-            rows.extend(graph.neighbours(node).iter().filter(|&&i| i < node));
-            starts.push(rows.len());
-        }
-        let upper = SymbolicSparseColMat::new_checked(n, n, starts, None, rows);
-        let mut memory = MemBuffer::new(amd::order_scratch::<usize>(n, upper.row_idx().len()));
-        let (mut order, mut inverse) = (vec![0; n], vec![0; n]);
-        let stack = MemStack::new(&mut memory);
-        amd::order(&mut order, &mut inverse, upper.as_ref(), amd::Control::default(), stack).unwrap();
-        order
-    }
-
     #[test]
     fn trees_and_forests_have_no_fill() {
         let n = 60;
@@ -380,19 +360,17 @@ mod tests {
         }
     }
 
-    /// Grids of up to 10³ nodes, with and without diagonals.
+    /// Grids of up to 10³ nodes, with and without diagonals, beside the approximate minimum degree of faer 0.24.4.
     #[test]
     fn grids_fill_no_more_than_with_another_implementation() {
-        for (side, reach) in [(4, 1), (6, 1), (10, 1), (5, 2), (7, 3)] {
+        for (side, reach, other) in [(4, 1, 536), (6, 1, 3265), (10, 1, 32_190), (5, 2, 3911), (7, 3, 31_213)] {
             let nodes = || (0..side * side * side).map(|i| [i % side, i / side % side, i / side / side]);
             let near = |a: [i32; 3], b: [i32; 3]| (0..3).map(|k| (a[k] - b[k]).abs()).sum::<i32>() <= reach;
             let pairs = nodes().enumerate().flat_map(|(i, a)| nodes().enumerate().map(move |(j, b)| ((i, a), (j, b))));
             let edges: Vec<_> =
                 pairs.filter(|((i, a), (j, b))| j < i && near(*a, *b)).map(|((i, _), (j, _))| (i, j)).collect();
-            let mut graph = Graph::default();
-            graph.rebuild(nodes().count(), &edges);
-            let (found, other) = (fill(graph.len(), &edges), fill_of(&graph, &faer_order(&graph)));
-            assert!(found as f64 <= 1.1 * other as f64, "side {side}, reach {reach}: {found}, elsewhere {other}");
+            let found = fill(nodes().count(), &edges);
+            assert!(found as f64 <= 1.1 * f64::from(other), "side {side}, reach {reach}: {found}, elsewhere {other}");
         }
     }
 

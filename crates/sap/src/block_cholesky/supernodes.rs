@@ -3,7 +3,7 @@
 use super::tree::{EliminationTree, NONE};
 
 /// A panel of up to this many columns may hold this share of zeros that the factor does not need. Few columns cost more in
-/// finding their places than in products with zeros; measured with `examples/factor_time.rs`.
+/// finding their places than in products with zeros.
 const RELAXED: [(usize, f64); 3] = [(12, 0.5), (36, 0.2), (72, 0.05)];
 
 /// A supernode of more columns is cut into pieces: its panel should stay in the cache while it updates others.
