@@ -111,3 +111,29 @@ GREEDY = {
 def test_short_texts_of_large_models_are_refused(text: str, message: str) -> None:
     with pytest.raises(sw.ModelError, match=message):
         sw.load(text)
+
+
+ENDLESS = {
+    "cells": "sw.SoftBody.ball(0.1, endless)",
+    "effectors": "sw.tracking.track(model, 'walk', effectors=endless)",
+    "assets": "sw.load('<mujoco/>', assets={'a.stl': endless})",
+}
+
+
+@pytest.mark.parametrize("call", ENDLESS.values(), ids=ENDLESS)
+def test_arrays_without_strides_are_no_lists(call: str) -> None:
+    """Ten thousand million elements in one byte; in a process of its own, for memory that is not there ends it."""
+    program = f"""
+import numpy as np
+import sapwood as sw
+
+model = sw.load(sw.characters.mjcf("humanoid"))
+endless = np.broadcast_to(np.True_, (10**10,))
+try:
+    {call}
+except (TypeError, ValueError) as error:
+    print("refused:", error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.startswith("refused:")

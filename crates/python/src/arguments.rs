@@ -376,6 +376,11 @@ pub fn several<'py, T: FromPyObjectOwned<'py>>(value: &Bound<'py, PyAny>) -> PyR
     elements(value, 100_000, |element| element.extract().map_err(Into::into))
 }
 
+/// [`several`], or None.
+pub fn several_or_none<'py, T: FromPyObjectOwned<'py>>(value: &Bound<'py, PyAny>) -> PyResult<Option<Vec<T>>> {
+    if value.is_none() { Ok(None) } else { several(value).map(Some) }
+}
+
 /// A whole number. One beyond 64 bits becomes the nearest within, so that what it is for judges it.
 pub fn whole(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     match value.extract::<i64>() {

@@ -14,7 +14,7 @@ use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::arguments::{array, configuration, mask, vector, whole_or_none, word};
+use crate::arguments::{array, configuration, mask, several_or_none, vector, whole_or_none, word};
 use crate::batch::Batch;
 use crate::lock::try_lock;
 
@@ -61,8 +61,8 @@ impl ImitationEpisodes {
         kp: Option<BTreeMap<String, f64>>,
         kd: Option<BTreeMap<String, f64>>,
         effort_limit: Option<BTreeMap<String, f64>>,
-        end_effectors: Option<Vec<String>>,
-        fall_bodies: Option<Vec<String>>,
+        #[pyo3(from_py_with = several_or_none)] end_effectors: Option<Vec<String>>,
+        #[pyo3(from_py_with = several_or_none)] fall_bodies: Option<Vec<String>>,
         ground: &str,
     ) -> PyResult<Self> {
         let modes =

@@ -7,6 +7,7 @@ use models::{characters, scenes};
 use multibody::JointKind;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 use support::suggest;
 
@@ -142,7 +143,8 @@ pub fn contents(value: &Bound<'_, PyAny>) -> PyResult<Assets> {
     let mut assets = Assets::new();
     for item in value.call_method0("items").map_err(|_| wrong())?.try_iter()? {
         let (name, content): (String, Bound<'_, PyAny>) = item?.extract().map_err(|_| wrong())?;
-        let bytes = content.extract::<String>().map(String::into_bytes).or_else(|_| content.extract::<Vec<u8>>());
+        let bytes = content.extract::<String>().map(String::into_bytes);
+        let bytes = bytes.or_else(|_| content.extract::<PyBackedBytes>().map(|bytes| bytes.to_vec()));
         assets.insert(name, bytes.map_err(|_| wrong())?);
     }
     Ok(assets)

@@ -131,12 +131,15 @@ fn cells<const N: usize>(value: &Bound<'_, PyAny>) -> PyResult<[usize; N]> {
         );
         PyValueError::new_err(format!("cells is {value}: {expected}"))
     };
-    let list: Vec<i64> = match value.extract::<i64>() {
-        Ok(n) => vec![n; N],
+    // As many as are wanted are taken: an array may be longer than memory.
+    let list: [i64; N] = match value.extract::<i64>() {
+        Ok(n) => [n; N],
         Err(_) => value.extract().map_err(|_| wrong())?,
     };
-    let list: Vec<usize> = list.iter().filter_map(|&n| usize::try_from(n).ok()).collect();
-    list.try_into().map_err(|_| wrong())
+    if list.iter().any(|&n| n < 0) {
+        return Err(wrong());
+    }
+    Ok(list.map(|n| n as usize))
 }
 
 fn generated(mesh: Result<TetMesh, deformable::Error>) -> PyResult<TetMesh> {

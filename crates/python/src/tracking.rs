@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use serde_json::json;
 
-use crate::arguments::word;
+use crate::arguments::{several_or_none, word};
 use crate::errors::simulation_error;
 use crate::model::{Model, a_kept_model};
 use crate::replay::Replay;
@@ -60,7 +60,7 @@ pub fn track(
     gains: Option<[f64; 2]>,
     root_gains: Option<[f64; 2]>,
     effort_limit: Option<f64>,
-    effectors: Option<Vec<String>>,
+    #[pyo3(from_py_with = several_or_none)] effectors: Option<Vec<String>>,
     lost: f64,
     fps: f64,
     rename: Option<BTreeMap<String, String>>,
