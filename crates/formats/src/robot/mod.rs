@@ -5,6 +5,7 @@ pub(crate) mod couplings;
 pub(crate) mod geoms;
 pub(crate) mod mesh;
 pub(crate) mod resolve;
+pub(crate) mod start;
 
 use spatial::{Quat, Vec3};
 

@@ -29,7 +29,7 @@ use geometry::Scene;
 use multibody::{BodySpec, BuildError, JointKind, JointSpec, Material, Model, ModelBuilder};
 
 use crate::robot::resolve::Resolver;
-use crate::robot::{actuators, couplings};
+use crate::robot::{actuators, couplings, start};
 use crate::warnings::Warnings;
 use crate::xml::{Document, Element};
 use crate::{LoadError, LoadOptions, Loaded};
@@ -86,9 +86,10 @@ pub(crate) fn read(
     if !scene.geoms.is_empty() {
         builder.materials.push(Material::default());
     }
-    let mut model = builder.build().map_err(|error| locate(error, robot, &tree))?;
-    start_within_limits(&mut model);
-    couplings::follow(&mut model);
+    let mut model = build(builder.clone(), robot, &tree)?;
+    if start::draw_where_it_starts(&mut builder, &model) {
+        model = build(builder, robot, &tree)?;
+    }
     let transmissions = actuators::transmissions(robot);
     warnings.add_unread(robot);
     actuators::add(&transmissions, &mut model, options.actuators, &mut warnings)?;
@@ -97,6 +98,14 @@ pub(crate) fn read(
     }
     model.warnings = document.faults.iter().cloned().chain(warnings.finish()).collect();
     Ok(Loaded { model, scene })
+}
+
+/// The model, which starts within its limits.
+fn build(builder: ModelBuilder, robot: Element<'_>, tree: &Tree<'_>) -> Result<Model, LoadError> {
+    let mut model = builder.build().map_err(|error| locate(error, robot, tree))?;
+    start_within_limits(&mut model);
+    couplings::follow(&mut model);
+    Ok(model)
 }
 
 /// Moves the default configuration, which is 0, into the limits.

@@ -1,7 +1,7 @@
 //! Bodies with their joints, geoms and sites.
 
 use geometry::{Geom, Shape, SurfaceMotion};
-use multibody::{Body, Joint, JointKind, JointSpec, Material, Resistance};
+use multibody::{Body, JointKind, JointSpec, Material, Resistance};
 use spatial::{Pose, Quat, Vec3};
 
 use super::assets::{Assets, heights};
@@ -10,6 +10,7 @@ use super::numbers::{body_attributes, compliance, direction, list, number, pose_
 use super::soft::SoftBelow;
 use super::xml::{Attributes, Xml};
 use super::{WriteError, Writer, free_name, inertia, label, named};
+use crate::robot::start::motion;
 
 /// What is written below each body.
 struct Below {
@@ -78,7 +79,8 @@ impl Writer<'_> {
             [] => body.pose_in_parent,
             [&joint] if moving == 1 => {
                 let joint = &model.joints[joint];
-                body.pose_in_parent * motion(joint, model.q0[joint.q] - JointSpec::of(model, joint).reference)
+                let by = model.q0[joint.q] - JointSpec::of(model, joint).reference;
+                body.pose_in_parent * motion(joint.kind, joint.anchor, by)
             }
             _ => {
                 let text = "its joints start away from where they are drawn, which MJCF has for single joints only: it starts as drawn";
@@ -319,23 +321,6 @@ impl Below {
     fn new(bodies: usize) -> Self {
         let none = || vec![Vec::new(); bodies];
         Self { bodies: none(), joints: none(), geoms: none(), sites: none(), cameras: none() }
-    }
-}
-
-/// The motion of a joint with one coordinate from its reference.
-fn motion(joint: &Joint, by: f64) -> Pose<f64> {
-    match joint.kind {
-        JointKind::Prismatic { axis } => Pose::new(axis * by, Quat::IDENTITY),
-        JointKind::Revolute { axis } => {
-            let rot = Quat::from_axis_angle(axis, by);
-            Pose::new(joint.anchor - rot * joint.anchor, rot)
-        }
-        JointKind::Screw { .. }
-        | JointKind::Universal { .. }
-        | JointKind::Planar { .. }
-        | JointKind::Ball
-        | JointKind::Free
-        | JointKind::Weld => Pose::IDENTITY,
     }
 }
 
