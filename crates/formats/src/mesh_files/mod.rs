@@ -23,6 +23,7 @@ use spatial::Vec3;
 
 use crate::limits::{MAX_ASSET_FILE_BYTES, MAX_MESH_TRIANGLES, MAX_MESH_VERTICES, read_file};
 use crate::nearby;
+pub(crate) use obj::ALL_DIGITS;
 
 /// Triangles over shared vertices, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]

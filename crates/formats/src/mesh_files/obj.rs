@@ -9,6 +9,9 @@ use super::materials::Materials;
 use super::{MeshFileError, TriangleSoup, lines, polygon, single};
 use crate::limits::MAX_MESH_VERTICES;
 
+/// How OBJ files of `to_mjcf` begin whose numbers count with all their digits. Others are read in single precision.
+pub(crate) const ALL_DIGITS: &str = "# Sapwood: numbers with all digits\n";
+
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileError> {
     // Names of groups and materials may be in any encoding; numbers are ASCII.
     let text = String::from_utf8_lossy(bytes);
@@ -19,6 +22,8 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
     let mut materials = Materials::new(path);
     let mut paint = None;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let all_digits = text.starts_with(ALL_DIGITS);
+    let read = |word: &str| if all_digits { word.parse::<f64>().ok() } else { single(word) };
     let mut lines = lines(text).enumerate();
     while let Some((number, first)) = lines.next() {
         let mut line = std::borrow::Cow::Borrowed(first);
@@ -31,7 +36,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
         let mut words = line.split_ascii_whitespace();
         match words.next() {
             Some("v") => {
-                let mut coordinate = || words.next().and_then(single);
+                let mut coordinate = || words.next().and_then(read);
                 let (Some(x), Some(y), Some(z)) = (coordinate(), coordinate(), coordinate()) else {
                     return Err(malformed("v: expected three numbers".into()));
                 };
@@ -41,10 +46,10 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
                 }
             }
             Some("vt") => {
-                let mut coordinate = || words.next().and_then(|word| word.parse::<f32>().ok());
-                // Upwards from the lower edge; what is no number is no place.
-                let (u, v) = (coordinate().unwrap_or_default(), coordinate().unwrap_or_default());
-                texcoords.push(if u.is_finite() && v.is_finite() { [u, 1.0 - v] } else { [0.0; 2] });
+                let mut coordinate = || words.next().and_then(read).unwrap_or_default();
+                // Upwards from the lower edge; what is no number is no place. One less a number in single precision is rounded once.
+                let [u, v] = [coordinate() as f32, (1.0 - coordinate()) as f32];
+                texcoords.push(if u.is_finite() && v.is_finite() { [u, v] } else { [0.0; 2] });
             }
             // A name may have blanks in it.
             Some("mtllib") => materials.read_library(line.trim_start().get("mtllib".len()..).unwrap_or("").trim()),

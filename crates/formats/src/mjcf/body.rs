@@ -65,7 +65,15 @@ impl<'a> Reader<'_, 'a> {
         let index = self.builder.body_count();
         let name = self.names.claim(element, "body", &item.suffix, index)?;
         let gravity_compensation = element.number("gravcomp")?.unwrap_or(0.0);
-        element.skip(&["user", "sleep", "fuse", "simple"]);
+        element.skip(&["user", "fuse", "simple"]);
+        match element.attribute("sleep") {
+            None | Some("auto") => {}
+            Some("init") => self.warnings.add_attribute(element, "sleep", "ignored: all bodies start awake"),
+            Some(_) => {
+                let message = "ignored: where the simulation has `sleep_after`, what no actuator drives may sleep";
+                self.warnings.add_attribute(element, "sleep", message);
+            }
+        }
         let mut is_mocap = element.attribute("mocap") == Some("true");
         if is_mocap && parent != 0 {
             return Err(element.error("mocap=\"true\": expected a child of worldbody"));

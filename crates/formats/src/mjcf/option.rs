@@ -53,7 +53,7 @@ pub(super) struct Flags {
 }
 
 /// Settings of the solver that have no counterpart here, each with MuJoCo's default.
-const SOLVER: [(&str, &str); 13] = [
+const SOLVER: [(&str, &str); 12] = [
     ("jacobian", "auto"),
     ("solver", "Newton"),
     ("iterations", "100"),
@@ -64,7 +64,6 @@ const SOLVER: [(&str, &str); 13] = [
     ("noslip_tolerance", "1e-6"),
     ("ccd_iterations", "35"),
     ("ccd_tolerance", "1e-6"),
-    ("sleep_tolerance", "1e-3"),
     ("sdf_iterations", "10"),
     ("sdf_initpoints", "40"),
 ];
@@ -115,6 +114,11 @@ impl Options {
             element.skip(&["o_margin", "o_solref", "o_solimp", "o_friction"]);
             for flag in element.children_named("flag") {
                 no_gravity = options.flags.read(flag)?.unwrap_or(no_gravity);
+                if flag.attribute("sleep") == Some("enable") {
+                    let message =
+                        "ignored: islands at rest fall asleep where the simulation has the option `sleep_after`";
+                    warnings.add_attribute(flag, "sleep", message);
+                }
             }
         }
         options.pyramid = if is_elliptic { 0.0 } else { 1.0 / impratio };
@@ -141,6 +145,10 @@ fn warn_about_solver(element: Element<'_>, warnings: &mut Warnings) {
     if element.attribute("integrator").is_some_and(|value| value != "Euler") {
         let message = "ignored: the scheme of integration is an option of the simulation";
         warnings.add_attribute(element, "integrator", message);
+    }
+    if element.number("sleep_tolerance").is_ok_and(|value| value.is_some_and(|value| value != 1e-3)) {
+        let message = "ignored: below which speed islands rest is the option `sleep_speed` of the simulation";
+        warnings.add_attribute(element, "sleep_tolerance", message);
     }
     if element.attribute("cone").is_some_and(|value| value != "elliptic") {
         warnings.add_attribute(
@@ -200,9 +208,9 @@ impl Flags {
         }
         // In force already, see `overrides`.
         element.skip(&["override"]);
-        // Ways of computing, sleeping and reporting, none of which changes what is modelled.
+        // Ways of computing and reporting, none of which changes what is modelled.
         element.skip(&["autoreset", "diagexact", "energy", "eulerdamp", "fwdinv", "invdiscrete", "island"]);
-        element.skip(&["midphase", "multiccd", "nativeccd", "sensor", "sleep", "speculative", "warmstart"]);
+        element.skip(&["midphase", "multiccd", "nativeccd", "sensor", "speculative", "warmstart"]);
         Ok(read("gravity")?.map(|on| !on))
     }
 }

@@ -142,3 +142,34 @@ fn what_no_body_has_is_written_once() {
         assert_eq!(!first.notes.is_empty(), is_far, "{numbers}: {:?}", first.notes);
     }
 }
+
+/// Of a mesh whose corners at one vertex have several places in a texture, which the text has no words for: in a file, with all digits.
+#[test]
+fn scaled_meshes_with_places_by_corner() {
+    // MSH: two vertices at one point, with other places in a texture.
+    let vertices = [[0.0, 0.0, 0.1], [0.3, 0.0, 0.0], [0.0, 0.7, 0.0], [0.0, 0.0, 0.9], [0.0, 0.0, 0.1]];
+    let places = [[0.499634, 0.462625], [0.3, 0.458616], [0.1, 0.2], [0.473328, 0.1], [0.7, 1e-3]];
+    let faces = [[0, 2, 1], [4, 1, 3], [4, 3, 2], [1, 2, 3]];
+    let counts = [vertices.len(), 0, places.len(), faces.len()].map(|count| count as i32);
+    let numbers = vertices.as_flattened().iter().chain(places.as_flattened());
+    let mesh: Vec<u8> = counts
+        .iter()
+        .flat_map(|n| n.to_le_bytes())
+        .chain(numbers.flat_map(|x: &f32| x.to_le_bytes()))
+        .chain(faces.as_flattened().iter().flat_map(|n: &i32| n.to_le_bytes()))
+        .collect();
+    let text = r#"<mujoco><asset><texture name="t" type="2d" builtin="checker" width="4" height="4"/>
+      <material name="m" texture="t"/><mesh name="a" file="a.msh" scale="1.5 .001 1.1" inertia="shell"/></asset>
+      <worldbody><geom type="mesh" mesh="a" material="m"/></worldbody></mujoco>"#;
+    let load = |text: &str, files: Vec<(String, Vec<u8>)>| {
+        let files = files.into_iter().collect();
+        sapwood_formats::load_with_assets(text, files, &LoadOptions::default()).expect("model")
+    };
+    let mut first = load(text, vec![("a.msh".into(), mesh)]);
+    let options = WriteOptions { meshes: MeshFiles::Inline, stem: Some("world") };
+    let written = to_mjcf(&first.model, &first.scene, &options).expect("MJCF");
+    let files: Vec<_> = written.files.into_iter().map(|file| (file.name, file.content)).collect();
+    assert!(files.iter().any(|(name, _)| name.ends_with(".obj")), "the mesh is in a file");
+    let mut second = load(&written.text, files);
+    same(&mut first, &mut second);
+}

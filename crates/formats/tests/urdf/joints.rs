@@ -134,3 +134,38 @@ fn nonsense_is_an_error_at_its_line() {
         assert!(error.message().contains(expected) && error.line() == 4, "{error}\n{expected}");
     }
 }
+
+/// Joints whose limits exclude 0, and one that follows: at 0 links are where the file draws them, and the MJCF text is the same model.
+#[test]
+fn joints_that_start_away_from_0_come_back() {
+    let joint = |name: &str, kind: &str, [above, below]: [&str; 2], content: &str| {
+        format!(
+            r#"<joint name="{name}" type="{kind}"><origin xyz="0.1 0.2 0.3" rpy="0.4 -0.7 1.1"/><axis xyz="0.6 0 0.8"/>
+            <parent link="{above}"/><child link="{below}"/>{content}</joint>"#
+        )
+    };
+    let links = ["a", "b", "c", "d"].map(|name| format!("<link name=\"{name}\">{INERTIAL}</link>")).concat();
+    let text = format!(
+        "<robot name=\"r\">{links}{}{}{}</robot>",
+        joint("ab", "revolute", ["a", "b"], r#"<limit lower="0.3" upper="1"/>"#),
+        joint("bc", "prismatic", ["b", "c"], r#"<limit lower="-2" upper="-0.7"/>"#),
+        joint("cd", "continuous", ["c", "d"], r#"<mimic joint="ab" multiplier="-3" offset="0.2"/>"#),
+    );
+    let free = text.replace("<limit", "<safety").replace("<mimic", "<safety");
+    let [mut first, free] = [text, free].map(|text| load(&text));
+    assert_eq!(first.model.q0, [0.3, -0.7, -3.0 * 0.3 + 0.2]);
+    assert_eq!(free.model.q0, [0.0; 3]);
+    for q in [[0.0; 3], [0.4, -1.0, 2.0]] {
+        for body in ["b", "c", "d"] {
+            let [a, b] = [&first, &free].map(|loaded| placement(&loaded.model, body, &q));
+            near(a.pos.to_array(), b.pos.to_array());
+            near((a.rot * Vec3::new(1.0, 2.0, 3.0)).to_array(), (b.rot * Vec3::new(1.0, 2.0, 3.0)).to_array());
+        }
+    }
+    let written = sapwood_formats::to_mjcf(&first.model, &first.scene, &sapwood_formats::WriteOptions::default());
+    let mut second = load(&written.unwrap().text);
+    first.model.warnings.clear();
+    second.model.warnings.clear();
+    let [first, second] = [first, second].map(|loaded| sapwood_formats::to_bytes(&loaded.model, &loaded.scene));
+    assert!(first == second);
+}

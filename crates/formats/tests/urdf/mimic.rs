@@ -25,17 +25,15 @@ fn a_mimic_is_a_coupling() {
         ("continuous", r#"<mimic joint="j0"/>"#),
     ]);
     let model = load(&text).model;
-    let coupling = |name: &str, y, x, polynomial| Equality {
+    let coupling = |name: &str, y, x, slope| Equality {
         name: name.into(),
-        kind: EqualityKind::Coupling {
-            y: (Coordinate::Joint(y), 0.0),
-            x: Some((Coordinate::Joint(x), 0.0)),
-            polynomial,
-        },
+        kind: EqualityKind::Coupling { y, x: Some(x), polynomial: [0.0, slope, 0.0, 0.0, 0.0] },
         compliance: Compliance::NearRigid,
         active: true,
     };
-    let expected = [coupling("j0", 0, 1, [0.5, -2.0, 0.0, 0.0, 0.0]), coupling("j3", 2, 0, [0.0, 1.0, 0.0, 0.0, 0.0])];
+    // About where the joints start: j0 and j3 at 0.5.
+    let [j0, j2, j3] = [(0, 0.5), (1, 0.0), (2, 0.5)].map(|(joint, start)| (Coordinate::Joint(joint), start));
+    let expected = [coupling("j0", j0, j2, -2.0), coupling("j3", j3, j0, 1.0)];
     assert_eq!(model.equalities, expected);
     assert_eq!((model.joints[1].effort_limit, model.warnings.len()), (Some((-3.0, 3.0)), 0));
 }
@@ -66,7 +64,10 @@ fn to_follow_a_fixed_joint_is_to_be_held() {
     let loaded = load(&chain(&[("continuous", r#"<mimic joint="j1" offset="0.5"/>"#), ("fixed", "")]));
     warns(&loaded, "held at the offset");
     let [equality] = &loaded.model.equalities[..] else { panic!("{:?}", loaded.model.equalities) };
-    assert!(matches!(equality.kind, EqualityKind::Coupling { x: None, polynomial: [0.5, ..], .. }), "{equality:?}");
+    let EqualityKind::Coupling { y, x: None, polynomial: [constant, ..] } = equality.kind else {
+        panic!("{equality:?}")
+    };
+    assert_eq!((y, constant), ((Coordinate::Joint(0), 0.5), 0.0));
     assert_eq!(loaded.model.q0, [0.5]);
 }
 

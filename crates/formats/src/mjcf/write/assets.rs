@@ -10,6 +10,7 @@ use super::numbers::{list, number};
 use super::textures::Looks;
 use super::xml::{Attributes, Xml};
 use super::{MeshFiles, WriteOptions, WrittenFile};
+use crate::mesh_files::ALL_DIGITS;
 
 /// Every mesh, height field and texture once, with a name of its own.
 #[derive(Default)]
@@ -186,7 +187,10 @@ fn height_field(xml: &mut Xml, name: &str, field: &HeightField) {
 
 /// A mesh as an OBJ file.
 fn obj(mesh: &Mesh, corners: &Corners, digits: Digits) -> String {
-    let mut text = String::new();
+    let mut text = match digits {
+        Digits::Single => String::new(),
+        Digits::All => ALL_DIGITS.to_owned(),
+    };
     let written = |x: f64| match digits {
         Digits::Single => (x as f32 + 0.0).to_string(),
         Digits::All => number(x),
@@ -197,7 +201,12 @@ fn obj(mesh: &Mesh, corners: &Corners, digits: Digits) -> String {
     }
     let Corners { places, of_corner } = corners;
     // OBJ counts from the lower edge.
-    places.iter().for_each(|[u, v]| text.push_str(&format!("vt {u} {}\n", 1.0 - v)));
+    for [u, v] in places {
+        match digits {
+            Digits::Single => text.push_str(&format!("vt {u} {}\n", 1.0 - v)),
+            Digits::All => text.push_str(&format!("vt {u} {}\n", 1.0 - f64::from(*v))),
+        }
+    }
     for (k, triangle) in mesh.triangles.iter().enumerate() {
         let corner = |i: usize| match of_corner.get(3 * k + i) {
             Some(place) => format!(" {}/{}", triangle[i] + 1, place + 1),
