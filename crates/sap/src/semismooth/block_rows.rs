@@ -176,7 +176,8 @@ pub(crate) fn localise<T: Real>(rows: &mut [BlockRows<T>], lanes: u32, bounds: B
         let (before, here) = rows.split_at_mut(b);
         let block = &mut here[0];
         let (mut normal, mut per_normal) = ([T::ZERO; 3], [T::ZERO; 3]);
-        if block.law.is_spin() {
+        // Where bounds are given, a problem may have friction of a contact's rotation without the contact.
+        if bounds == Bounds::Own && block.law.is_spin() {
             for row in 0..3 {
                 let contact = &before[block.contacts[row]];
                 (normal[row], per_normal[row]) = (contact.lambda[2], sum_of_sizes(contact.t[2]));
