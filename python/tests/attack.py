@@ -161,7 +161,8 @@ def commands(rng: random.Random, folder: Path) -> Iterator[str | None]:
         is_endless = "1e5" in words
         if is_endless or rng.random() < 0.2:
             time.sleep(rng.uniform(0.0, 1.5))
-            child.send_signal(rng.choice(SIGNALS))
+            # After `nohup` the command ignores what it is to ignore.
+            child.send_signal(rng.choice([sent for sent in SIGNALS if signal.getsignal(sent) != signal.SIG_IGN]))
         try:
             _, said = child.communicate(timeout=60)
         except subprocess.TimeoutExpired:
