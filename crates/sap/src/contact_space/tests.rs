@@ -207,3 +207,18 @@ fn the_proximal_point_method_solves_what_newtons_method_does_not() {
     println!("{solved} of {hard}");
     assert!(hard > 20 && 10 * solved >= 9 * hard, "{solved} of {hard}");
 }
+
+/// Rolling and torsional friction whose contact pushes nothing in this problem, under bounds that are given.
+#[test]
+fn friction_of_rotation_needs_no_contact_under_given_bounds() {
+    let unit = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let (torsional, normal_impulse) = (0.3, 0.5);
+    for rolling in [0.0, 0.2] {
+        let spin = Constraint::from(Law::spin_friction(1e-6, rolling, torsional, normal_impulse)).with_delassus(1.0);
+        let (_, impulses, velocities) =
+            solve_in_contact_space(&unit, &[spin], &[0.0, 0.0, 1.0], FrictionLaw::Lagged).unwrap();
+        let bound = torsional * normal_impulse;
+        assert!((impulses[2] + bound).abs() < 1e-9, "{impulses:?}");
+        assert!((velocities[2] - (1.0 - bound)).abs() < 1e-9, "{velocities:?}");
+    }
+}
