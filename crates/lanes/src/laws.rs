@@ -177,7 +177,7 @@ impl<T: Bundle> Lanes<T> {
         let stiff = stiff_mobility(w, slack, heaviest);
         let weight = RowWeight { w: stiff, inverse: self.numbers.pair_weights[plan.contacts.ends[k].pair] };
         let mut law = plan.rule.one_sided(&pair.surface.compliance, weight, slot.gap, || rate);
-        if is_soft && pair.surface.spring_depth < f64::INFINITY {
+        if pair.surface.spring_depth < f64::INFINITY {
             // Where the spring ends a stop begins.
             let depth = wide::<T>(pair.surface.spring_depth);
             let is_deep = slot.gap.if_less(-depth, T::ONE, T::ZERO);

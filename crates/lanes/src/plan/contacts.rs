@@ -213,7 +213,8 @@ impl Contacts {
         let PairSurface { material, spin } = surface(model, scene, &pair);
         let is_elliptic = material.second_friction.is_some();
         let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
-        let surface = Surface { compliance: material.compliance, spring_depth: spring_depth(radii) };
+        let surface =
+            Surface { compliance: material.compliance, spring_depth: spring_depth(&material.compliance, radii) };
         let (geoms, are_two) = match kind {
             PairKind::Plane { geom, .. } | PairKind::Fixed { geom, .. } => ([geom; 2], false),
             PairKind::Moving { geoms } => (geoms, true),
@@ -356,13 +357,16 @@ pub fn pair_surface(model: &Model, scene: &Scene, geoms: [usize; 2], explicit: O
     Material::combine(a, b)
 }
 
-/// The depth, m, beyond which no spring holds two geoms apart: the greater of their inner `radii`, infinite where one of them is a plane
-/// or a height field.
+/// The depth, m, beyond which no spring of `solref` holds two geoms apart, but a stop: the greater of their inner `radii`, infinite where
+/// one of them is a plane or a height field. Springs in physical units go on.
 ///
 /// A spring that starts deeper would throw them apart, and its normal turns round where their middles pass each other. A thin pad on
 /// something thick gives way by more than it is thick.
-pub fn spring_depth(radii: [f64; 2]) -> f64 {
-    radii[0].max(radii[1])
+pub fn spring_depth(compliance: &Compliance, radii: [f64; 2]) -> f64 {
+    match compliance {
+        Compliance::Reference(_) => radii[0].max(radii[1]),
+        Compliance::NearRigid | Compliance::Physical { .. } => f64::INFINITY,
+    }
 }
 
 /// The surface of a pair, without sliding friction where nothing is resisted, and how it resists spinning.

@@ -73,8 +73,8 @@ impl BodyPair {
             geoms: contact.geoms,
             homes,
             inverse_weight: (shifts[0] + shifts[1]) * surface.share_of_cone(),
+            spring_depth: spring_depth(&surface.compliance, radii),
             surface,
-            spring_depth: spring_depth(radii),
             surface_velocity: cx.surface_velocity(contact.geoms),
             has_turning: contact.geoms.iter().any(|geom| cx.scene.geoms[*geom].surface_motion.is_some()),
         }
@@ -162,7 +162,9 @@ pub(super) fn push_touching(
     let &Touching { surface, inverse_weight, surface_velocity, carried, normal, gap, key, report, .. } = touching;
     let (coefficient, [t1, t2]) = surface.friction_tangents(normal);
     let basis = Mat3::from_columns(t1, t2, normal);
-    let (spring_or_stop, stop) = compliance(touching);
+    let is_stop = gap < -touching.spring_depth;
+    let (spring_or_stop, stop) =
+        if is_stop { (Compliance::NearRigid, touching.spring_depth) } else { (surface.compliance, 0.0) };
     let stiff = cx.stiff_mobility(&ends, w);
     // The rows have the motion of trees alone.
     let of_trees = || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal));
@@ -208,17 +210,6 @@ pub(super) fn push_touching(
         push_spin(cx, set, touching, (ends, Mat3::from_columns(t1, t2, normal)), (normal_impulse, is_rigid));
     }
     start.violation
-}
-
-/// The compliance of a contact, and the depth, m, from which on it is a stop: beyond it no spring holds the bodies apart.
-#[inline(always)]
-fn compliance(touching: &Touching<'_>) -> (Compliance, f64) {
-    match touching.surface.compliance {
-        Compliance::Reference(_) if touching.gap < -touching.spring_depth => {
-            (Compliance::NearRigid, touching.spring_depth)
-        }
-        other => (other, 0.0),
-    }
 }
 
 /// Adds the rolling and torsional friction of the last contact. What cannot turn resists no spin.

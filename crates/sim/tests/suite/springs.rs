@@ -116,3 +116,26 @@ fn a_lossless_ball_comes_back() {
         }
     }
 }
+
+#[test]
+fn springs_in_physical_units_have_no_end() {
+    // Balls of 0.1 m, the middle of one 0.02 m from that of the other: 0.18 m deep, where a spring of `solref` ends at 0.1 m.
+    let (stiffness, mass, dt) = (1e3, 1.0, 1e-4);
+    let mjcf = r#"<mujoco><option gravity="0 0 0"/><worldbody><geom size=".1"/>
+        <body pos="0 0 .02"><joint type="slide" axis="0 0 1"/><geom size=".1" mass="1"/></body></worldbody></mujoco>"#;
+    for in_lane in [true, false] {
+        let loaded = formats::load_str(mjcf, None, &formats::LoadOptions::default()).unwrap();
+        let (mut model, scene) = (loaded.model, Arc::new(loaded.scene));
+        for material in &mut model.materials {
+            material.compliance = multibody::Compliance::Physical { stiffness, relaxation: 0.0 };
+        }
+        let options = Options { timestep: Some(dt), ..Options::default() };
+        let make = if in_lane { Simulation::new } else { Simulation::without_lane };
+        let mut simulation = make(Arc::new(model), scene, options).unwrap();
+        simulation.step().unwrap();
+        // In a row are the springs of both surfaces.
+        let expected = 0.5 * stiffness * 0.18 / mass * dt;
+        let v = simulation.state().v[0];
+        assert!((v / expected - 1.0).abs() < 1e-2, "in lane {in_lane}: {v} m/s, expected {expected}");
+    }
+}
