@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use support::legible;
+
 /// A file that cannot be loaded: where, and what was expected there.
 ///
 /// Prints as `file:line: <element>: what came: expected what`. Parts that do not apply are left out: a file that does
@@ -16,8 +18,8 @@ pub struct LoadError {
 
 impl LoadError {
     /// An error at a line of a file; line 0 stands for the whole file.
-    pub fn new(file: &str, line: u32, element: &str, message: impl Into<String>) -> Self {
-        Self { file: file.into(), line, element: element.into(), message: message.into() }
+    pub fn new(file: &str, line: u32, element: &str, message: impl AsRef<str>) -> Self {
+        Self { file: file.into(), line, element: element.into(), message: legible(message.as_ref()) }
     }
 
     /// The same with a hint at its end, if there is one.

@@ -239,7 +239,7 @@ impl<'a> Element<'a> {
     }
 
     /// An error at this element.
-    pub fn error(self, message: impl Into<String>) -> LoadError {
+    pub fn error(self, message: impl AsRef<str>) -> LoadError {
         LoadError::new(self.file(), self.line(), self.name(), message)
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use support::legible;
+
 /// A motion file that cannot be read: where, and what was expected there. Prints as `file:line: message`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ReadError {
@@ -11,8 +13,9 @@ pub struct ReadError {
 }
 
 impl ReadError {
-    pub(crate) fn new(file: &str, line: usize, message: impl Into<String>) -> Self {
-        Self { file: file.into(), line: u32::try_from(line).unwrap_or(u32::MAX), message: message.into() }
+    pub(crate) fn new(file: &str, line: usize, message: impl AsRef<str>) -> Self {
+        let message = legible(message.as_ref());
+        Self { file: file.into(), line: u32::try_from(line).unwrap_or(u32::MAX), message }
     }
 
     /// The file, or what the caller named the text.

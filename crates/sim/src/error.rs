@@ -1,15 +1,20 @@
 //! Why a simulation cannot go on.
 
 use multibody::{Keyframe, KeyframeKey, Model};
-use support::suggest;
+use support::{legible, suggest};
 
 use crate::stable_pd;
+
+/// A number for a message.
+fn brief(value: f64) -> String {
+    legible(&value.to_string())
+}
 
 /// An error of [`crate::Simulation`]. The state is as it was before the step that failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulationError {
     /// An option outside its domain.
-    #[error("{name} = {value}: expected {expected}")]
+    #[error("{name} = {value}: expected {expected}", value = brief(*value))]
     Option {
         /// The option.
         name: &'static str,
@@ -41,7 +46,7 @@ pub enum SimulationError {
         expected: usize,
     },
     /// NaN or infinity in the state or the inputs.
-    #[error("step {step} at {time} s: {name}[{index}] is {value}: expected a finite number")]
+    #[error("step {step} at {time} s: {name}[{index}] is {value}: expected a finite number", time = brief(*time), value = brief(*value))]
     NotFinite {
         /// The step that did not start.
         step: u64,
@@ -55,7 +60,7 @@ pub enum SimulationError {
         value: f64,
     },
     /// A quaternion in the positions is of no rotation: zero, or too long to be scaled.
-    #[error("step {step} at {time} s: q[{index}:{}] is {value:?}: expected a quaternion (w, x, y, z) of length 1", index + 4)]
+    #[error("step {step} at {time} s: q[{index}:{}] is {value:?}: expected a quaternion (w, x, y, z) of length 1", index + 4, time = brief(*time))]
     NoRotation {
         /// The step that did not start.
         step: u64,
@@ -69,8 +74,7 @@ pub enum SimulationError {
     /// The step would end with a speed that nothing has: above 1e10 m/s or rad/s, or no number.
     #[error(
         "step {step} at {time} s: the motion diverged (joint {joint:?}, degree of freedom {dof}, has velocity {value:e}): \
-         try a smaller time step than {timestep} s, or damping"
-    )]
+         try a smaller time step than {timestep} s, or damping", time = brief(*time), timestep = brief(*timestep))]
     Diverged {
         /// The step.
         step: u64,
@@ -88,8 +92,7 @@ pub enum SimulationError {
     /// Newton's method on the free motion of an implicit scheme did not arrive.
     #[error(
         "step {step} at {time} s: free motion is met to {residual:.1e} only after {iterations} Newton steps: \
-         try a smaller time step than {timestep} s"
-    )]
+         try a smaller time step than {timestep} s", time = brief(*time), timestep = brief(*timestep))]
     FreeMotion {
         /// The step.
         step: u64,
@@ -103,7 +106,7 @@ pub enum SimulationError {
         residual: f64,
     },
     /// The motion of a soft body cannot be computed.
-    #[error("step {step} at {time} s: soft body {body:?}: {source}: try a smaller time step than {timestep} s")]
+    #[error("step {step} at {time} s: soft body {body:?}: {source}: try a smaller time step than {timestep} s", time = brief(*time), timestep = brief(*timestep))]
     Soft {
         /// The step.
         step: u64,
@@ -128,7 +131,7 @@ pub enum SimulationError {
         point: [f64; 3],
     },
     /// More touches more than there is memory for: bodies in one place, as a rule.
-    #[error("step {step} at {time} s: {source}: expected bodies that are not all in one place")]
+    #[error("step {step} at {time} s: {source}: expected bodies that are not all in one place", time = brief(*time))]
     TooMany {
         /// The step.
         step: u64,
@@ -148,7 +151,7 @@ pub enum SimulationError {
         limit: usize,
     },
     /// The contact solver stopped without a solution.
-    #[error("step {step} at {time} s: {source}: try a smaller time step than {timestep} s or a larger tolerance")]
+    #[error("step {step} at {time} s: {source}: try a smaller time step than {timestep} s or a larger tolerance", time = brief(*time), timestep = brief(*timestep))]
     Contact {
         /// The step.
         step: u64,
@@ -160,7 +163,7 @@ pub enum SimulationError {
         source: sap::Error,
     },
     /// The step was told to stop ([`Simulation::set_interrupt`](crate::Simulation::set_interrupt)).
-    #[error("step {step} at {time} s: interrupted")]
+    #[error("step {step} at {time} s: interrupted", time = brief(*time))]
     Interrupted {
         /// The step that was not finished.
         step: u64,
@@ -168,7 +171,7 @@ pub enum SimulationError {
         time: f64,
     },
     /// The step has no derivative.
-    #[error("step {step} at {time} s has no Jacobians: {reason}")]
+    #[error("step {step} at {time} s has no Jacobians: {reason}", time = brief(*time))]
     NoJacobian {
         /// The step.
         step: u64,

@@ -4,12 +4,15 @@
 //! * [`Interrupt`] — a request to stop that long computations look at
 //! * [`SplitMix64`] — pseudo-random numbers that are the same everywhere
 //! * [`suggest`] — names that are like a misspelt one
+//! * [`legible`] — messages whose numbers do not fill lines
 
 mod interrupt;
+mod messages;
 mod random;
 pub mod suggest;
 mod thread_pool;
 
 pub use interrupt::Interrupt;
+pub use messages::legible;
 pub use random::SplitMix64;
 pub use thread_pool::ThreadPool;

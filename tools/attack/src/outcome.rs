@@ -17,9 +17,15 @@ const STEPS: usize = 5;
 /// Steps go on for no longer than this.
 const STEPPING: Duration = Duration::from_secs(1);
 
-/// An error must say something.
+/// The longest message but for paths in it, letters: what a terminal shows in a few lines.
+const LONGEST_MESSAGE: usize = 300;
+
+/// An error must say something, in a few lines.
 pub fn refused(error: &str) -> Result<&'static str> {
     ensure!(error.len() > 10, "an error without a message");
+    let words = error.split_whitespace().filter(|word| !word.contains('/'));
+    let letters: usize = words.map(|word| word.chars().count() + 1).sum();
+    ensure!(letters <= LONGEST_MESSAGE, "a message of {letters} letters: {error}");
     Ok(REFUSED)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::xml::Element;
+use crate::xml::{Element, shortened};
 use crate::{LoadOptions, assets};
 
 /// Folders of packages, as environment variables of ROS and Gazebo list them.
@@ -44,7 +44,7 @@ impl Resolver {
     /// The file that an address names, which stands at this element.
     ///
     /// # Errors
-    /// When there is none; the message names the places where it was looked for.
+    /// When there is none; the message names a place where it was looked for, and how many others there are.
     pub fn find(&self, element: Element<'_>, address: &str) -> Result<PathBuf, String> {
         let candidates = self.candidates(element, address);
         let found = candidates.iter().find(|path| assets::exists(path) && !path.is_dir()).cloned();
@@ -93,9 +93,14 @@ impl Resolver {
     }
 }
 
-/// The message for an address that leads nowhere.
+/// The message for an address that leads nowhere. It shows one of the places alone: those in the folders above the file's are many.
 pub(crate) fn no_such_file(address: &str, searched: &[PathBuf]) -> String {
-    let places: Vec<String> = searched.iter().map(|path| path.display().to_string()).collect();
-    let places = if places.is_empty() { "nowhere (text without a folder)".into() } else { places.join(", ") };
-    format!("\"{address}\": no such file: expected one of {places}")
+    let places = match searched {
+        [] => "nowhere (text without a folder)".into(),
+        [place] => place.display().to_string(),
+        [place, others @ ..] => {
+            format!("{} or one of {} other places, see package_path", place.display(), others.len())
+        }
+    };
+    format!("\"{}\": no such file: expected {places}", shortened(address))
 }

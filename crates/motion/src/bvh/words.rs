@@ -28,7 +28,7 @@ impl<'a> Words<'a> {
     }
 
     /// An error at a line.
-    pub fn error(&self, line: usize, message: impl Into<String>) -> ReadError {
+    pub fn error(&self, line: usize, message: impl AsRef<str>) -> ReadError {
         ReadError::new(self.file, line, message)
     }
 
