@@ -72,6 +72,10 @@ class Keyframe(NamedTuple):
     """Velocities, (nv,)."""
     ctrl: NDArray[np.float64]
     """Controls, (nu,)."""
+    act: NDArray[np.float64]
+    """Activations, (na,)."""
+    mocap: NDArray[np.float64]
+    """Where bodies are that are moved from outside, (nmocap, 7): position, m, then the quaternion w x y z."""
 
 
 class Poses(NamedTuple):

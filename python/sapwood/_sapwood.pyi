@@ -633,7 +633,13 @@ class Assembly:
     def hold_soft_nodes(self, soft_body: int, nodes: ArrayLike, body: int | None) -> None: ...
     def set_equality(self, equality: int, active: bool, compliance: ArrayLike | None) -> None: ...
     def add_keyframe(
-        self, name: str, time: float, q: dict[int, list[float]], v: dict[int, list[float]], ctrl: dict[int, float]
+        self,
+        name: str,
+        time: float,
+        q: dict[int, list[float]],
+        v: dict[int, list[float]],
+        ctrl: dict[int, float],
+        mocap: dict[int, list[float]],
     ) -> None: ...
     def get_actuator(
         self, actuator: int

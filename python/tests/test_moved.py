@@ -119,6 +119,44 @@ def test_what_does_not_move_so_says_so() -> None:
         sw.load(text)
 
 
+def test_keyframes_say_where_moved_bodies_are() -> None:
+    builder = sw.ModelBuilder()
+    hand = builder.add_body("hand", mocap=True, position=(0, 0, 1))
+    hand.add_geom("sphere", 0.1)
+    free = builder.add_body("free")
+    free.add_geom("sphere", 0.1)
+    free.add_joint(kind="free")
+    with pytest.raises(ValueError, match='"free" is not moved from outside'):
+        builder.add_keyframe("wrong", mocap={"free": [0, 0, 0, 1, 0, 0, 0]})
+    with pytest.raises(ValueError, match="quaternion is zero"):
+        builder.add_keyframe("wrong", mocap={hand: [0, 0, 0, 0, 0, 0, 0]})
+    builder.add_keyframe("far", mocap={hand: [1, 2, 3, 0, 0, 0, 2]})
+    model = builder.build()
+    far = [1, 2, 3, 0, 0, 0, 1]
+    np.testing.assert_array_equal(model.keyframe("far").mocap, [far])
+    simulation = sw.Simulation(model)
+    simulation.reset("far")
+    simulation.step()
+    np.testing.assert_array_equal(simulation.mocap_positions, [far[:3]])
+    np.testing.assert_array_equal(simulation.mocap_quaternions, [far[3:]])
+    simulation.reset()
+    np.testing.assert_array_equal(simulation.body("hand").position, [0, 0, 1])
+    batch = sw.Batch(model, 3)
+    batch.reset([False, True, False], keyframe="far")
+    np.testing.assert_array_equal(batch.mocap_positions[:, 0, 0], [0, 1, 0])
+    # In a file, in a model that another one takes in, and as MuJoCo has it.
+    outer = sw.ModelBuilder()
+    outer.attach(sw.load(model.to_mjcf()), position=(0, 0, 5), prefix="a_")
+    moved = sw.Simulation(outer.build())
+    moved.reset("a_far")
+    np.testing.assert_array_equal(moved.body("a_hand").position, [1, 2, 8])
+    m = mujoco.MjModel.from_xml_string(model.to_mjcf())
+    np.testing.assert_array_equal(np.hstack([m.key_mpos[0], m.key_mquat[0]]), far)
+    carried = sw.Simulation(sw.Model.from_mujoco(m))
+    carried.reset("far")
+    np.testing.assert_array_equal(carried.body("hand").position, [1, 2, 3])
+
+
 def test_pictures_show_where_bodies_are_moved_to() -> None:
     text = """<mujoco><worldbody><geom name="ground" type="plane" size="2 2 .1"/>
         <body name="target" mocap="true" pos="0 0 .5"><geom type="box" size=".1 .1 .1"/>

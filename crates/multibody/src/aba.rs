@@ -190,7 +190,7 @@ impl<T: Real + PartialEq> Factor<T> {
     }
 
     /// The entry of (★)⁻¹ on the diagonal for degree of freedom `k` of node `i`; `of_parent` as for [`response`](Self::response).
-    pub fn inverse_entry(
+    pub(crate) fn inverse_entry(
         &self,
         tree: &Tree<T>,
         kin: &Kinematics<T>,

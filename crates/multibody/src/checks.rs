@@ -124,15 +124,22 @@ fn check_activation(actuator: &Actuator) -> Result<(), BuildError> {
 
 fn check_keyframes(model: &Model) -> Result<(), BuildError> {
     let (nq, nv, nu, na) = (model.nq(), model.nv(), model.nu(), model.na());
+    let nmocap = 7 * model.mocap_bodies().count();
     for key in &model.keyframes {
-        for (field, found, expected) in
-            [("q", key.q.len(), nq), ("v", key.v.len(), nv), ("ctrl", key.ctrl.len(), nu), ("act", key.act.len(), na)]
-        {
+        let fields = [
+            ("q", &key.q, nq),
+            ("v", &key.v, nv),
+            ("ctrl", &key.ctrl, nu),
+            ("act", &key.act, na),
+            ("mocap", &key.mocap, nmocap),
+        ];
+        for (field, values, expected) in fields {
+            let found = values.len();
             if found != expected {
                 return Err(BuildError::KeyframeSize { name: key.name.clone(), field, found, expected });
             }
         }
-        if key.q.iter().chain(&key.v).chain(&key.ctrl).chain(&key.act).any(|x| !x.is_finite()) {
+        if fields.iter().any(|(_, values, _)| values.iter().any(|x| !x.is_finite())) {
             return Err(BuildError::NotFinite { what: format!("keyframe {:?}", key.name) });
         }
     }

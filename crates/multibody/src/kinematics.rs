@@ -126,7 +126,7 @@ pub fn propagate<T: Real>(
 
 /// S x: the motion that the joint adds to its parent's, at the node's origin. `x` is indexed by dof.
 #[inline(always)]
-pub fn joint_twist<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, x: &[T]) -> Twist<T> {
+pub(crate) fn joint_twist<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, x: &[T]) -> Twist<T> {
     let v = node.v;
     match node.joint {
         JointType::Revolute => Twist { ang: frame.axis * x[v], lin: Vec3::ZERO },
@@ -157,7 +157,7 @@ pub fn joint_axis<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, k: usize) -> Tw
 
 /// Sᵀ f added to `out`, indexed by dof: the joint's share of a wrench at the node's origin.
 #[inline(always)]
-pub fn add_joint_force<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, f: Wrench<T>, out: &mut [T]) {
+pub(crate) fn add_joint_force<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, f: Wrench<T>, out: &mut [T]) {
     joint_force(node, frame, f, |dof, x| out[dof] += x);
 }
 

@@ -81,16 +81,15 @@ pub use inverse_kinematics::{PoseTarget, inverse_kinematics};
 pub use inverse_weights::InverseWeights;
 pub use joint_impedance::JointImpedance;
 pub use kinematics::{
-    Kinematics, NodeFrame, add_generalized_forces, add_joint_force, forward_kinematics, joint_axis, joint_twist,
-    propagate, vec3, velocities,
+    Kinematics, NodeFrame, add_generalized_forces, forward_kinematics, joint_axis, propagate, vec3, velocities,
 };
 pub use material::{Compliance, Material, Resistance, ellipse_tangents};
 pub use medium::{Drag, Medium};
-pub use model::{Body, Joint, JointKind, Keyframe, KeyframeKey, Model, Warning, mocap_pose};
+pub use model::{Body, Joint, JointKind, Keyframe, KeyframeKey, Model, Warning, mocap_numbers, mocap_pose};
 pub use muscle::Muscle;
 pub use reference::{Reference, ReferenceStep};
 pub use residuals::equality_residuals;
-pub use retraction::{Retraction, logarithm_tangent};
+pub use retraction::{Retraction, logarithm_tangent, right_jacobian};
 pub use rnea::{RneaWorkspace, accelerations, rnea};
 pub use sensor::{
     ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DistanceQuantity, FrameQuantity, GeomsOf,

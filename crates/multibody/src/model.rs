@@ -164,6 +164,8 @@ pub struct Keyframe {
     pub ctrl: Vec<f64>,
     /// Activations, (na).
     pub act: Vec<f64>,
+    /// Where bodies are that are moved from outside, (nmocap, 7): position, then the quaternion w x y z.
+    pub mocap: Vec<f64>,
 }
 
 /// A keyframe as callers name it.
@@ -321,13 +323,9 @@ impl Model {
             .map(move |part| (part, back * self.bodies[part].pose))
     }
 
-    /// Where bodies are that are moved from outside, (nmocap, 7): position, then the quaternion w x y z.
+    /// Where bodies that are moved from outside begin, (nmocap, 7): position, then the quaternion w x y z. They hang from the world.
     pub fn mocap_poses(&self) -> Vec<f64> {
-        let of = |body: usize| {
-            let Pose { pos, rot } = self.bodies[body].pose;
-            [pos.x, pos.y, pos.z, rot.w, rot.x, rot.y, rot.z]
-        };
-        self.mocap_bodies().flat_map(of).collect()
+        self.mocap_bodies().flat_map(|body| mocap_numbers(self.bodies[body].pose_in_parent)).collect()
     }
 
     /// Puts bodies that are moved from outside, and those that are fixed to them, among the poses (nbody) where `mocap` (nmocap, 7) has them.
@@ -440,10 +438,16 @@ impl Model {
                 v: vec![0.0; self.nv()],
                 ctrl: vec![0.0; self.nu()],
                 act: vec![0.0; self.na()],
+                mocap: self.mocap_poses(),
                 ..Keyframe::default()
             }),
         }
     }
+}
+
+/// A body's position and its quaternion w x y z.
+pub fn mocap_numbers(Pose { pos, rot }: Pose<f64>) -> [f64; 7] {
+    [pos.x, pos.y, pos.z, rot.w, rot.x, rot.y, rot.z]
 }
 
 /// A body's pose from its position and its quaternion w x y z, of any length but none (which is no rotation).

@@ -58,7 +58,7 @@ impl Reference {
     }
 
     /// That of a surface in the same file that says nothing.
-    pub fn with_default_numbers(self) -> Self {
+    pub(crate) fn with_default_numbers(self) -> Self {
         let Self { solref, solimp, .. } = Self::default();
         Self { solref, solimp, ..self }
     }

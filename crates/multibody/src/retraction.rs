@@ -124,10 +124,11 @@ fn cayley_tangent(u: Vec3<f64>) -> Mat3<f64> {
 }
 
 /// J_r(φ): exp(φ + δ) = exp(φ) exp(J_r δ) to first order.
-fn right_jacobian(phi: Vec3<f64>) -> Mat3<f64> {
+pub fn right_jacobian(phi: Vec3<f64>) -> Mat3<f64> {
     let square = phi.norm_squared();
-    let (first, second) = if square < 1e-6 {
-        (0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0)
+    // Below this square the series are exact to round-off and nothing is divided by zero.
+    let (first, second) = if square < 1e-4 {
+        (0.5 - square / 24.0 + square * square / 720.0, 1.0 / 6.0 - square / 120.0 + square * square / 5040.0)
     } else {
         let angle = square.sqrt();
         let (sin, cos) = Real::sin_cos(angle);

@@ -359,7 +359,8 @@ impl Model {
         let key = sim::SimulationError::keyframe(&self.model, keyframe_key("name", name)?);
         let key = key.map_err(|error| simulation_error(py, &error))?;
         let array = |values| PyArray1::from_vec(py, values);
-        results::keyframe(py, (key.name, key.time, array(key.q), array(key.v), array(key.ctrl)))
+        let mocap = array(key.mocap).reshape([self.model.mocap_bodies().count(), 7])?;
+        results::keyframe(py, (key.name, key.time, array(key.q), array(key.v), array(key.ctrl), array(key.act), mocap))
     }
 
     fn __repr__(&self) -> String {

@@ -1,7 +1,7 @@
 //! What a step's Jacobians are, and how positions follow velocities.
 
-use multibody::{JointType, Tree};
-use spatial::{Mat3, Quat, Real, Vec3};
+use multibody::{JointType, Tree, right_jacobian};
+use spatial::{Quat, Vec3};
 
 /// The derivative of one step with respect to the state and the controls that it starts from.
 ///
@@ -85,22 +85,4 @@ fn push_forward(tree: &Tree<f64>, v: &[f64], dt: f64, dq: &[f64], dv: &[f64], ou
             out[i..i + 3].copy_from_slice(&change.to_array());
         }
     }
-}
-
-fn right_jacobian(theta: Vec3<f64>) -> Mat3<f64> {
-    let angle2 = theta.norm_squared();
-    // Below this square the series are exact to round-off and nothing is divided by zero.
-    let (a, b) = if angle2 < 1e-4 {
-        (0.5 - angle2 / 24.0 + angle2 * angle2 / 720.0, 1.0 / 6.0 - angle2 / 120.0 + angle2 * angle2 / 5040.0)
-    } else {
-        let angle = angle2.sqrt();
-        let (sin, cos) = Real::sin_cos(angle);
-        ((1.0 - cos) / angle2, (angle - sin) / (angle2 * angle))
-    };
-    let column = |e: Vec3<f64>| {
-        let across = theta.cross(e);
-        e - across * a + theta.cross(across) * b
-    };
-    let Mat3 { x, y, z } = Mat3::IDENTITY;
-    Mat3::from_columns(column(x), column(y), column(z))
 }

@@ -253,14 +253,6 @@ mod registers {
         bits |a, b| _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b)) as u32
     }
     lanes! {
-        /// Four lanes of f32.
-        F32x4(__m128): [f32; 4],
-        splat _mm_set1_ps, add _mm_add_ps, sub _mm_sub_ps, mul _mm_mul_ps, div _mm_div_ps,
-        fma _mm_fmadd_ps, sqrt _mm_sqrt_ps,
-        less |a, b, yes, no| _mm_blendv_ps(no, yes, _mm_cmplt_ps(a, b)),
-        bits |a, b| _mm_movemask_ps(_mm_cmplt_ps(a, b)) as u32
-    }
-    lanes! {
         /// Eight lanes of f32.
         F32x8(__m256): [f32; 8],
         splat _mm256_set1_ps, add _mm256_add_ps, sub _mm256_sub_ps, mul _mm256_mul_ps, div _mm256_div_ps,
@@ -316,7 +308,6 @@ mod registers {
 
     array_lanes!(F64x4, f64, 4);
     array_lanes!(F64x4x2, f64, 8);
-    array_lanes!(F32x4, f32, 4);
     array_lanes!(F32x8, f32, 8);
     #[cfg(not(target_arch = "x86_64"))]
     array_lanes!(F64x8, f64, 8);
@@ -348,7 +339,7 @@ mod wide_registers {
     }
 }
 
-pub use registers::{F32x4, F32x8, F64x4, F64x4x2};
+pub use registers::{F32x8, F64x4, F64x4x2};
 #[cfg(not(target_arch = "x86_64"))]
 pub use registers::{F32x16, F64x8};
 #[cfg(target_arch = "x86_64")]

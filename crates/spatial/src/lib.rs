@@ -27,7 +27,7 @@ mod vec3;
 
 pub use finite::{are_finite, are_finite_and_nonnegative};
 pub use inertia::{ArticulatedInertia, PointInertia, RigidInertia};
-pub use lanes::{F32x4, F32x8, F32x16, F64x4, F64x4x2, F64x8};
+pub use lanes::{F32x8, F32x16, F64x4, F64x4x2, F64x8};
 pub use mat3::Mat3;
 pub use quat::{Pose, Quat};
 pub use real::{Real, sin_cos_in_lanes};

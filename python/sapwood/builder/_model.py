@@ -416,6 +416,7 @@ class ModelBuilder(Constraints):
         q: Mapping[JointBuilder | str, ArrayLike] | None = None,
         v: Mapping[JointBuilder | str, ArrayLike] | None = None,
         ctrl: Mapping[ActuatorBuilder | str, float] | None = None,
+        mocap: Mapping[BodyBuilder | str, ArrayLike] | None = None,
         time: float = 0.0,
     ) -> KeyframeBuilder:
         """Name a state; what it says nothing of has its default.
@@ -425,6 +426,8 @@ class ModelBuilder(Constraints):
             q: Coordinates by joint or its name.
             v: Velocities by joint or its name.
             ctrl: Controls by actuator or its name.
+            mocap: Where bodies are that are moved from outside, by body or its name: position (3), m, then the
+                quaternion w x y z.
             time: Time, s.
         """
         label = f"keyframe {shown(name)}"
@@ -435,7 +438,13 @@ class ModelBuilder(Constraints):
             self._index("actuator", key, f"{label}: ctrl"): number_of(label, "ctrl", value)
             for key, value in (ctrl or {}).items()
         }
-        self._assembly.add_keyframe(name, number_of(label, "time", time), positions, velocities, controls)
+        poses = {}
+        for key, value in (mocap or {}).items():
+            pose = vector_of(label, "mocap", value, 7)
+            pose[3:] = turn_of(f"{label}: mocap", pose[3:], None) / np.linalg.norm(pose[3:])
+            poses[self._index("body", key, f"{label}: mocap")] = pose.tolist()
+        at = number_of(label, "time", time)
+        with_context(label, self._assembly.add_keyframe, name, at, positions, velocities, controls, poses)
         return KeyframeBuilder(self, len(self._assembly.names("keyframe")) - 1)
 
     def build(self) -> Model:

@@ -383,7 +383,7 @@ class _Writer(Actuation):
     def keys(self, activations: list[int]) -> Iterator[str]:
         m = self.m
         for k in range(m.nkey):
-            state = {"qpos": m.key_qpos[k], "qvel": m.key_qvel[k], "ctrl": m.key_ctrl[k]}
+            state = {word: getattr(m, f"key_{word}")[k].ravel() for word in ("qpos", "qvel", "ctrl", "mpos", "mquat")}
             said = {word: values for word, values in state.items() if len(values)}
             act = m.key_act[k][activations] if activations else None
             yield element("key", name=self.own_name(mjtObj.mjOBJ_KEY, k), time=m.key_time[k], **said, act=act)

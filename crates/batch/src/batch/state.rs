@@ -14,12 +14,13 @@ impl Batch {
     /// When the model has no such keyframe, or there is not one entry for each world.
     pub fn reset<'a>(&mut self, which: &[bool], keyframe: impl Into<KeyframeKey<'a>>) -> Result<(), BatchError> {
         check_size("which", which.len(), self.worlds())?;
-        let Keyframe { time, q, v, ctrl, act, .. } = SimulationError::keyframe(&self.model, keyframe.into())?;
+        let Keyframe { time, q, v, ctrl, act, mocap, .. } = SimulationError::keyframe(&self.model, keyframe.into())?;
         for world in (0..self.worlds()).filter(|&world| which[world]) {
             self.reset_world_to(world, &q, &v);
             let reset = self.arrays.world_mut(world);
             reset.ctrl.copy_from_slice(&ctrl);
             reset.act.copy_from_slice(&act);
+            reset.mocap.copy_from_slice(&mocap);
             reset.time[0] = time;
         }
         Ok(())

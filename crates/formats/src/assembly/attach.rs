@@ -1,7 +1,7 @@
 //! A whole model below a body.
 
 use geometry::Scene;
-use multibody::{BodySpec, JointSpec, Material, Model, SensorKind, SiteQuantity};
+use multibody::{BodySpec, JointSpec, Material, Model, SensorKind, SiteQuantity, mocap_numbers, mocap_pose};
 use spatial::{Pose, RigidInertia};
 
 use super::sensors::{Indices, place_obstacles};
@@ -227,6 +227,9 @@ impl Assembly {
                 next.v.insert(at.joints + index, v);
             }
             next.ctrl.extend(key.ctrl.iter().enumerate().map(|(index, &value)| (at.actuators + index, value)));
+            for (own, body) in key.mocap.as_chunks().0.iter().zip(model.mocap_bodies()) {
+                next.mocap.insert(at.bodies + body - 1, mocap_numbers(pose * mocap_pose(own)));
+            }
             self.keyframes.push(next);
         }
     }

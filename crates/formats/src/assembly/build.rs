@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use geometry::{PairSpec, Scene};
-use multibody::{BodySpec, Keyframe, Material, Model, ModelBuilder};
+use multibody::{BodySpec, Keyframe, KeyframeKey, Material, Model, ModelBuilder};
 use spatial::RigidInertia;
 
 use super::sensors::{Indices, place_obstacles};
@@ -127,7 +127,7 @@ impl Assembly {
         rest_strings(&mut model, &self.strings_at_rest);
         self.add_soft_bodies(&mut scene, &model, body_of)?;
         for key in &self.keyframes {
-            model.keyframes.push(keyframe(key, &model, &joints));
+            model.keyframes.push(keyframe(key, &model, &joints, &bodies));
         }
         Ok(Loaded { model, scene })
     }
@@ -227,15 +227,9 @@ fn kept(built: &multibody::EqualityKind, given: &multibody::EqualityKind) -> boo
     a.iter().zip(b).all(|(a, b)| close(&a.rot, &b.rot))
 }
 
-fn keyframe(key: &super::AssemblyKey, model: &multibody::Model, joints: &Order) -> Keyframe {
-    let mut next = Keyframe {
-        name: key.name.clone(),
-        time: key.time,
-        q: model.q0.clone(),
-        v: vec![0.0; model.nv()],
-        ctrl: vec![0.0; model.nu()],
-        act: vec![0.0; model.na()],
-    };
+fn keyframe(key: &super::AssemblyKey, model: &multibody::Model, joints: &Order, bodies: &Order) -> Keyframe {
+    let start = model.keyframe(KeyframeKey::Start).unwrap_or_default();
+    let mut next = Keyframe { name: key.name.clone(), time: key.time, ..start };
     for (joint, q) in &key.q {
         let at = model.joints[joints.new[*joint]].q;
         next.q[at..at + q.len()].copy_from_slice(q);
@@ -246,6 +240,11 @@ fn keyframe(key: &super::AssemblyKey, model: &multibody::Model, joints: &Order) 
     }
     for (&actuator, &value) in &key.ctrl {
         next.ctrl[actuator] = value;
+    }
+    for (&body, pose) in &key.mocap {
+        if let Some(place) = model.mocap_bodies().position(|moved| moved == bodies.new[body]) {
+            next.mocap[7 * place..][..7].copy_from_slice(pose);
+        }
     }
     next
 }

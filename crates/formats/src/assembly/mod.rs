@@ -111,6 +111,8 @@ pub struct AssemblyKey {
     pub v: BTreeMap<usize, Vec<f64>>,
     /// Controls of actuators.
     pub ctrl: BTreeMap<usize, f64>,
+    /// Where bodies are that are moved from outside: position, then the quaternion w x y z.
+    pub mocap: BTreeMap<usize, [f64; 7]>,
 }
 
 /// A model and its scene while they are made or changed.

@@ -122,6 +122,7 @@ impl Assembly {
             let _ = &map;
             (key.q, key.v) = (moved_keys(&moved[Joint as usize], &key.q), moved_keys(&moved[Joint as usize], &key.v));
             key.ctrl = moved_keys(&moved[Actuator as usize], &key.ctrl);
+            key.mocap = moved_keys(&moved[Body as usize], &key.mocap);
         });
         let map = Map { moved: &moved, has_missed: Cell::new(false) };
         map.keep(&mut self.pairs, None, |pair| pair.geoms = pair.geoms.map(|geom| map.of(Geom, geom)));

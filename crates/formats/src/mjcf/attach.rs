@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use geometry::Scene;
-use multibody::{BodySpec, CameraMode, EqualityKind, JointSpec, Keyframe, Model};
+use multibody::{
+    BodySpec, CameraMode, EqualityKind, JointSpec, Keyframe, KeyframeKey, Model, mocap_numbers, mocap_pose,
+};
 use spatial::{Pose, Quat};
 
 use super::body::Item;
@@ -458,15 +460,8 @@ impl Parts<'_> {
             for key in &of_part.keyframes {
                 check_keyframes(part.element, model)?;
                 let name = part.named(&key.name);
-                let (nv, nu) = (model.nv(), model.nu());
-                let mut next = Keyframe {
-                    name,
-                    time: key.time,
-                    q: model.q0.clone(),
-                    v: vec![0.0; nv],
-                    ctrl: vec![0.0; nu],
-                    act: vec![0.0; model.na()],
-                };
+                let start = model.keyframe(KeyframeKey::Start).unwrap_or_default();
+                let mut next = Keyframe { name, time: key.time, ..start };
                 for (index, here) in &part.places.joints {
                     let (joint, place) = (&of_part.joints[*index], &model.joints[*here]);
                     let (nq, nv) = (joint.kind.nq(), joint.kind.nv());
@@ -478,6 +473,12 @@ impl Parts<'_> {
                 }
                 for (index, here) in &part.places.actuators {
                     next.ctrl[*here] = key.ctrl[*index];
+                }
+                for (pose, body) in key.mocap.as_chunks().0.iter().zip(of_part.mocap_bodies()) {
+                    let here = part.places.bodies.get(&body).map(|here| model.mocap_bodies().position(|m| m == *here));
+                    if let Some(Some(place)) = here {
+                        next.mocap[7 * place..][..7].copy_from_slice(&mocap_numbers(part.frame * mocap_pose(pose)));
+                    }
                 }
                 names.add(part.element, "key", &next.name, model.keyframes.len())?;
                 model.keyframes.push(next);

@@ -1,6 +1,6 @@
 //! `<keyframe>`: named states.
 
-use multibody::{Keyframe, Model};
+use multibody::{Keyframe, KeyframeKey, Model};
 use spatial::Quat;
 
 use super::names::Names;
@@ -48,7 +48,13 @@ pub(super) fn read(
             v: vector("qvel", vec![0.0; model.nv()])?,
             ctrl: vector("ctrl", vec![0.0; model.nu()])?,
             act: vec![0.0; model.na()],
+            mocap: Vec::new(),
         };
+        let (positions, quaternions) = split(&model.mocap_poses());
+        let (positions, quaternions) = (vector("mpos", positions)?, vector("mquat", quaternions)?);
+        key.mocap = joined(&positions, &quaternions).ok_or_else(|| {
+            element.error("mquat: a quaternion is zero: expected the orientation of a body that is moved from outside")
+        })?;
         normalize_quaternions(model, &mut key.q).ok_or_else(|| {
             element.error("qpos: a quaternion is zero: expected the orientation of a ball or free joint")
         })?;
@@ -60,10 +66,8 @@ pub(super) fn read(
             }
             None => {}
         }
-        for name in ["mpos", "mquat", "plastic"] {
-            if element.attribute(name).is_some() {
-                warnings.add_attribute(element, name, "not part of the state here: ignored");
-            }
+        if element.attribute("plastic").is_some() {
+            warnings.add_attribute(element, "plastic", "not part of the state here: ignored");
         }
         model.keyframes.push(key);
     }
@@ -72,8 +76,7 @@ pub(super) fn read(
         let asked = element.number("nkey")?.unwrap_or(0.0);
         while (model.keyframes.len() as f64) < asked {
             check_keyframes(element, model)?;
-            let (v, ctrl, act) = (vec![0.0; model.nv()], vec![0.0; model.nu()], vec![0.0; model.na()]);
-            model.keyframes.push(Keyframe { name: String::new(), time: 0.0, q: model.q0.clone(), v, ctrl, act });
+            model.keyframes.extend(model.keyframe(KeyframeKey::Start));
         }
     }
     Ok(())
@@ -84,11 +87,32 @@ const LEAST_NUMBERS: usize = 100;
 
 /// Whether the model may have one more keyframe: each has all of its coordinates.
 pub(super) fn check_keyframes(element: Element<'_>, model: &Model) -> Result<(), LoadError> {
-    let numbers = (model.nq() + model.nv() + model.nu() + model.na()).max(LEAST_NUMBERS);
+    let numbers =
+        (model.nq() + model.nv() + model.nu() + model.na() + 7 * model.mocap_bodies().count()).max(LEAST_NUMBERS);
     match (model.keyframes.len() + 1).saturating_mul(numbers) <= MAX_KEYFRAME_NUMBERS {
         true => Ok(()),
         false => Err(element.error(format!("expected at most {MAX_KEYFRAME_NUMBERS} numbers in all keyframes"))),
     }
+}
+
+/// Positions and quaternions of poses, as files have them.
+pub(super) fn split(poses: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let poses = poses.as_chunks::<7>().0;
+    (
+        poses.iter().flat_map(|pose| &pose[..3]).copied().collect(),
+        poses.iter().flat_map(|pose| &pose[3..]).copied().collect(),
+    )
+}
+
+/// Poses from positions and quaternions, which become unit quaternions; `None` when one is zero.
+fn joined(positions: &[f64], quaternions: &[f64]) -> Option<Vec<f64>> {
+    let mut poses = Vec::new();
+    for (position, &[w, x, y, z]) in positions.chunks_exact(3).zip(quaternions.as_chunks().0) {
+        let rot = Quat::new(w, x, y, z).normalized()?;
+        poses.extend_from_slice(position);
+        poses.extend([rot.w, rot.x, rot.y, rot.z]);
+    }
+    Some(poses)
 }
 
 /// Makes the quaternions in `q` unit quaternions, to more digits than files print; `None` when one is zero.

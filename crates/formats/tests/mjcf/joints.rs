@@ -2,6 +2,8 @@
 
 use multibody::JointKind;
 
+use sapwood_formats::{Loaded, WriteOptions, to_mjcf};
+
 use crate::{close, load, try_load, world};
 
 const BALL: &str = r#"<geom size="1" mass="1"/>"#;
@@ -96,6 +98,26 @@ fn flags_switch_springs_dampers_and_limits_off() {
     .model;
     assert_eq!((model.stiffness[0], model.damping[0], model.joints[0].range), (0.0, 0.0, None));
     assert_eq!(model.gravity.to_array(), [0.0; 3]);
+}
+
+#[test]
+fn keyframes_place_bodies_that_are_moved_from_outside() {
+    let text = format!(
+        r#"<mujoco><worldbody><body mocap="true" pos="1 2 3">{BALL}</body><body><freejoint/>{BALL}</body>
+        <body mocap="true" euler="0 0 90">{BALL}</body></worldbody>
+        <keyframe><key mpos="4 5 6 7 8 9" mquat="0 0 0 2 1 0 0 0"/><key mpos="4 5 6"/></keyframe></mujoco>"#
+    );
+    let Loaded { model, scene } = load(&text);
+    let half = 0.5f64.sqrt();
+    assert_eq!(model.keyframes[0].mocap, [4.0, 5.0, 6.0, 0.0, 0.0, 0.0, 1.0, 7.0, 8.0, 9.0, 1.0, 0.0, 0.0, 0.0]);
+    // What a key does not say is as in the model.
+    let second = &model.keyframes[1].mocap;
+    assert!(close(second, &[4.0, 5.0, 6.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, half, 0.0, 0.0, half], 1e-15));
+    let written = to_mjcf(&model, &scene, &WriteOptions::default()).expect("MJCF").text;
+    let again = load(&written).model.keyframes;
+    assert!(again.iter().zip(&model.keyframes).all(|(again, first)| again.mocap == first.mocap) && again.len() == 2);
+    let zero = try_load(&text.replace("0 0 0 2", "0 0 0 0")).expect_err("no rotation");
+    assert!(zero.message().contains("quaternion is zero"));
 }
 
 #[test]

@@ -235,7 +235,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// A named state: coordinates and velocities of joints, controls of actuators.
+    /// A named state: coordinates and velocities of joints, controls of actuators, poses of bodies that are moved from outside.
     fn add_keyframe(
         &mut self,
         name: String,
@@ -243,10 +243,16 @@ impl Assembly {
         q: BTreeMap<usize, Vec<f64>>,
         v: BTreeMap<usize, Vec<f64>>,
         ctrl: BTreeMap<usize, f64>,
+        mocap: BTreeMap<usize, [f64; 7]>,
     ) -> PyResult<()> {
+        self.check("body", &mocap.keys().copied().collect::<Vec<_>>())?;
+        if let Some(body) = mocap.keys().map(|&body| &self.inner.bodies[body].spec).find(|body| !body.is_mocap) {
+            let message = format!("mocap: body {:?} is not moved from outside: expected mocap=True of it", body.name);
+            return Err(PyValueError::new_err(message));
+        }
         self.check("joint", &q.keys().chain(v.keys()).copied().collect::<Vec<_>>())?;
         self.check("actuator", &ctrl.keys().copied().collect::<Vec<_>>())?;
-        self.inner.keyframes.push(AssemblyKey { name, time, q, v, ctrl });
+        self.inner.keyframes.push(AssemblyKey { name, time, q, v, ctrl, mocap });
         Ok(())
     }
 

@@ -23,6 +23,7 @@ use std::path::Path;
 use geometry::Scene;
 use multibody::{CameraMode, Compliance, JointKind, Model};
 
+use super::keyframe::split;
 use numbers::list;
 use xml::Xml;
 
@@ -291,11 +292,14 @@ impl<'m> Writer<'m> {
             if key.time != 0.0 {
                 attributes.push(("time", format!("{}", key.time)));
             }
+            let (positions, quaternions) = split(&printed_mocap(&key.mocap));
             for (name, values) in [
                 ("qpos", self.printed_configuration(&key.q)),
                 ("qvel", key.v.clone()),
                 ("ctrl", key.ctrl.clone()),
                 ("act", key.act.clone()),
+                ("mpos", positions),
+                ("mquat", quaternions),
             ] {
                 if !values.is_empty() {
                     attributes.push((name, list(&values)));
@@ -319,6 +323,16 @@ impl<'m> Writer<'m> {
     fn note(&mut self, element: &str, text: &str) {
         self.notes.push(format!("{element}: {text}"));
     }
+}
+
+/// Poses whose quaternions keep their bits when they are read.
+fn printed_mocap(poses: &[f64]) -> Vec<f64> {
+    let mut poses = poses.to_vec();
+    for pose in poses.as_chunks_mut::<7>().0 {
+        let rot = multibody::mocap_pose(pose).rot;
+        pose[3..].copy_from_slice(&numbers::quaternion(rot, 1));
+    }
+    poses
 }
 
 /// The name attribute, where there is a name.
