@@ -8,7 +8,7 @@ use crate::free_body::{is_free_body, set_own_block};
 use crate::soft_part::SoftPart;
 use crate::tree_workspace::{KnownMotion, TreeWorkspace};
 
-/// All that may move: trees first, then soft bodies. An index of one of them is called a tree's throughout.
+/// All that may move: trees first, then soft bodies. What is called the index of a tree counts soft bodies, too: theirs come after the trees'.
 #[derive(Clone, Copy)]
 pub(crate) struct Cliques<'a> {
     pub trees: &'a [TreeWorkspace],
@@ -177,7 +177,7 @@ impl<'a> Clique<'a> {
     }
 
     /// Sends loads on a node to the roots: `f(node, dof, u, D⁻¹u)` with the degrees of freedom of the workspace on the way, those of the row in
-    /// lane k being u_k, such that the sum of u D⁻¹u over all of them is the loads' workspace in the Delassus operator.
+    /// lane k being u_k, such that the sum of u D⁻¹u over all of them is the loads' part in the Delassus operator.
     #[inline(always)]
     pub fn carry(
         self,

@@ -10,7 +10,7 @@ use crate::scheme::Discretization;
 use crate::stable_pd::{self, Command};
 
 /// Gains and targets of a PD controller over all degrees of freedom, kept from step to step until changed. Degrees of
-/// freedom with zero gains have no controller. Clique of the state; empty vectors: no controller.
+/// freedom with zero gains have no controller. Part of the state; empty vectors: no controller.
 ///
 /// Where K_d ≥ 1.5 dt K_p the step is that of Tan, Liu and Turk: K_d implicit, the position error taken where the present
 /// velocity leads. With less damping their step is unstable where bodies are light: of one joint of inertia I where

@@ -124,6 +124,8 @@ pub struct Simulation {
     free_evaluations: usize,
     /// What the step has taken of the budget of factorisations so far: in every solve that of its most expensive island.
     factorizations: usize,
+    /// How often the step has been halved to come to the part that is made.
+    halved: u32,
     /// What the last step started from, and what became of it.
     last_step: crate::step_forces::LastStep,
     /// Placements and motions of the present state, as far as someone has asked.
@@ -197,8 +199,8 @@ impl Simulation {
         let key = SimulationError::keyframe(&self.model, keyframe.into())?;
         let mut warm_start = std::mem::take(&mut self.state.warm_start);
         warm_start.clear();
-        let Keyframe { time, q, v, ctrl, act, .. } = key;
-        self.state = State { time, q, v, ctrl, act, warm_start, ..State::of(&self.model, &self.scene) };
+        let Keyframe { time, q, v, ctrl, act, mocap, .. } = key;
+        self.state = State { time, q, v, ctrl, act, mocap, warm_start, ..State::of(&self.model, &self.scene) };
         self.soft_contacts.clear();
         self.sensing.asked = None;
         self.forget_lane();
@@ -279,7 +281,10 @@ impl Simulation {
     /// it. What cannot be halved any more counts as resolved.
     fn step_by(&mut self, dt: f64, halvings: u32) -> Result<(), SimulationError> {
         let is_to_resolve = halvings > 0;
-        match self.find_velocities(dt, is_to_resolve) {
+        self.halved = HALVINGS - halvings;
+        let found = self.find_velocities(dt, is_to_resolve);
+        self.halved = 0;
+        match found {
             Err(SimulationError::FreeMotion { .. }) if is_to_resolve => {}
             found => {
                 found?;
@@ -451,7 +456,10 @@ impl Simulation {
         let options = sap::Options {
             tolerance: self.options.tolerance,
             friction: self.options.contact,
-            factorization_budget: self.options.factorization_budget.map(|all| all.saturating_sub(self.factorizations)),
+            factorization_budget: self.options.factorization_budget.map(|of_step| {
+                // A part may take the share that it has of the step's time: the longest step has 64 parts.
+                of_step.div_ceil(1 << self.halved).saturating_sub(self.factorizations)
+            }),
             ..sap::Options::default()
         };
         let step = self.discretization(rule.of_step.dt);

@@ -18,7 +18,7 @@ impl Island {
     ///
     /// No point of a body is moved faster by recovery than at the speed of recovery: where a contact's normal passes near a joint, a
     /// link would have to turn by radians to open the gap, and in a heap the outermost bodies would have to move at a multiple of the
-    /// speed at which each two clique. They leave no energy behind, so that nothing depends on Coulomb's law: friction is bounded by
+    /// speed at which each two part. They leave no energy behind, so that nothing depends on Coulomb's law: friction is bounded by
     /// the normal impulses that are known, of contacts that push.
     pub(super) fn recover(
         &mut self,
