@@ -1,8 +1,8 @@
 //! Contact points: the same as in `sim`. Positions are where the bodies are pushed: midway between two that move; normals
 //! point from the first geom to the second.
 //!
-//! Which pairs are near is found for all lanes side by side, and so are points in closed form. All others are found lane by lane, by the
-//! narrow phase of `sim`.
+//! Which pairs are near is found for all lanes side by side, and so are points in closed form. All others are found lane by lane, by
+//! [`geometry::PairCollider`].
 
 mod narrow;
 mod near;
