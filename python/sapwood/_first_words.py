@@ -161,6 +161,8 @@ MUJOCO = {
     "m.eq_active0": "sim.equality_active after sim.reset()",
     "m.key_ctrl": "model.keyframe(k).ctrl",
     "m.key_qvel": "model.keyframe(k).v",
+    "m.key_mpos": "model.keyframe(k).mocap",
+    "m.key_mquat": "model.keyframe(k).mocap",
     "m.names": "model.body_names, model.joint_names, …",
     "mj_collision": "sim.forward(), then sim.contacts",
     "mj_fwdPosition": "not needed",
