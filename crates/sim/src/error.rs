@@ -46,7 +46,11 @@ pub enum SimulationError {
         expected: usize,
     },
     /// NaN or infinity in the state or the inputs.
-    #[error("step {step} at {time} s: {name}[{index}] is {value}: expected a finite number", time = brief(*time), value = brief(*value))]
+    #[error(
+        "step {step} at {time} s: {name}[{index}] is {value}: expected a finite number",
+        time = brief(*time),
+        value = brief(*value)
+    )]
     NotFinite {
         /// The step that did not start.
         step: u64,
@@ -60,7 +64,11 @@ pub enum SimulationError {
         value: f64,
     },
     /// A quaternion in the positions is of no rotation: zero, or too long to be scaled.
-    #[error("step {step} at {time} s: q[{index}:{}] is {value:?}: expected a quaternion (w, x, y, z) of length 1", index + 4, time = brief(*time))]
+    #[error(
+        "step {step} at {time} s: q[{index}:{}] is {value:?}: expected a quaternion (w, x, y, z) of length 1",
+        index + 4,
+        time = brief(*time)
+    )]
     NoRotation {
         /// The step that did not start.
         step: u64,
@@ -106,7 +114,11 @@ pub enum SimulationError {
         residual: f64,
     },
     /// The motion of a soft body cannot be computed.
-    #[error("step {step} at {time} s: soft body {body:?}: {source}: try a smaller time step than {timestep} s", time = brief(*time), timestep = brief(*timestep))]
+    #[error(
+        "step {step} at {time} s: soft body {body:?}: {source}: try a smaller time step than {timestep} s",
+        time = brief(*time),
+        timestep = brief(*timestep)
+    )]
     Soft {
         /// The step.
         step: u64,
@@ -151,7 +163,11 @@ pub enum SimulationError {
         limit: usize,
     },
     /// The contact solver stopped without a solution.
-    #[error("step {step} at {time} s: {source}: try a smaller time step than {timestep} s or a larger tolerance", time = brief(*time), timestep = brief(*timestep))]
+    #[error(
+        "step {step} at {time} s: {source}: try a smaller time step than {timestep} s or a larger tolerance",
+        time = brief(*time),
+        timestep = brief(*timestep)
+    )]
     Contact {
         /// The step.
         step: u64,

@@ -475,8 +475,9 @@ impl Parts<'_> {
                     next.ctrl[*here] = key.ctrl[*index];
                 }
                 for (pose, body) in key.mocap.as_chunks().0.iter().zip(of_part.mocap_bodies()) {
-                    let here = part.places.bodies.get(&body).map(|here| model.mocap_bodies().position(|m| m == *here));
-                    if let Some(Some(place)) = here {
+                    let here = part.places.bodies.get(&body);
+                    let place = here.and_then(|here| model.mocap_bodies().position(|moved| moved == *here));
+                    if let Some(place) = place {
                         next.mocap[7 * place..][..7].copy_from_slice(&mocap_numbers(part.frame * mocap_pose(pose)));
                     }
                 }
