@@ -105,3 +105,22 @@ fn what_is_pressed_into_a_rough_field_is_pushed_out() {
     }
     assert!(failures.is_empty(), "\n{failures}");
 }
+
+/// What moves by half the field in a step meets the hills near by, not each triangle of the field in its way.
+#[test]
+fn hills_far_beside_a_fast_shape_wait_for_a_later_step() {
+    const LENGTH: usize = 201;
+    let limit = 50.0;
+    for (cells_away, is_met) in [(10, true), (90, false)] {
+        let hill = LENGTH / 2 + cells_away;
+        let heights = (0..LENGTH * LENGTH).map(|k| if k % LENGTH >= hill { 20.0 } else { 0.0 }).collect();
+        let field = HeightField::new("hill", [LENGTH; 2], [100.0, 100.0], heights, 1.0).unwrap();
+        let (field, ball) = (Shape::HeightField(Arc::new(field)), Shape::Sphere { radius: 0.5 });
+        let pose = Pose::new(Vec3::new(0.0, 0.0, 1.0), Quat::IDENTITY);
+        let found = contacts(&[(field, Pose::IDENTITY), (ball, pose)], limit);
+        let steep = found.iter().filter(|contact| contact.normal.x < -0.5).count();
+        assert_eq!(steep > 0, is_met, "a hill {cells_away} cells away: {found:?}");
+        let below = found.iter().map(|contact| contact.gap).fold(f64::INFINITY, f64::min);
+        assert!(found.iter().any(|contact| (contact.gap - 0.5).abs() < 1e-9), "{below} above the ground");
+    }
+}
