@@ -9,17 +9,25 @@ import pytest
 Row = tuple[str, str, str]
 Recorder = Callable[[str, str, str], None]
 
+AGREEMENT = "agreement"
+"""The property of a test's report that has a row: tests may run in processes of their own."""
+
 TABLE: list[Row] = []
 
 
-@pytest.fixture(scope="session")
-def record() -> Recorder:
+@pytest.fixture
+def record(record_property: Callable[[str, object], None]) -> Recorder:
     """Notes (engine, case, outcome) for the table at the end."""
 
     def add(engine: str, case: str, outcome: str) -> None:
-        TABLE.append((engine, case, outcome))
+        record_property(AGREEMENT, (engine, case, outcome))
 
     return add
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call":
+        TABLE.extend(tuple(row) for name, row in report.user_properties if name == AGREEMENT)
 
 
 @pytest.fixture

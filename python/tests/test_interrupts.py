@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.alone
+
 SETUP = """
 import sys, time
 import numpy as np

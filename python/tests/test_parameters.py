@@ -222,6 +222,7 @@ def test_a_lighter_arm_is_mujocos() -> None:
     assert abs(sim.q[0]) > 0.1
 
 
+@pytest.mark.alone
 def test_a_step_costs_nothing_more() -> None:
     """Once parameters have been looked at, a step compares them: that is to be lost in its time."""
 

@@ -42,7 +42,7 @@ const STAGES: [Stage; 14] = [
     Stage { name: "ruff check", run: |shell| shell.run(&venv("ruff"), &["check", "python"]) },
     Stage { name: "ruff format", run: |shell| shell.run(&venv("ruff"), &["format", "--check", "python"]) },
     Stage { name: "mypy", run: |shell| shell.run(&venv("mypy"), &[""; 0]) },
-    Stage { name: "pytest", run: |shell| shell.run(&venv("python"), &["-m", "pytest", "-q"]) },
+    Stage { name: "pytest", run: pytest },
     Stage { name: "documentation", run: docs::check },
 ];
 
@@ -91,6 +91,14 @@ fn rustdoc(shell: &Shell) -> Result<()> {
 /// The Python extension has no Rust tests: pytest tests it.
 fn rust_tests(shell: &Shell) -> Result<()> {
     shell.run("cargo", &["test", "--workspace", "--exclude", "sapwood-python", "--no-fail-fast"])
+}
+
+/// Tests in several processes, each file in one of them; then those that measure times.
+fn pytest(shell: &Shell) -> Result<()> {
+    let run = |options: &[&str]| shell.run(&venv("python"), &[&["-m", "pytest", "-q", "-m"], options].concat());
+    // A process takes up to 2 GB.
+    run(&["not alone", "--numprocesses", "auto", "--maxprocesses", "4", "--dist", "loadfile"])?;
+    run(&["alone"])
 }
 
 /// Tells the build of the Python extension which interpreter to ask.

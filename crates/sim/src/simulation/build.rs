@@ -275,6 +275,12 @@ impl Simulation {
         next.stats = self.stats;
         next.last_step = std::mem::take(&mut self.last_step);
         next.last_step.forget_workspaces();
+        // Scratch has the sizes that the next step needs.
+        std::mem::swap(&mut next.islands, &mut self.islands);
+        std::mem::swap(&mut next.set, &mut self.set);
+        std::mem::swap(&mut next.others, &mut self.others);
+        std::mem::swap(&mut next.detected, &mut self.detected);
+        std::mem::swap(&mut next.contact_outcomes, &mut self.contact_outcomes);
         next.set_interrupt(self.interrupt.clone());
         *self = next;
     }
