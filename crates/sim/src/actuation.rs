@@ -7,7 +7,7 @@ use multibody::{
     Actuator, GearFrame, InverseWeights, JointKind, Model, Node, StepForce, Transmission, gear_of_axes, length_of_axes,
 };
 
-use crate::scheme::{Discretization, Resistance};
+use crate::scheme::{Discretization, SpringDamper};
 
 /// A force on one degree of freedom that opposes its motion, within limits.
 ///
@@ -178,7 +178,7 @@ pub(crate) fn force_law(
     let [force, b1, b2] = law.at(u, length, velocity);
     let (stiffness, damping) = ((-b1).max(0.0), (-b2).max(0.0));
     let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-    let Resistance { ahead, impedance } = step.resist(stiffness, damping, mobility);
+    let SpringDamper { ahead, impedance } = step.resist(stiffness, damping, mobility);
     StepForce { impulse: dt * (force - ahead * velocity), impedance, low: dt * low, high: dt * high }
 }
 

@@ -20,7 +20,7 @@ use crate::clique::{Clique, Cliques};
 use crate::constrain::{ConstraintSet, Context, Report as Reporting, push_contacts};
 use crate::constraint_jacobian::SparseRows;
 use crate::contact_space::ContactSpaceSolver;
-use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, Factorization};
+use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, HessianFactor};
 use crate::report::ContactOutcome;
 use crate::sensors::EndLoad;
 use budget::Size;
@@ -35,7 +35,7 @@ pub(crate) struct Problem<'a> {
     pub others: &'a ConstraintSet,
     /// Whether constraints that need time to stop anything are left out.
     pub rigid_only: bool,
-    pub factorization: Factorization,
+    pub factorization: HessianFactor,
     pub options: &'a sap::Options,
     pub interrupt: &'a Interrupt,
 }
@@ -304,7 +304,7 @@ fn solve_problem(
     scratch: &mut Scratch,
 ) -> Result<Report, Error> {
     let Context { cliques, v: v0, .. } = *problem.cx;
-    if problem.factorization == Factorization::Matrices {
+    if problem.factorization == HessianFactor::Matrices {
         scratch.in_contact_space = false;
         if path != Path::Again {
             assemble(slots, cliques, scratch)?;
@@ -325,7 +325,7 @@ fn solve_problem(
     let choice = problem.factorization;
     let mut structure = Coupled::new((cliques, v0), slots, rows, coupled, cholesky, choice, problem.interrupt);
     let fast = match path {
-        Path::Fast if choice == Factorization::Auto => {
+        Path::Fast if choice == HessianFactor::Auto => {
             contact_space.solve(&mut structure, constraints, v_star, v, options)
         }
         Path::Again if *in_contact_space => contact_space.solve_again(&mut structure, constraints, v_star, v, options),

@@ -47,7 +47,7 @@ mod tree_workspace;
 mod warm_start;
 
 #[doc(hidden)]
-pub use coupled::Factorization;
+pub use coupled::HessianFactor;
 pub use error::SimulationError;
 pub use extrapolation::VelocityExtrapolation;
 pub use jacobians::{SensorJacobians, StepJacobians};

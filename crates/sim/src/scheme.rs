@@ -174,7 +174,7 @@ impl FromStr for Scheme {
 
 /// How a spring and a damper resist over a step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Resistance {
+pub(crate) struct SpringDamper {
     /// Force of the spring per velocity at the beginning.
     pub ahead: f64,
     /// Impulse per change of velocity.
@@ -218,7 +218,7 @@ impl Discretization {
 
     /// How a spring and a damper resist over the step that act on something of this `mobility`, 1/kg or 1/(kg·m²): where positions follow the
     /// velocity at the end of the step, springs are taken where [`SpringPoint`] says.
-    pub fn resist(&self, stiffness: f64, damping: f64, mobility: f64) -> Resistance {
+    pub fn resist(&self, stiffness: f64, damping: f64, mobility: f64) -> SpringDamper {
         if !self.is_plain || stiffness == 0.0 {
             return self.resist_as_scheme(stiffness, damping);
         }
@@ -226,13 +226,13 @@ impl Discretization {
     }
 
     /// The same where the scheme has it, whatever moves.
-    pub fn resist_as_scheme(&self, stiffness: f64, damping: f64) -> Resistance {
+    pub fn resist_as_scheme(&self, stiffness: f64, damping: f64) -> SpringDamper {
         let Theta { q, vq, .. } = self.compliant;
         self.resist_at(SpringPoint { lead: q, reach: q * vq }, stiffness, damping)
     }
 
-    fn resist_at(&self, point: SpringPoint<f64>, stiffness: f64, damping: f64) -> Resistance {
-        Resistance {
+    fn resist_at(&self, point: SpringPoint<f64>, stiffness: f64, damping: f64) -> SpringDamper {
+        SpringDamper {
             ahead: point.ahead(self.dt, stiffness),
             impedance: point.impedance(self.dt, stiffness, self.compliant.v * damping),
         }

@@ -31,7 +31,7 @@ use support::{Interrupt, ThreadPool};
 
 use crate::clique::Cliques;
 use crate::constrain::{Carrier, ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_soft};
-use crate::coupled::Factorization;
+use crate::coupled::HessianFactor;
 use crate::island::{Islands, Problem};
 use crate::observe::{Observation, Present};
 use crate::report::{ContactOutcome, Reports};
@@ -141,7 +141,7 @@ pub struct Simulation {
     /// Makes the steps of models with few constraints.
     lane: Option<Box<lane::Lane>>,
     /// How its contact problems are factored.
-    factorization: Factorization,
+    factorization: HessianFactor,
 }
 
 impl Simulation {

@@ -8,7 +8,7 @@ use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
 use crate::Theta;
 use crate::actuation::{self, Inputs, PlacedActuator};
-use crate::scheme::{Discretization, Resistance};
+use crate::scheme::{Discretization, SpringDamper};
 use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
 use crate::{Energy, State};
@@ -138,7 +138,7 @@ impl TendonForces {
         let stretch = stretch(tendon.rest, length);
         let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
         let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
-        let Resistance { ahead, impedance } = step.resist(stiffness, tendon.damping, self.inverse_weight);
+        let SpringDamper { ahead, impedance } = step.resist(stiffness, tendon.damping, self.inverse_weight);
         let impulse = -dt * (stiffness * stretch + (ahead + tendon.damping) * rate);
         let spring = StepForce { impulse, impedance, low, high };
         let inertia = StepForce { impulse: 0.0, impedance: tendon.armature, low, high };

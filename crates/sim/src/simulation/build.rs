@@ -10,7 +10,7 @@ use super::lane::Lane;
 use super::planning::{attachments, rest_depths};
 use super::{Simulation, accuracy, sleeping};
 use crate::constrain::{ConstraintSet, JacobianDrift, Sources};
-use crate::coupled::Factorization;
+use crate::coupled::HessianFactor;
 use crate::island::{Islands, NONE};
 use crate::observe::Present;
 use crate::report::Reports;
@@ -75,9 +75,9 @@ impl Simulation {
 
     /// Factors the contact problems otherwise than the program would choose: tests compare.
     #[doc(hidden)]
-    pub fn set_factorization(&mut self, factorization: Factorization) {
+    pub fn set_factorization(&mut self, factorization: HessianFactor) {
         self.factorization = factorization;
-        if factorization != Factorization::Auto {
+        if factorization != HessianFactor::Auto {
             self.lane = None;
         }
     }
@@ -178,7 +178,7 @@ impl Simulation {
             carriers: Vec::new(),
             steps_ahead: 1,
             adhesion: super::adhesion::Adhesion::new(&model),
-            factorization: Factorization::Auto,
+            factorization: HessianFactor::Auto,
             model,
             scene,
             options,

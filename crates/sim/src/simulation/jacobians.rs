@@ -21,7 +21,7 @@ use super::Simulation;
 use crate::clique::Cliques;
 use crate::constrain::{Regularization, push_contacts};
 use crate::constraint_jacobian::{ConstraintJacobian, is_elliptic};
-use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, Factorization};
+use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, HessianFactor};
 use crate::jacobians::StepJacobians;
 use crate::{ContactLaw, Options, Parameters, Scheme, SimulationError};
 use parameters::Numbers;
@@ -431,7 +431,7 @@ impl Scratch {
             (&set.jacobians, &set.terms),
             &mut self.coupled,
             &mut self.cholesky,
-            Factorization::Recursive,
+            HessianFactor::Recursive,
             &simulation.interrupt,
         )
     }
@@ -447,7 +447,7 @@ impl Scratch {
             (&set.jacobians, &set.terms),
             coupled,
             cholesky,
-            Factorization::Recursive,
+            HessianFactor::Recursive,
             &simulation.interrupt,
         );
         unused.resize(v.len().max(j_x.len()), 0.0);

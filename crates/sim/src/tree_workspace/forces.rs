@@ -5,7 +5,7 @@ use spatial::Wrench;
 
 use super::TreeWorkspace;
 use crate::actuation::Inputs;
-use crate::scheme::{Discretization, Resistance};
+use crate::scheme::{Discretization, SpringDamper};
 use crate::step_forces::{LastStep, StepForces};
 
 impl TreeWorkspace {
@@ -53,7 +53,7 @@ impl TreeWorkspace {
             let (k, d) = (self.stiffness[i], self.damping[i]);
             let mut force = if k == 0.0 { 0.0 } else { k * self.change[i] };
             force += if is_ahead {
-                let Resistance { ahead, impedance } = step.resist(k, d, self.mobility[i]);
+                let SpringDamper { ahead, impedance } = step.resist(k, d, self.mobility[i]);
                 (ahead + d) * v0[i] + impedance / step.dt * (v[i] - v0[i])
             } else {
                 d * at(theta.v, i)

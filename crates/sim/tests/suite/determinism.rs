@@ -1,7 +1,7 @@
 //! The same bits: twice, with any number of threads, and after a restore.
 
 use crate::common::{self, BIPED, EVERYTHING, crawlers, everything, run, set_going, simulation, tower_at, towers};
-use sapwood_sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
+use sapwood_sim::{ContactLaw, HessianFactor, Options, Scheme, Simulation};
 
 fn bits(simulation: &Simulation) -> Vec<u8> {
     simulation.state().to_bytes()
@@ -120,7 +120,7 @@ fn every_kind_of_constraint_continues_with_the_same_bits_on_any_thread() {
     }
 }
 
-/// Characters of 13 nodes that are thrown: what moves is solved on its rows (`Factorization::Auto`).
+/// Characters of 13 nodes that are thrown: what moves is solved on its rows (`HessianFactor::Auto`).
 #[test]
 fn what_is_solved_on_its_rows_continues_with_the_same_bits_on_any_thread() {
     let scene = crawlers(4);
@@ -131,22 +131,22 @@ fn what_is_solved_on_its_rows_continues_with_the_same_bits_on_any_thread() {
             s.state_mut().v.iter_mut().enumerate().for_each(|(k, v)| *v = (k as f64).sin());
             s
         };
-        let mut s = of(1, Factorization::Auto);
+        let mut s = of(1, HessianFactor::Auto);
         assert!(s.model().nv() >= WIDE);
         let mut states = vec![bits(&s)];
         for _ in 0..100 {
             s.step().unwrap();
             states.push(bits(&s));
         }
-        let mut other = of(1, Factorization::Recursive);
+        let mut other = of(1, HessianFactor::Recursive);
         run(&mut other, 100);
         assert!(bits(&other) != states[100], "another way gives other bits");
         for threads in [2, 3] {
-            let mut s = of(threads, Factorization::Auto);
+            let mut s = of(threads, HessianFactor::Auto);
             run(&mut s, 100);
             assert!(bits(&s) == states[100], "{scheme}, {threads} threads");
         }
-        let mut fresh = of(1, Factorization::Auto);
+        let mut fresh = of(1, HessianFactor::Auto);
         for k in (0..100).step_by(3) {
             fresh.state_mut().restore(&states[k]).unwrap();
             fresh.step().unwrap();
@@ -160,8 +160,8 @@ fn what_is_solved_on_its_rows_continues_with_the_same_bits_on_any_thread() {
 fn every_kind_of_constraint_moves_alike_by_all_factorizations() {
     let of =
         |factorization| common::factored(everything(Options { tolerance: 1e-11, ..Options::default() }), factorization);
-    let mut auto = of(Factorization::Auto);
-    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Matrices].map(of);
+    let mut auto = of(HessianFactor::Auto);
+    let mut others = [HessianFactor::Recursive, HessianFactor::Coupled, HessianFactor::Matrices].map(of);
     for step in 0..300 {
         let before = bits(&auto);
         auto.step().unwrap();

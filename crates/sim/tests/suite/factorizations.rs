@@ -1,7 +1,7 @@
 //! Random scenes, every step by every factorisation: recursive where it applies, sparse blocks, matrices.
 
 use crate::common::{self, factored, simulation};
-use sapwood_sim::{ContactLaw, Factorization, Options, Simulation};
+use sapwood_sim::{ContactLaw, HessianFactor, Options, Simulation};
 use support::SplitMix64;
 
 /// Loose solids and chains above the ground, from apart to in a heap; in half of the scenes some are tied: a chain's end to a solid
@@ -85,8 +85,8 @@ fn compare(seed: u64, contact: ContactLaw, seen: &mut Seen) {
     let of = |factorization| {
         factored(simulation(&text, Options { contact, tolerance: 1e-12, ..Options::default() }), factorization)
     };
-    let mut auto = of(Factorization::Auto);
-    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Matrices].map(of);
+    let mut auto = of(HessianFactor::Auto);
+    let mut others = [HessianFactor::Recursive, HessianFactor::Coupled, HessianFactor::Matrices].map(of);
     auto.state_mut().v.iter_mut().for_each(|v| *v = rng.uniform(-1.0, 1.0));
     for step in 0..40 {
         let before = auto.state().to_bytes();
@@ -163,7 +163,7 @@ fn small_joints_far_from_the_root_keep_their_digits() {
     let of = |factorization| {
         factored(simulation(&boom(), Options { tolerance: 1e-12, ..Options::default() }), factorization)
     };
-    let (mut auto, mut recursive) = (of(Factorization::Auto), of(Factorization::Recursive));
+    let (mut auto, mut recursive) = (of(HessianFactor::Auto), of(HessianFactor::Recursive));
     let (mut touched, mut worst) = (0, 0.0_f64);
     for _ in 0..100 {
         recursive.state_mut().restore(&auto.state().to_bytes()).unwrap();
@@ -208,8 +208,8 @@ fn what_moves_is_solved_on_its_rows_alike() {
             let of = |factorization| {
                 factored(simulation(&text, Options { contact, tolerance: 1e-12, ..Options::default() }), factorization)
             };
-            let mut auto = of(Factorization::Auto);
-            let mut others = [Factorization::Recursive, Factorization::Matrices].map(of);
+            let mut auto = of(HessianFactor::Auto);
+            let mut others = [HessianFactor::Recursive, HessianFactor::Matrices].map(of);
             auto.state_mut().v.iter_mut().for_each(|v| *v = rng.uniform(-1.5, 1.5));
             for _ in 0..120 {
                 let before = auto.state().to_bytes();

@@ -1,7 +1,7 @@
 //! Dry friction of joints against closed forms.
 
 use crate::common::{factored, run, simulation};
-use sapwood_sim::{Factorization, Options, Simulation};
+use sapwood_sim::{HessianFactor, Options, Simulation};
 
 fn at(timestep: f64) -> Options {
     Options { timestep: Some(timestep), ..Options::default() }
@@ -55,7 +55,7 @@ fn friction_with_a_reference_creeps_by_its_law() {
                 // What the solver leaves adds up over the steps in which the creep settles.
                 let options = Options { tolerance: 1e-10, ..at(dt) };
                 let of = |by| factored(simulation(&mjcf, options.clone()), by);
-                for mut s in [Factorization::Auto, Factorization::Recursive].map(of) {
+                for mut s in [HessianFactor::Auto, HessianFactor::Recursive].map(of) {
                     s.state_mut().applied_force[0] = 0.3;
                     run(&mut s, (2.0 / dt) as usize);
                     let (speed, expected) = (s.state().v[0], 0.3 * 0.25 / 0.4 / damping);

@@ -1,7 +1,7 @@
 //! Motions with closed forms, and what a step promises.
 
 use crate::common::{self, BIPED, balls_in_a_box, run, simulation, tower};
-use sapwood_sim::{Factorization, Options, SimulationError};
+use sapwood_sim::{HessianFactor, Options, SimulationError};
 
 const GROUND: &str = r#"<geom type="plane" size="5 5 .1"/>"#;
 
@@ -54,7 +54,7 @@ fn a_tower_of_ten_boxes_stands_and_carries_its_weight() {
 
 #[test]
 fn all_factorizations_move_alike() {
-    let choices = [Factorization::Auto, Factorization::Recursive, Factorization::Coupled, Factorization::Matrices];
+    let choices = [HessianFactor::Auto, HessianFactor::Recursive, HessianFactor::Coupled, HessianFactor::Matrices];
     let [mut auto, mut others @ ..] = choices.map(|factorization| {
         common::factored(simulation(BIPED, Options { tolerance: 1e-10, ..Options::default() }), factorization)
     });

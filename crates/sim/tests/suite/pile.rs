@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::common::{self, run};
 use multibody::{Compliance, Equality, EqualityKind, Tendon};
-use sapwood_sim::{ContactLaw, Factorization, Options, Scheme, Simulation};
+use sapwood_sim::{ContactLaw, HessianFactor, Options, Scheme, Simulation};
 use spatial::Vec3;
 
 /// Boxes, balls and two chains of hinged bodies dropped onto each other between walls; two flaps on the walls that a tendon couples,
@@ -87,8 +87,8 @@ fn compare(contact: ContactLaw) {
     let of = |factorization| {
         common::factored(pile(Options { contact, scheme, tolerance: 1e-12, ..Options::default() }), factorization)
     };
-    let mut blocks = of(Factorization::Auto);
-    let mut others = [Factorization::Recursive, Factorization::Coupled, Factorization::Matrices].map(of);
+    let mut blocks = of(HessianFactor::Auto);
+    let mut others = [HessianFactor::Recursive, HessianFactor::Coupled, HessianFactor::Matrices].map(of);
     let (mut coupled, mut limits) = (0, 0);
     let mut iterations = [0; 3]; // Recursive, in blocks, dense.
     for step in 0..160 {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use deformable::{Material, MaterialModel, SoftBody, SoftBodyDescription, TetMesh};
 use geometry::{SoftAttachment, SoftPartner};
 use models::scenes;
-use sapwood_sim::{ContactLaw, Factorization, Options, Scheme, Simulation, SimulationError};
+use sapwood_sim::{ContactLaw, HessianFactor, Options, Scheme, Simulation, SimulationError};
 use spatial::Vec3;
 use support::Interrupt;
 
@@ -85,7 +85,7 @@ fn box_on_pad(angle: f64, young: f64, options: Options) -> Simulation {
 
 #[test]
 fn a_pad_carries_the_weight_of_a_box() {
-    for factorization in [Factorization::Auto, Factorization::Matrices, Factorization::Recursive] {
+    for factorization in [HessianFactor::Auto, HessianFactor::Matrices, HessianFactor::Recursive] {
         let s = box_on_pad(0.0, 1e5, Options { timestep: Some(0.005), ..Options::default() });
         let mut s = common::factored(s, factorization);
         run(&mut s, 1.0);
@@ -229,8 +229,8 @@ fn every_factorization_agrees_with_the_dense_one() {
             let options = Options { timestep: Some(0.005), contact, tolerance: 1e-12, ..Options::default() };
             common::factored(busy(model, options), factorization)
         };
-        let mut dense = of(Factorization::Matrices);
-        let choices = [Factorization::Auto, Factorization::Recursive, Factorization::Coupled];
+        let mut dense = of(HessianFactor::Matrices);
+        let choices = [HessianFactor::Auto, HessianFactor::Recursive, HessianFactor::Coupled];
         let mut others = choices.map(of);
         let mut most_points = 0;
         for _ in 0..60 {

@@ -5,7 +5,7 @@ pub mod soft;
 
 use std::sync::Arc;
 
-use sapwood_sim::{Factorization, Options, Simulation};
+use sapwood_sim::{HessianFactor, Options, Simulation};
 
 /// A simulation of MJCF text.
 pub fn simulation(mjcf: &str, options: Options) -> Simulation {
@@ -14,7 +14,7 @@ pub fn simulation(mjcf: &str, options: Options) -> Simulation {
 }
 
 /// The simulation with contact problems factored so.
-pub fn factored(mut simulation: Simulation, factorization: Factorization) -> Simulation {
+pub fn factored(mut simulation: Simulation, factorization: HessianFactor) -> Simulation {
     simulation.set_factorization(factorization);
     simulation
 }
