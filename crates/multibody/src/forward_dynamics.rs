@@ -71,7 +71,7 @@ impl ForwardDynamics {
         let Self { step, kin, joints, factor } = self;
         let DynamicsInput { q, v, tau, impedance, gravity } = *input;
         joints.diagonal.copy_from_slice(&impedance[..tree.nv]);
-        step.place(tree, (q, v), gravity, 1.0, kin);
+        step.place(tree, q, v, gravity, 1.0, kin);
         step.solve(tree, kin, joints, tau, acceleration, factor);
     }
 }

@@ -63,7 +63,8 @@ impl FreeStep {
     pub fn place(
         &mut self,
         tree: &Tree<f64>,
-        (q, v): (&[f64], &[f64]),
+        q: &[f64],
+        v: &[f64],
         gravity: Vec3<f64>,
         scale: f64,
         kin: &mut Kinematics<f64>,
@@ -76,7 +77,7 @@ impl FreeStep {
         for (i, node) in tree.nodes.iter().enumerate() {
             let (before, here) = states.split_at_mut(i);
             let above = if node.parent == NO_PARENT { &*world } else { &before[node.parent] };
-            place(node, above, (q, v), scale, (&mut here[0], &mut frames[i], &mut twists[i]));
+            place(node, above, q, v, scale, &mut here[0], &mut frames[i], &mut twists[i]);
         }
     }
 
@@ -164,9 +165,12 @@ impl FreeStep {
 fn place(
     node: &Node<f64>,
     above: &State,
-    (q, v): (&[f64], &[f64]),
+    q: &[f64],
+    v: &[f64],
     scale: f64,
-    (state, frame, twist): (&mut State, &mut NodeFrame<f64>, &mut Twist<f64>),
+    state: &mut State,
+    frame: &mut NodeFrame<f64>,
+    twist: &mut Twist<f64>,
 ) {
     let placement = Placement::new(node, &above.frame, state.traits, q);
     let Placement { frame: Placed { rot, .. }, offset, axis, .. } = placement;

@@ -188,7 +188,9 @@ impl ImplicitFactor {
     pub fn inverse_dynamics(
         &mut self,
         tree: &Tree<f64>,
-        state: (&[f64], &[f64], &[f64]),
+        q: &[f64],
+        v: &[f64],
+        a: &[f64],
         gravity: Vec3<f64>,
         kin: &mut Kinematics<f64>,
         tau: &mut [f64],
@@ -197,7 +199,9 @@ impl ImplicitFactor {
         best_version!(motion::inverse_dynamics, (
             factor: &mut ImplicitFactor,
             tree: &Tree<f64>,
-            state: (&[f64], &[f64], &[f64]),
+            q: &[f64],
+            v: &[f64],
+            a: &[f64],
             gravity: Vec3<f64>,
             kin: &mut Kinematics<f64>,
             tau: &mut [f64]

@@ -101,7 +101,7 @@ impl PlacedActuator {
 
     /// Its force over the step, see [`force_law`].
     pub fn force(&self, inputs: Inputs<'_>, length: f64, velocity: f64, step: &Discretization) -> StepForce<f64> {
-        force_law(&self.actuator, self.input(inputs, step), (length, velocity), self.mobility, step)
+        force_law(&self.actuator, self.input(inputs, step), length, velocity, self.mobility, step)
     }
 }
 
@@ -167,7 +167,8 @@ fn input_of(actuator: &Actuator, input: f64) -> f64 {
 pub(crate) fn force_law(
     actuator: &Actuator,
     input: f64,
-    (length, velocity): (f64, f64),
+    length: f64,
+    velocity: f64,
     mobility: f64,
     step: &Discretization,
 ) -> StepForce<f64> {
@@ -187,11 +188,12 @@ pub(crate) fn force_of_step(
     actuator: &Actuator,
     ctrl: f64,
     length: f64,
-    (start, end): (f64, f64),
+    start: f64,
+    end: f64,
     mobility: f64,
     step: &Discretization,
 ) -> f64 {
-    let force = force_law(actuator, ctrl, (length, start), mobility, step);
+    let force = force_law(actuator, ctrl, length, start, mobility, step);
     force.over(end - start) / step.dt
 }
 
@@ -227,7 +229,7 @@ impl AxisDrive {
     }
 
     /// Adds the impulse to the right-hand side; `q` is the tree's at the beginning of the step, `v` where its scheme takes forces.
-    pub fn add_impulse(&self, inputs: Inputs<'_>, (q, v): (&[f64], &[f64]), step: &Discretization, rhs: &mut [f64]) {
+    pub fn add_impulse(&self, inputs: Inputs<'_>, q: &[f64], v: &[f64], step: &Discretization, rhs: &mut [f64]) {
         let q = &q[self.qs.clone()];
         let gear = gear_of_axes(self.gear, self.frame, q);
         let velocity: f64 = gear.iter().zip(&v[self.dofs.clone()]).map(|(gear, v)| gear * v).sum();

@@ -122,7 +122,7 @@ impl<'a> Clique<'a> {
     }
 
     /// `a_x = A x`, and the motions of the nodes under `x`.
-    pub fn apply(self, x: &[f64], (motions, wrenches): (&mut [Twist<f64>], &mut [Wrench<f64>]), a_x: &mut [f64]) {
+    pub fn apply(self, x: &[f64], motions: &mut [Twist<f64>], wrenches: &mut [Wrench<f64>], a_x: &mut [f64]) {
         match self {
             Self::Tree(TreeWorkspace { tree, kin, impedance, .. }) => {
                 multibody::apply(tree, tree.all(), kin, impedance, x, motions, wrenches, a_x);

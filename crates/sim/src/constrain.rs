@@ -460,7 +460,7 @@ impl Sources {
 
     /// Adds the explicit forces of tendons; `force` is on the model's degrees of freedom.
     pub fn add_explicit_forces(&self, state: &State, v: &[f64], step: &Discretization, force: &mut [f64]) {
-        self.tendons.iter().for_each(|tendon| tendon.add_explicit(state.inputs(), (&state.q, v), step, force));
+        self.tendons.iter().for_each(|tendon| tendon.add_explicit(state.inputs(), &state.q, v, step, force));
     }
 
     /// Adds the forces of tendons in the last step, and takes off the constraints those that were some.

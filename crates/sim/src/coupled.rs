@@ -146,9 +146,11 @@ pub(crate) struct Coupled<'a> {
 impl<'a> Coupled<'a> {
     /// Gathers the patches.
     pub fn new(
-        (cliques, v0): (Cliques<'a>, &'a [f64]),
+        cliques: Cliques<'a>,
+        v0: &'a [f64],
         slots: &'a [CliqueSlot],
-        (jacobians, terms): (&'a [ConstraintJacobian], &'a [Term]),
+        jacobians: &'a [ConstraintJacobian],
+        terms: &'a [Term],
         scratch: &'a mut CoupledScratch,
         cholesky: &'a mut BlockCholesky,
         choice: HessianFactor,
@@ -264,8 +266,8 @@ impl Structure for Coupled<'_> {
     fn momentum(&mut self, x: &[f64], a_x: &mut [f64]) {
         let CoupledScratch { motions, wrenches, .. } = &mut *self.scratch;
         for slot in self.slots {
-            let scratch = (&mut motions[slot.node..], &mut wrenches[slot.node..]);
-            self.cliques.get(slot.tree).apply(&x[slot.dof..], scratch, &mut a_x[slot.dof..]);
+            let (motions, wrenches) = (&mut motions[slot.node..], &mut wrenches[slot.node..]);
+            self.cliques.get(slot.tree).apply(&x[slot.dof..], motions, wrenches, &mut a_x[slot.dof..]);
         }
     }
 

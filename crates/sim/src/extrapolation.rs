@@ -81,7 +81,8 @@ impl Mark {
     /// Takes note of a tree's velocities `v` at the end of a step and of those predicted, if any were.
     pub fn follow(
         &mut self,
-        (accelerations, rates): (&mut [f64], &mut [f64]),
+        accelerations: &mut [f64],
+        rates: &mut [f64],
         predicted: Option<&[f64]>,
         v: &[f64],
         dt: f64,
@@ -154,7 +155,7 @@ mod tests {
             }
             let mut mark = extrapolation.marks[0];
             let (a, j) = extrapolation.rates.split_at_mut(1);
-            mark.follow((a, j), Some(&predicted), &[v], DT);
+            mark.follow(a, j, Some(&predicted), &[v], DT);
             extrapolation.marks[0] = mark;
         }
         count
@@ -180,7 +181,7 @@ mod tests {
     #[test]
     fn what_was_not_foreseen_is_forgotten() {
         let (mut a, mut j, mut mark) = ([2.0], [1.0], Mark { is_steady: true, ..Mark::default() });
-        mark.follow((&mut a, &mut j), None, &[1.0], DT);
+        mark.follow(&mut a, &mut j, None, &[1.0], DT);
         assert_eq!((a, j, mark), ([0.0], [0.0], Mark::default()));
     }
 }

@@ -321,9 +321,9 @@ fn solve_problem(
         in_contact_space,
         ..
     } = scratch;
-    let rows = (&jacobians[..], &terms[..]);
     let choice = problem.factorization;
-    let mut structure = Coupled::new((cliques, v0), slots, rows, coupled, cholesky, choice, problem.interrupt);
+    let mut structure =
+        Coupled::new(cliques, v0, slots, jacobians, terms, coupled, cholesky, choice, problem.interrupt);
     let fast = match path {
         Path::Fast if choice == HessianFactor::Auto => {
             contact_space.solve(&mut structure, constraints, v_star, v, options)

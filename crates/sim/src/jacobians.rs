@@ -35,7 +35,7 @@ pub struct SensorJacobians {
 impl StepJacobians {
     /// From the derivatives (nv, 2 nv + nu), column-major with respect to (q, v, ctrl), of the velocities `v` that move positions,
     /// q⁺ = q ⊞ dt v, and of those that the step leaves.
-    pub(crate) fn new(tree: &Tree<f64>, nu: usize, v: &[f64], dt: f64, (dv, ends): (&[f64], &[f64])) -> Self {
+    pub(crate) fn new(tree: &Tree<f64>, nu: usize, v: &[f64], dt: f64, dv: &[f64], ends: &[f64]) -> Self {
         let nv = v.len();
         let mut jacobians = Self { nv, nu, a: vec![0.0; 4 * nv * nv], b: vec![0.0; 2 * nv * nu] };
         let (mut unit, mut dq_next) = (vec![0.0; nv], vec![0.0; nv]);

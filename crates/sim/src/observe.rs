@@ -74,7 +74,7 @@ impl Present {
     }
 
     /// Places a tree and its velocities.
-    pub fn place_moving(&mut self, model: &Model, tree: usize, (q, v): (&[f64], &[f64])) {
+    pub fn place_moving(&mut self, model: &Model, tree: usize, q: &[f64], v: &[f64]) {
         self.place(model, tree, q);
         let (nodes, dofs) = (model.tree.trees[tree].clone(), model.tree.dofs[tree].clone());
         let computed = &mut self.computed[tree];
@@ -87,13 +87,13 @@ impl Present {
     }
 
     /// Places all trees and their velocities.
-    pub fn place_all(&mut self, model: &Model, (q, v): (&[f64], &[f64])) {
-        (0..model.tree.trees.len()).for_each(|tree| self.place_moving(model, tree, (q, v)));
+    pub fn place_all(&mut self, model: &Model, q: &[f64], v: &[f64]) {
+        (0..model.tree.trees.len()).for_each(|tree| self.place_moving(model, tree, q, v));
     }
 
     /// Places a tree, its velocities and its accelerations: `a` are those of the degrees of freedom in step `serial`.
-    fn place_accelerating(&mut self, model: &Model, tree: usize, (q, v): (&[f64], &[f64]), (a, serial): (&[f64], u64)) {
-        self.place_moving(model, tree, (q, v));
+    fn place_accelerating(&mut self, model: &Model, tree: usize, q: &[f64], v: &[f64], (a, serial): (&[f64], u64)) {
+        self.place_moving(model, tree, q, v);
         if self.computed[tree].acceleration == Some(serial) {
             return;
         }
@@ -169,7 +169,7 @@ impl Observation<'_> {
 
     fn place_moving(&mut self, node: usize) {
         let State { q, v, .. } = self.state;
-        self.present.place_moving(self.model, self.tree_of[node], (q, v));
+        self.present.place_moving(self.model, self.tree_of[node], q, v);
     }
 
     /// Where the origin of a node is, m.
@@ -257,7 +257,7 @@ impl Observation<'_> {
     pub fn acceleration(&mut self, frame: Frame) -> Twist<f64> {
         let (Some(node), pose) = self.home(frame) else { return Twist::ZERO };
         let State { q, v, .. } = self.state;
-        self.present.place_accelerating(self.model, self.tree_of[node], (q, v), self.acceleration);
+        self.present.place_accelerating(self.model, self.tree_of[node], q, v, self.acceleration);
         let (kin, of_node) = (&self.present.kin, self.present.accelerations[node]);
         acceleration_at(kin.frames[node].rot * pose.pos, kin.twists[node].ang, of_node)
     }

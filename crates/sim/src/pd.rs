@@ -106,8 +106,10 @@ impl PdDrive {
         &mut self,
         pd: &Pd,
         tree: &Tree<f64>,
-        (qs, dofs): (Range<usize>, Range<usize>),
-        (q, v): (&[f64], &[f64]),
+        qs: Range<usize>,
+        dofs: Range<usize>,
+        q: &[f64],
+        v: &[f64],
         step: &Discretization,
     ) -> bool {
         let command = pd.command(qs, dofs.clone());

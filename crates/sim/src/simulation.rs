@@ -470,8 +470,7 @@ impl Simulation {
         others.clear();
         self.sources.push(&cx, self.has_drives, &mut others);
         push_soft(&cx, &self.soft, &mut others, &mut soft_gaps);
-        let points = (self.collider.touching(), self.detected.len());
-        islands.partition(points, &self.tree_of_geom, &others, cx.cliques);
+        islands.partition(self.collider.touching(), self.detected.len(), &self.tree_of_geom, &others, cx.cliques);
         if self.effective_mass.is_uneven() {
             islands.of_heaviest(&self.effective_mass, self.trees.len(), &mut heaviest);
         }
@@ -535,7 +534,7 @@ impl Simulation {
     pub fn energy(&mut self) -> Energy {
         let mut energy = Energy::default();
         let Self { model, present, trees, state: State { q, v, .. }, .. } = self;
-        present.place_all(model, (q, v));
+        present.place_all(model, q, v);
         for workspace in trees {
             let of_part = workspace.energy(&present.kin, q, v, model.gravity);
             energy.kinetic += of_part.kinetic;

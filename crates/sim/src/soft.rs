@@ -140,8 +140,10 @@ impl SoftBodies {
     pub fn detect(
         &mut self,
         movement: impl Fn(usize) -> Movement,
-        (state, gravity): (&State, Vec3<f64>),
-        (dt, hovering): (f64, f64),
+        state: &State,
+        gravity: Vec3<f64>,
+        dt: f64,
+        hovering: f64,
         theta: Option<Theta>,
     ) {
         let x0 = &state.soft_positions;
@@ -240,7 +242,8 @@ impl SoftBodies {
         &mut self,
         body: usize,
         touched: Option<&[f64]>,
-        (state, step): (&State, &ThetaStep),
+        state: &State,
+        step: &ThetaStep,
         interrupt: &Interrupt,
         pool: &mut ThreadPool,
     ) -> Result<Refinement, StepError> {

@@ -65,7 +65,7 @@ pub(crate) struct LastStep {
 
 impl LastStep {
     /// Notes what a step from `state` led to.
-    pub fn begin(&mut self, state: &State, (v0, v): (&[f64], &[f64]), dt: f64) {
+    pub fn begin(&mut self, state: &State, v0: &[f64], v: &[f64], dt: f64) {
         (self.dt, self.length, self.has_forces) = (dt, dt, false);
         self.serial = self.serial.wrapping_add(1);
         self.pd_limits.clear();

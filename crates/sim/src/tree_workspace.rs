@@ -214,7 +214,7 @@ impl TreeWorkspace {
         let dt = step.dt;
         let (q, v) = (&state.q[self.qs.clone()], &v[self.dofs.clone()]);
         self.dt = dt;
-        self.free_step.place(&self.tree, (q, v), gravity, dt, &mut self.kin);
+        self.free_step.place(&self.tree, q, v, gravity, dt, &mut self.kin);
         self.note_turning(dt);
         if self.has_springs {
             difference(&self.tree, &self.spring_reference, q, &mut self.change);
@@ -232,7 +232,7 @@ impl TreeWorkspace {
             impulse[i] = dt * (force[i] - spring - d * v_tree[i]);
         }
         for drive in &self.axis_drives {
-            drive.add_impulse(state.inputs(), (q, v), step, &mut self.impulse);
+            drive.add_impulse(state.inputs(), q, v, step, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
         self.note_drag(dt);
@@ -268,7 +268,7 @@ impl TreeWorkspace {
         self.drives.extend(self.servos.iter().map(|servo| servo.drive(state.inputs(), q, v, step)));
         if state.pd.is_active() {
             let Self { pd, tree, qs, dofs, .. } = self;
-            let is_limited = pd.evaluate(&state.pd, tree, (qs.clone(), dofs.clone()), (q, v), step);
+            let is_limited = pd.evaluate(&state.pd, tree, qs.clone(), dofs.clone(), q, v, step);
             if is_limited || self.newton.is_some() {
                 self.drives.extend(pd.drives(&state.pd, dofs.clone(), step.dt));
             } else {

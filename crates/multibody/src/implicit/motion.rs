@@ -126,7 +126,9 @@ fn place(factor: &mut ImplicitFactor, tree: &Tree<f64>, q: &[f64], frames: &mut 
 pub(super) fn inverse_dynamics(
     factor: &mut ImplicitFactor,
     tree: &Tree<f64>,
-    (q, v, a): (&[f64], &[f64], &[f64]),
+    q: &[f64],
+    v: &[f64],
+    a: &[f64],
     gravity: Vec3<f64>,
     kin: &mut Kinematics<f64>,
     tau: &mut [f64],

@@ -49,7 +49,7 @@ fn accelerations(model: &Model, turn: Quat<f64>, impedance: f64) -> [f64; 2] {
     let by_factor = greatest(&x);
 
     let mut step = FreeStep::new(tree);
-    step.place(tree, (&q, &v), GRAVITY, 1.0, &mut kin);
+    step.place(tree, &q, &v, GRAVITY, 1.0, &mut kin);
     step.solve(tree, &kin, &joints, &v, &mut x, &mut factor);
     [by_factor, greatest(&x)]
 }

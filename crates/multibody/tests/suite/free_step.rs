@@ -38,7 +38,7 @@ fn difference(model: &Model, seed: u64, alike: bool) -> f64 {
     let mut step_x = vec![f64::NAN; tree.nv];
     for _ in 0..2 {
         // Twice: what the first leaves behind is not to matter.
-        step.place(tree, (&q, &v), gravity, 0.01, &mut step_kin);
+        step.place(tree, &q, &v, gravity, 0.01, &mut step_kin);
         loads.iter().enumerate().for_each(|(i, w)| step.load(i, *w));
         step.solve(tree, &step_kin, &joints, &force, &mut step_x, &mut step_factor);
     }
@@ -118,7 +118,7 @@ fn angles_may_be_large() {
         q[node.q] += 3e7;
     }
     let (mut kin, mut expected) = (Kinematics::new(tree), Kinematics::new(tree));
-    FreeStep::new(tree).place(tree, (&q, &v), Vec3::ZERO, 1.0, &mut kin);
+    FreeStep::new(tree).place(tree, &q, &v, Vec3::ZERO, 1.0, &mut kin);
     forward_kinematics(tree, tree.all(), &q, &mut expected);
     velocities(tree, tree.all(), &v, &mut expected);
     assert!(relative(&placements(&kin), &placements(&expected)) < 1e-13);

@@ -141,7 +141,7 @@ fn check(step: &Step<'_>) {
     let blocks = vec![block; tree.len()];
     let mut tau = vec![0.0; nv];
     let (mut kin, mut expected) = (Kinematics::new(tree), Kinematics::new(tree));
-    factor.inverse_dynamics(tree, (&q, &v_bar, &a), GRAVITY, &mut kin, &mut tau);
+    factor.inverse_dynamics(tree, &q, &v_bar, &a, GRAVITY, &mut kin, &mut tau);
     forward_kinematics(tree, tree.all(), &q, &mut expected);
     for (frame, expected) in kin.frames.iter().zip(&expected.frames) {
         assert!((frame.pos - expected.pos).norm() < 1e-13 && (frame.axis - expected.axis).norm() < 1e-13);

@@ -38,7 +38,7 @@ pub(crate) fn push_contacts(
             (a.arm, b.arm) = (a.arm + apart, b.arm - apart);
         }
         gaps.push(if w > 0.0 {
-            push_contact(cx, set, pair, contact, (ends, w), Place { index, ordinal, report: gaps.len() })
+            push_contact(cx, set, pair, contact, ends, w, Place { index, ordinal, report: gaps.len() })
         } else {
             contact.gap
         });
@@ -123,10 +123,10 @@ fn push_contact(
     set: &mut ConstraintSet,
     pair: &BodyPair,
     contact: &Detected,
-    by: ([Option<ConstraintEnd>; 2], f64),
+    ends: [Option<ConstraintEnd>; 2],
+    w: f64,
     Place { index, ordinal, report }: Place,
 ) -> f64 {
-    let ends = by.0;
     let turning = if pair.has_turning { cx.surface_turning(contact.geoms, contact.position) } else { Vec3::ZERO };
     let [first, second] = contact.geoms.map(|geom| cx.scene.geoms[geom].body);
     let carried = cx.carried(second, contact.position) - cx.carried(first, contact.position);
@@ -142,7 +142,7 @@ fn push_contact(
         spin_key: ConstraintName::spin(contact.geoms, ordinal),
         report: Report::Contact(report),
     };
-    push_touching(cx, set, &touching, by, || {
+    push_touching(cx, set, &touching, ends, w, || {
         let [start, led] = cx.velocities(&ends, Motion::Linear);
         let reach = cx.rule.of_step.dt * (start.norm() + led.norm() + cx.spin(&ends)) + contact.gap.abs();
         cx.jacobian_drift.of_contact(contact, ordinal, start, reach, index)
@@ -156,7 +156,8 @@ pub(super) fn push_touching(
     cx: &Context<'_>,
     set: &mut ConstraintSet,
     touching: &Touching<'_>,
-    (ends, w): ([Option<ConstraintEnd>; 2], f64),
+    ends: [Option<ConstraintEnd>; 2],
+    w: f64,
     drift: impl FnOnce() -> (Vec3<f64>, f64),
 ) -> f64 {
     let &Touching { surface, inverse_weight, surface_velocity, carried, normal, gap, key, report, .. } = touching;
@@ -207,7 +208,7 @@ pub(super) fn push_touching(
     set.set_recovery(recovery.map(turned));
     if is_spinning {
         let (t1, t2) = normal.tangents();
-        push_spin(cx, set, touching, (ends, Mat3::from_columns(t1, t2, normal)), (normal_impulse, is_rigid));
+        push_spin(cx, set, touching, ends, Mat3::from_columns(t1, t2, normal), normal_impulse, is_rigid);
     }
     start.violation
 }
@@ -218,8 +219,10 @@ fn push_spin(
     cx: &Context<'_>,
     set: &mut ConstraintSet,
     &Touching { surface, spin_key, .. }: &Touching<'_>,
-    (ends, basis): ([Option<ConstraintEnd>; 2], Mat3<f64>),
-    (normal_impulse, is_rigid): (f64, bool),
+    ends: [Option<ConstraintEnd>; 2],
+    basis: Mat3<f64>,
+    normal_impulse: f64,
+    is_rigid: bool,
 ) {
     let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
     if w > 0.0 {

@@ -95,7 +95,7 @@ fn push_contact(
     };
     let ends = [Some(first), second];
     let w = ends.iter().flatten().map(|end| cx.mobility(end)).sum::<f64>();
-    if w > 0.0 { push_touching(cx, set, &touching, (ends, w), || (Vec3::ZERO, 0.0)) } else { contact.gap }
+    if w > 0.0 { push_touching(cx, set, &touching, ends, w, || (Vec3::ZERO, 0.0)) } else { contact.gap }
 }
 
 /// What a contact is known by: the bodies, and the node on one of its sides, else its place among all.

@@ -201,7 +201,7 @@ impl TendonForces {
 
     /// Adds the forces that do not depend on velocities at the end of the step; `force` is on the model's degrees of
     /// freedom.
-    pub fn add_explicit(&self, inputs: Inputs<'_>, (q, v): (&[f64], &[f64]), step: &Discretization, force: &mut [f64]) {
+    pub fn add_explicit(&self, inputs: Inputs<'_>, q: &[f64], v: &[f64], step: &Discretization, force: &mut [f64]) {
         if self.is_all_constraints(step) {
             return;
         }

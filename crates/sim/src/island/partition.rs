@@ -20,7 +20,8 @@ impl Islands {
     /// depends on nothing else.
     pub fn partition(
         &mut self,
-        (pairs, points): (&[TouchingPair], usize),
+        pairs: &[TouchingPair],
+        points: usize,
         tree_of_geom: &[usize],
         others: &ConstraintSet,
         cliques: Cliques<'_>,

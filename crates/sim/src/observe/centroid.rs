@@ -35,7 +35,7 @@ impl Observation<'_> {
             let Some(node) = body.node.filter(|_| self.present.centroid.is_in[k]) else { continue };
             // Only the first body of a tree finds anything to do.
             if moving {
-                self.present.place_moving(self.model, self.tree_of[node], (q, v));
+                self.present.place_moving(self.model, self.tree_of[node], q, v);
             } else {
                 self.present.place(self.model, self.tree_of[node], q);
             }

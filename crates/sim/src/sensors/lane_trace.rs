@@ -32,7 +32,7 @@ pub fn trace_lane<T: Bundle>(
         });
         let mut is_placed = false;
         lanes.report_loads(plan, lane, |load| {
-            trace.push_load(model, (q, &mut is_placed), &load);
+            trace.push_load(model, q, &mut is_placed, &load);
         });
     }
     trace.lane = scratch;

@@ -145,7 +145,7 @@ impl StepTrace {
     }
 
     /// Adds an impulse between two bodies of a step that began at `q`; `is_placed` says whether nodes are known to be there.
-    pub(crate) fn push_load(&mut self, model: &Model, (q, is_placed): (&[f64], &mut bool), load: &LaneLoad) {
+    pub(crate) fn push_load(&mut self, model: &Model, q: &[f64], is_placed: &mut bool, load: &LaneLoad) {
         let kin = self.frames.get_or_insert_with(|| Kinematics::new(&model.tree));
         if !std::mem::replace(is_placed, true) {
             forward_kinematics(&model.tree, model.tree.all(), q, kin);
@@ -178,8 +178,8 @@ impl StepTrace {
                 };
                 let length = gear * sum(ends.q, |joint| joint.q);
                 let [start, end] = [ends.v, ends.v_solved].map(|v| gear * sum(v, |joint| joint.v));
-                actuators[k] = force_of_step(actuator, ends.ctrl[k], length, (start, end), ends.mobility[k], step);
-                (force_law(actuator, ends.ctrl[k], (length, start), ends.mobility[k], step).geared(gear), actuators[k])
+                actuators[k] = force_of_step(actuator, ends.ctrl[k], length, start, end, ends.mobility[k], step);
+                (force_law(actuator, ends.ctrl[k], length, start, ends.mobility[k], step).geared(gear), actuators[k])
             };
             match actuator.transmission {
                 Transmission::Joint { joint, gear } if model.joints[joint].kind.nv() == 1 => {

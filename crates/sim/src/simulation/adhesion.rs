@@ -68,7 +68,7 @@ impl Simulation {
             }
             if adhesion.force.is_empty() {
                 adhesion.force.resize(model.nv(), 0.0);
-                present.place_all(model, (&state.q, &state.v));
+                present.place_all(model, &state.q, &state.v);
             }
             for contact in detected.iter().filter(touches) {
                 let pull = contact.normal * (force / count as f64);

@@ -111,7 +111,8 @@ impl Simulation {
 /// Takes the velocities that the step starts from and calls `then` for every tree; whether there are only numbers in the state.
 pub(super) fn take_state_and(
     pool: &mut ThreadPool,
-    (state, v_start): (&State, &mut [f64]),
+    state: &State,
+    v_start: &mut [f64],
     workspaces: &mut [TreeWorkspace],
     then: impl Fn(&mut TreeWorkspace) + Sync,
 ) -> bool {
@@ -185,7 +186,7 @@ impl Simulation {
 
     /// Moves the state to the end of the step.
     pub(super) fn advance(&mut self, dt: f64) {
-        self.last_step.begin(&self.state, (&self.v_start, &self.v_next), dt);
+        self.last_step.begin(&self.state, &self.v_start, &self.v_next, dt);
         if !self.state.act.is_empty() {
             let (step, model) = (self.discretization(dt), &self.model);
             replace_by_activations(model, &mut self.last_step.inputs, &self.state.act, &step);
@@ -210,7 +211,7 @@ impl Simulation {
                 v.copy_from_slice(&v_next[workspace.dofs.clone()]);
                 if let Some(mark) = mark {
                     let predicted = islands.velocities_of(k).and_then(|(_, predicted)| predicted);
-                    mark.follow((accelerations, rates), predicted, v, dt);
+                    mark.follow(accelerations, rates, predicted, v, dt);
                     mark.is_calm = islands.is_calm(k);
                 }
                 let v_of_q = &v_of_q[workspace.dofs.clone()];

@@ -45,24 +45,17 @@ impl Simulation {
             *force = match &actuator.transmission {
                 Transmission::Joint { joint, gear } if self.model.joints[*joint].kind.nv() == 1 => {
                     let joint = &self.model.joints[*joint];
-                    let rates = (gear * last.v0[joint.v], gear * last.v[joint.v]);
-                    force_of_step(actuator, last.inputs[ctrl], gear * last.q[joint.q], rates, mobility, &step)
+                    let [q, start, end] = [last.q[joint.q], last.v0[joint.v], last.v[joint.v]].map(|x| gear * x);
+                    force_of_step(actuator, last.inputs[ctrl], q, start, end, mobility, &step)
                 }
                 Transmission::Tendon { tendon, gear } => {
                     let (length, [start, end], own) = self.sources.tendon_motion(*tendon, last, &step, &self.trees);
-                    force_of_step(
-                        actuator,
-                        last.inputs[ctrl],
-                        gear * length,
-                        (gear * start, gear * end),
-                        mobility,
-                        &own,
-                    )
+                    force_of_step(actuator, last.inputs[ctrl], gear * length, gear * start, gear * end, mobility, &own)
                 }
                 Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
                     let motion = self.sources.site_motion(ctrl, last, &step, &self.trees);
                     motion.map_or(0.0, |(length, [start, end], own)| {
-                        force_of_step(actuator, last.inputs[ctrl], length, (start, end), mobility, &own)
+                        force_of_step(actuator, last.inputs[ctrl], length, start, end, mobility, &own)
                     })
                 }
                 Transmission::JointAxes { joint, gear, frame } => {

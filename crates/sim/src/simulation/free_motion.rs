@@ -225,7 +225,7 @@ impl Simulation {
         };
         let mut has_numbers = true;
         if begins {
-            has_numbers = take_state_and(pool, (state, v_start), trees, |workspace| each(workspace, &state.v));
+            has_numbers = take_state_and(pool, state, v_start, trees, |workspace| each(workspace, &state.v));
         } else {
             pool.parallel_for(trees, |_, workspace| each(workspace, v_start));
         }

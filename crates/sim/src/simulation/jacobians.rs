@@ -197,7 +197,7 @@ impl Simulation {
             return Err(self.no_jacobian("the contact problem has no unique solution".into()));
         }
         let ends = self.differentiate_corrections(numbers, &reference.v, &rhs, dt)?;
-        Ok(StepJacobians::new(&self.model.tree, columns - 2 * nv, &reference.v, dt, (&rhs, &ends)))
+        Ok(StepJacobians::new(&self.model.tree, columns - 2 * nv, &reference.v, dt, &rhs, &ends))
     }
 
     /// The derivative of the velocities that the step leaves in the state, (nv, 2 nv + nu): those that it ends with, `v`, of which `dv` is
@@ -217,7 +217,7 @@ impl Simulation {
         for (column, (end, dv)) in ends.chunks_exact_mut(nv.max(1)).zip(dv.chunks_exact(nv.max(1))).enumerate() {
             self.check_interrupt()?;
             if let Some(number) = column.checked_sub(2 * nv + nu) {
-                self.correct_number(numbers, &numbers.numbers[number], (v, dv), end)?;
+                self.correct_number(numbers, &numbers.numbers[number], v, dv, end)?;
                 continue;
             }
             let width = WIDTH_LACK / dv.iter().fold(1.0, |most, dv| f64::max(most, dv.abs()));
@@ -426,9 +426,11 @@ impl Scratch {
     pub fn coupled<'a>(&'a mut self, simulation: &'a Simulation) -> Coupled<'a> {
         let set = &simulation.set;
         Coupled::new(
-            (Cliques { trees: &simulation.trees, soft: &[] }, &simulation.v_start),
+            Cliques { trees: &simulation.trees, soft: &[] },
+            &simulation.v_start,
             &self.slots,
-            (&set.jacobians, &set.terms),
+            &set.jacobians,
+            &set.terms,
             &mut self.coupled,
             &mut self.cholesky,
             HessianFactor::Recursive,
@@ -442,9 +444,11 @@ impl Scratch {
         j_x.resize(gamma.len(), 0.0);
         let set = &simulation.set;
         let mut problem = Coupled::new(
-            (Cliques { trees: &simulation.trees, soft: &[] }, &simulation.v_start),
+            Cliques { trees: &simulation.trees, soft: &[] },
+            &simulation.v_start,
             slots,
-            (&set.jacobians, &set.terms),
+            &set.jacobians,
+            &set.terms,
             coupled,
             cholesky,
             HessianFactor::Recursive,

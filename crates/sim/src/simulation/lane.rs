@@ -339,7 +339,7 @@ impl Simulation {
         if lane.lanes.fallback() != 0 {
             return if lane.lanes.unresolved() != 0 { Trial::Unresolved } else { Trial::Fallback };
         }
-        last_step.begin(state, (&state.v, &state.v), dt);
+        last_step.begin(state, &state.v, &state.v, dt);
         last_step.v.clear();
         last_step.v.extend(lane.lanes.solved_velocities(0));
         last_step.inputs.clear();

@@ -48,7 +48,7 @@ pub(super) fn overshoot(before: &[OverlapPoint], now: &[OverlapPoint], h: f64, d
 impl Simulation {
     /// The overlaps in the present state.
     pub(super) fn find_overlaps(&mut self, overlaps: &mut Vec<OverlapPoint>) {
-        self.present.place_all(&self.model, (&self.state.q, &self.state.v));
+        self.present.place_all(&self.model, &self.state.q, &self.state.v);
         let Self { trees, collider, tree_of, detected, pool, present, .. } = self;
         let movement = |node: usize| {
             let workspace = &trees[tree_of[node]];

@@ -34,7 +34,7 @@ impl Simulation {
         } else {
             0.0
         };
-        soft.detect(movement, (state, model.gravity), (dt, hovering), theta);
+        soft.detect(movement, state, model.gravity, dt, hovering, theta);
     }
 
     /// Soft bodies as they are in an impact, which takes no time: their mass alone, at the velocities that the step starts from.
@@ -91,7 +91,7 @@ impl Simulation {
                 continue;
             }
             let touched = islands.velocities_of(trees.len() + body).map(|(v, _)| v);
-            let refined = soft.refine(body, touched, (state, &step), interrupt, pool);
+            let refined = soft.refine(body, touched, state, &step, interrupt, pool);
             let refinement = refined.map_err(|error| self.soft_error(body, error, dt))?;
             is_needed |= refinement.is_needed;
             self.soft_residual = self.soft_residual.max(refinement.residual);

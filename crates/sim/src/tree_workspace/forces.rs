@@ -98,7 +98,7 @@ impl TreeWorkspace {
             self.rhs.fill(0.0);
             let q = &last.q[self.qs.clone()];
             for drive in &self.axis_drives {
-                drive.add_impulse(Inputs::resolved(&last.inputs), (q, &self.change), step, &mut self.rhs);
+                drive.add_impulse(Inputs::resolved(&last.inputs), q, &self.change, step, &mut self.rhs);
             }
             for (force, impulse) in out.actuation[self.dofs.clone()].iter_mut().zip(&self.rhs) {
                 *force += impulse * per_second;

@@ -330,8 +330,8 @@ impl TreeWorkspace {
         }
         newton.q.copy_from_slice(&state.q[self.qs.clone()]);
         step.retraction.advance(&self.tree, &mut newton.q, v_position, dt, theta.q);
-        let at = (&newton.q[..], &*v_theta, &*acceleration);
-        newton.factor.inverse_dynamics(&self.tree, at, gravity, &mut self.kin, &mut newton.residual);
+        let (kin, residual) = (&mut self.kin, &mut newton.residual);
+        newton.factor.inverse_dynamics(&self.tree, &newton.q, v_theta, acceleration, gravity, kin, residual);
         if self.has_springs {
             difference(&self.tree, &self.spring_reference, &newton.q, &mut self.change);
         }
@@ -353,7 +353,7 @@ impl TreeWorkspace {
         newton.impulses.copy_from_slice(&self.constant);
         let q = &state.q[self.qs.clone()];
         for drive in &self.axis_drives {
-            drive.add_impulse(state.inputs(), (q, &newton.v_theta), step, &mut newton.impulses);
+            drive.add_impulse(state.inputs(), q, &newton.v_theta, step, &mut newton.impulses);
         }
         self.relinearize(newton, motion);
         for drive in self.drives.iter().filter(|drive| !drive.apart) {

@@ -191,7 +191,8 @@ impl Simulation {
         &self,
         numbers: &Numbers<'_>,
         number: &Number,
-        (v, dv): (&[f64], &[f64]),
+        v: &[f64],
+        dv: &[f64],
         end: &mut [f64],
     ) -> Result<(), SimulationError> {
         let (dt, [up, down]) = (self.timestep(), number.width);
