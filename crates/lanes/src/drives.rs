@@ -1,7 +1,7 @@
 //! Impulses of springs, dampers and actuators. What opposes motion is implicit, as part of Λ; a drive that is at a limit is a constraint
 //! instead ([`crate::plan::Source::Drive`]).
 
-use multibody::{JointType, StepForce};
+use multibody::{JointType, StepForce, pd_law};
 use spatial::{Quat, Real};
 
 use super::{Bundle, Lanes, dofs_of, quaternion, select, vec3, wide};
@@ -106,7 +106,7 @@ impl<T: Bundle> Lanes<T> {
                 let v = node.v + k;
                 let PdNumbers { kp, kd, target_velocity, impedance, is_limited, .. } = self.numbers.pd[v];
                 let lag = self.v[v] - target_velocity;
-                let force = error * -kp - lag * kd;
+                let force = pd_law(kp, kd, error, lag);
                 // Where nothing is controlled, targets may be anything.
                 let impulse = select(T::ZERO.if_less(impedance, T::ONE, T::ZERO), force * dt, T::ZERO);
                 self.pd_impulse[v] = select(is_limited, impulse, T::ZERO);

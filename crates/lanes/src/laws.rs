@@ -1,26 +1,14 @@
 //! Regularisation of contacts and limits.
 
-use crate::constants::{FASTEST, LEFT_IN_VELOCITIES};
+use crate::constants::FASTEST;
 use multibody::Compliance;
-use spatial::{Real, Vec3};
+use spatial::Vec3;
 
 use super::contact_space::Velocities;
 use super::{Bundle, ConstraintSlot, Lanes, get, put, select, wide};
 use crate::plan::{PairKind, Plan, PlanPair};
-use crate::{OneSided, RowWeight, Rule, Slider, stiff_mobility};
+use crate::{OneSided, RowWeight, Slider, stiff_mobility};
 use spatial::masks::all_lanes;
-
-impl Rule {
-    /// v̂ for the velocity at the end of the step. A near-rigid constraint that is violated far gets back what its own compliance has taken
-    /// up, R times the impulse of the step before; the rest of its recovery moves positions alone.
-    #[inline(always)]
-    fn given_back<T: Real>(&self, law: &OneSided<T>, impulse_before: T) -> T {
-        let given_back = law.r * impulse_before;
-        let most = given_back + wide(LEFT_IN_VELOCITIES * self.recovery_speed);
-        let recovers = law.is_rigid * most.if_less(law.v_hat, T::ONE, T::ZERO);
-        select(recovers, given_back, law.v_hat)
-    }
-}
 
 impl<T: Bundle> Lanes<T> {
     /// Prepares the laws of the slots that are near. Few of them push: a law is made where that may be.
@@ -197,7 +185,7 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     fn set_law(&mut self, plan: &Plan, k: usize, law: &OneSided<T>, w: T) {
         let (slot, memory) = (&mut self.slots[k], &self.memory[k]);
-        slot.v_hat = plan.rule.given_back(law, memory.normal * memory.is_remembered);
+        slot.v_hat = plan.rule.v_hat_at_end(law, law.r * (memory.normal * memory.is_remembered));
         (slot.v_hat_recovery, slot.r_n, slot.w) = (law.v_hat, law.r, w);
     }
 

@@ -4,7 +4,7 @@ use multibody::{Compliance, Reference, Resistance, SpringPoint, damper_lead};
 use spatial::masks::{select, wide};
 use spatial::{Real, Vec3};
 
-use crate::constants::{FREEST, LONGEST_LEVER, OVERLOAD, STIFFEST};
+use crate::constants::{FREEST, LEFT_IN_VELOCITIES, LONGEST_LEVER, OVERLOAD, STIFFEST};
 
 /// R of a reference, of the row's share of the Delassus operator, is this at least: below it factors would lose their digits.
 const LEAST_R: f64 = 1e-7;
@@ -204,6 +204,18 @@ impl Rule {
             v_hat = gap.if_less(T::ZERO, v_hat, v_hat.min(gap * wide(-1.0 / self.dt)));
         }
         OneSided { r: law.r, v_hat, is_rigid: law.is_rigid }
+    }
+
+    /// v̂ for the velocity at the end of the step, where `given_back` is what the constraint's own compliance has taken up, R γ with the impulse
+    /// γ of the step before.
+    ///
+    /// A near-rigid constraint that starts violated would leave its bodies with the speed of its recovery: ½ m v² that no force has given them,
+    /// and in a heap of bodies that start in each other a multiple of it. So velocities only get back that, and recovery moves positions alone.
+    #[inline(always)]
+    pub fn v_hat_at_end<T: Real>(&self, law: &OneSided<T>, given_back: T) -> T {
+        let most = given_back + wide(LEFT_IN_VELOCITIES * self.recovery_speed);
+        let recovers = law.is_rigid * most.if_less(law.v_hat, T::ONE, T::ZERO);
+        select(recovers, given_back, law.v_hat)
     }
 }
 

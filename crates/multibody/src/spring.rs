@@ -4,7 +4,7 @@ use spatial::Real;
 
 /// dt² k w of a spring from which on its own motion counts for less than its rest; w is how easily what it moves is moved. At 4 an explicit
 /// step would be unstable, ω dt = 2: the swing has three steps a period, and is none that a step resolves.
-const UNRESOLVED: f64 = 4.0;
+pub const UNRESOLVED: f64 = 4.0;
 
 /// The spring is taken at q₀ + dt (`lead` v₀ + `reach` (v − v₀)), with the velocities v₀ and v of both ends of the step.
 ///

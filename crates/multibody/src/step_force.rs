@@ -4,7 +4,7 @@ use spatial::Real;
 use spatial::masks::wide;
 
 /// An impulse is near a limit from this share of it on: the next step may meet it.
-const NEAR_LIMIT: f64 = 0.8;
+pub const NEAR_LIMIT: f64 = 0.8;
 
 /// A limit is exceeded by more than this share of the impulses.
 const ROUND_OFF: f64 = 1e-12;
@@ -100,6 +100,12 @@ impl StepForce<f64> {
     pub fn is_limited(&self) -> bool {
         self.low > f64::NEG_INFINITY || self.high < f64::INFINITY
     }
+}
+
+/// Force of PD control: −K_p e − K_d (v − v̄), e the error of position and `lag` that of velocity.
+#[inline(always)]
+pub fn pd_law<T: Real>(kp: T, kd: T, error: T, lag: T) -> T {
+    -kp * error - kd * lag
 }
 
 /// Impulse per change of velocity of stable PD control over `dt` s: dt Z, Z = K_d (Tan, Liu, Turk 2011) or dt K_p + ⅓ K_d if that is more.

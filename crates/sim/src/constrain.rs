@@ -149,9 +149,9 @@ impl ConstraintSet {
         cx: &Context<'_>,
     ) {
         let memory = self.recall(key, cx);
-        let (v_hat, recovery) = law.split(memory.map(|m| m.normal), cx.rule.of_step.recovery_speed);
-        self.push_recalled(Law::limit(law.r, v_hat), w, jacobian, key, memory, Report::None);
-        self.set_rigid(law.is_rigid);
+        let (v_hat, recovery) = law.split(memory.map(|m| m.normal), &cx.rule.of_step);
+        self.push_recalled(Law::limit(law.of.r, v_hat), w, jacobian, key, memory, Report::None);
+        self.set_rigid(law.is_rigid());
         self.set_recovery(recovery);
         self.limits += 1;
     }

@@ -6,7 +6,7 @@ use multibody::{Compliance, Material, Resistance};
 use sap::Law;
 use spatial::{Mat3, Vec3};
 
-use super::regularization::{OneSided, Start};
+use super::regularization::Start;
 use super::{ConstraintSet, Context, Report};
 use crate::ContactLaw;
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
@@ -174,10 +174,10 @@ pub(super) fn push_touching(
     let beyond_spring = Start { violation: start.violation + stop, ..start };
     let weight = RowWeight { w: stiff, inverse: inverse_weight };
     let mut one_sided = cx.rule.normal(spring_or_stop, beyond_spring, weight);
-    if one_sided.is_rigid && one_sided.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
-        one_sided.v_hat = one_sided.v_hat.min(cx.recovery_speed(&ends, normal));
+    let (r_n, is_rigid, is_midway) = (one_sided.of.r, one_sided.is_rigid(), one_sided.is_midway);
+    if is_rigid && one_sided.of.v_hat > 0.0 && cx.effective_mass.has_fulcrums() {
+        one_sided.of.v_hat = one_sided.of.v_hat.min(cx.recovery_speed(&ends, normal));
     }
-    let OneSided { r: r_n, is_rigid, is_midway, .. } = one_sided;
     let mu = if surface.resistance >= Resistance::Sliding { coefficient } else { 0.0 };
     let slider = Slider { friction: mu, resistance: surface.resistance };
     let friction = cx.rule.of_step.friction(&slider, &surface.compliance, weight, gap);
@@ -185,7 +185,7 @@ pub(super) fn push_touching(
     let memory = set.recall(key, cx);
     let is_spinning = surface.resistance >= Resistance::Spinning;
     let remembered = memory.map(|m| m.normal);
-    let (vn_hat, recovery) = one_sided.split(remembered, cx.rule.of_step.recovery_speed);
+    let (vn_hat, recovery) = one_sided.split(remembered, &cx.rule.of_step);
     let isolated = || ((vn_hat - approach - of_trees()[1]) / (r_n + w)).max(0.0);
     let normal_impulse =
         if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { remembered.unwrap_or_else(isolated) };

@@ -1,6 +1,5 @@
 //! From compliance to regularisation.
 
-use lanes::constants::LEFT_IN_VELOCITIES;
 use lanes::{RowLaw, RowWeight, Rule};
 use multibody::Compliance;
 use sap::Law;
@@ -54,20 +53,17 @@ impl Regularization {
     /// (R_n, v̂_n) of a one-sided constraint.
     pub fn normal(&self, compliance: Compliance, start: Start<f64>, weight: RowWeight<f64>) -> OneSided {
         if self.is_plain() {
-            let lanes::OneSided { r, v_hat, is_rigid } =
-                self.of_step.one_sided(&compliance, weight, start.violation, || start.rate);
-            let is_rigid = is_rigid > 0.0;
-            let touching = if is_rigid { 0.0 } else { f64::INFINITY };
-            return OneSided { r, v_hat, touching, is_rigid, is_midway: false };
+            let of = self.of_step.one_sided(&compliance, weight, start.violation, || start.rate);
+            return OneSided { of, touching: 0.0, is_midway: false };
         }
         let law = self.compliant(compliance, weight, start.violation.abs());
-        let touching = if law.is_rigid() { law.of.per_rate * start.rate } else { f64::INFINITY };
-        let (is_rigid, is_midway) = (law.is_rigid(), law.is_midway);
-        let mut v_hat = law.of.v_hat(start.violation, start.rate).min(law.of.fastest);
+        let RowLaw { r, per_rate, fastest, is_rigid, .. } = law.of;
+        let mut v_hat = law.of.v_hat(start.violation, start.rate).min(fastest);
         if start.violation >= 0.0 && matches!(compliance, Compliance::Reference(_)) {
             v_hat = v_hat.min(-start.violation / self.of_step.dt);
         }
-        let whole = OneSided { r: law.of.r, v_hat, touching, is_rigid, is_midway };
+        let of = lanes::OneSided { r, v_hat, is_rigid };
+        let whole = OneSided { of, touching: per_rate * start.rate, is_midway: law.is_midway };
         let time = -1.0 / law.of.per_violation;
         let is_spring = matches!(compliance, Compliance::Physical { .. });
         if law.is_midway && is_spring {
@@ -89,16 +85,18 @@ impl Regularization {
     fn passing(&self, whole: OneSided, time: f64, start: Start<f64>, least: f64) -> OneSided {
         let relaxation = 2.0 * time - 0.5 * self.of_step.dt;
         let step_average = Passage::new(self.of_step.dt, relaxation, start.violation, [start.rate, start.led]);
+        let lanes::OneSided { r, v_hat, .. } = whole.of;
+        let at = |r, v_hat| OneSided { of: lanes::OneSided { r, v_hat, ..whole.of }, ..whole };
         if step_average.is_apart() {
-            return OneSided { v_hat: whole.v_hat.min(step_average.closing_rate()), ..whole };
+            return at(r, v_hat.min(step_average.closing_rate()));
         }
         match step_average.mean() {
             None => whole,
-            Some(Mean { force: 0.0, .. }) => OneSided { v_hat: whole.v_hat.min(start.led), ..whole },
+            Some(Mean { force: 0.0, .. }) => at(r, v_hat.min(start.led)),
             // R⁻¹ of the whole is dt k time. None is harder than a near-rigid one.
             Some(Mean { force, slope }) => {
-                let r = (whole.r * time / slope).max(least);
-                OneSided { r, v_hat: start.led + force * r / (whole.r * time), ..whole }
+                let softer = (r * time / slope).max(least);
+                at(softer, start.led + force * softer / (r * time))
             }
         }
     }
@@ -150,29 +148,25 @@ impl Regularization {
 /// The law of a one-sided constraint over a step: γ = max(0, (v̂ − v_c)/R).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OneSided {
-    pub r: f64,
-    pub v_hat: f64,
-    /// v̂ of the same constraint if it were just touching; infinite unless it is near-rigid.
+    pub of: lanes::OneSided<f64>,
+    /// v̂ of the same constraint if it were just touching.
     pub touching: f64,
-    /// Whether it is near-rigid, so that what hits it is stopped at once.
-    pub is_rigid: bool,
     /// Whether it is taken in the middle of the step, where its normal row is as it should be and need not be turned to its end.
     pub is_midway: bool,
 }
 
 impl OneSided {
-    /// v̂ for the velocity at the end of the step, and where positions have to be righted as well, v̂ for the velocity that moves them.
-    ///
-    /// A near-rigid constraint that starts violated would leave its bodies with the speed of its recovery: ½ m v² that no force has
-    /// given them, and in a heap of bodies that start in each other a multiple of it. So velocities only get back what the
-    /// constraint's own compliance has taken up, R γ with the impulse γ of the step before, and recovery moves positions alone.
-    pub fn split(&self, impulse_before: Option<f64>, recovery_speed: f64) -> (f64, Option<f64>) {
-        let given_back = self.touching.max(0.0) + self.r * impulse_before.unwrap_or(0.0);
-        if self.v_hat > given_back + LEFT_IN_VELOCITIES * recovery_speed {
-            (given_back, Some(self.v_hat))
-        } else {
-            (self.v_hat, None)
-        }
+    /// Whether it is near-rigid, so that what hits it is stopped at once.
+    pub fn is_rigid(&self) -> bool {
+        self.of.is_rigid > 0.0
+    }
+
+    /// v̂ for the velocity at the end of the step ([`Rule::v_hat_at_end`]), and where positions have to be righted as well, v̂ for the velocity
+    /// that moves them.
+    pub fn split(&self, impulse_before: Option<f64>, rule: &Rule) -> (f64, Option<f64>) {
+        let given_back = self.touching.max(0.0) + self.of.r * impulse_before.unwrap_or(0.0);
+        let v_hat = rule.v_hat_at_end(&self.of, given_back);
+        (v_hat, (v_hat < self.of.v_hat).then_some(self.of.v_hat))
     }
 }
 

@@ -261,7 +261,7 @@ impl TendonForces {
                 let start = cx.rule.start(compliance, gap, || [sign * rate, sign * self.sum.rate_led(cx)]);
                 let mut law = cx.rule.normal(compliance, start, RowWeight { w, inverse: self.inverse_weight });
                 if self.sum.is_spatial() && !law.is_midway {
-                    law.v_hat -= sign * cx.jacobian_drift.of_tendon(index, rate);
+                    law.of.v_hat -= sign * cx.jacobian_drift.of_tendon(index, rate);
                 }
                 set.push_limit(law, w, jacobian, ConstraintName::tendon(index, side), cx);
             }

@@ -1,6 +1,6 @@
 //! What is asked of the joints.
 
-use multibody::{Tree, difference_ahead};
+use multibody::{Tree, difference_ahead, pd_law};
 use spatial::{are_finite, are_finite_and_nonnegative};
 
 /// Gains and targets of a PD controller over all degrees of freedom.
@@ -98,6 +98,6 @@ pub fn pd_force(tree: &Tree<f64>, q: &[f64], v: &[f64], command: &Command<'_>, d
     difference_ahead(tree, command.target, q, v, dt, force);
     for i in 0..n {
         let lag = v[i] - command.target_velocity.map_or(0.0, |target| target[i]);
-        force[i] = -kp[i] * force[i] - kd[i] * lag;
+        force[i] = pd_law(kp[i], kd[i], force[i], lag);
     }
 }

@@ -14,8 +14,8 @@
 
 use lanes::ConstraintName;
 use multibody::{
-    ImplicitFactor, JointDerivative, Rates, add_generalized_forces, difference, logarithm_tangent, propagate, vec3,
-    velocities,
+    ImplicitFactor, JointDerivative, Rates, add_generalized_forces, difference, logarithm_tangent, pd_law, propagate,
+    vec3, velocities,
 };
 use spatial::{Mat3, Vec3, Wrench};
 
@@ -383,7 +383,7 @@ impl TreeWorkspace {
             if drive.key == ConstraintName::pd(dof) {
                 newton.gains[drive.dof] = if drive.apart { 0.0 } else { pd.kp[dof] };
                 let rate = newton.v_theta[drive.dof] - pd.target_velocity[dof];
-                let force = -pd.kp[dof] * newton.error[drive.dof] - pd.kd[dof] * rate;
+                let force = pd_law(pd.kp[dof], pd.kd[dof], newton.error[drive.dof], rate);
                 drive.force.impulse = dt * (force + drive.force.impedance * newton.acceleration[drive.dof]);
             }
         }
