@@ -1,8 +1,5 @@
 // Active set: constraints that push in free motion or are expected to, then those that push at the velocities found.
 
-// How far beyond a bound, relative to the distance of both, a constraint alone has to be to be expected there.
-#define EXPECTED_BEYOND R(0.25)
-
 // What of motions of nodes a velocity is taken from: free motion, or the velocities found.
 FN Spatial motion_of(const World& W, int node, bool is_found) {
   Spatial motion = get6(W.twist[node]) + get6(W.change[node]);
@@ -89,7 +86,7 @@ PHASE bool choose_first(const Here here) {
       pushes = true;
       if (!(c.flags & IS_THREE) && is_remembered) {
         real whole = (c.v_hat - c.free_velocity[0]) / (c.r_n + c.w), low = c.extra[0], high = c.extra[1];
-        real margin = (high - low) * EXPECTED_BEYOND;
+        real margin = (high - low) * R(EXPECTED_BEYOND);
         if (whole < low - margin || high + margin < whole) {
           c.flags |= BOUNDED;
           c.extra[2] = whole < low - margin ? low : high;

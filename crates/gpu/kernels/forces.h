@@ -1,9 +1,6 @@
 // Impulses of springs, dampers, actuators and PD control. What opposes motion is implicit, as part of Λ; a drive that is at a limit is a
 // constraint instead.
 
-// A drive whose force was this share of a limit in the step before starts the step as a constraint.
-#define NEAR_DRIVE_LIMIT R(0.8)
-
 // Activations at the end of the step, and what actuators act by in it.
 FN void advance_activations(World& W, const Here here) {
 #if ACTIVATIONS
@@ -89,7 +86,7 @@ FN void gather_drives(World& W, const Here here) {
     real apart = 0;
     ONCE for (int m = 0; m < W.remembered; m++)
       if (met[m].id == FIRST_DRIVE + k)
-        apart = low * NEAR_DRIVE_LIMIT < met[m].impulse && met[m].impulse < high * NEAR_DRIVE_LIMIT ? R(0) : R(1);
+        apart = low * R(NEAR_DRIVE_LIMIT) < met[m].impulse && met[m].impulse < high * R(NEAR_DRIVE_LIMIT) ? R(0) : R(1);
     real* to = W.drive[k];
     to[0] = impulse, to[1] = impedance, to[2] = low, to[3] = high, to[4] = apart;
   }

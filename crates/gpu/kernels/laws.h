@@ -8,7 +8,7 @@ struct RowLaw { real r, per_violation, per_rate, fastest; bool is_rigid; };
 // Where a spring with z = dt² k w is taken: at q₀ + dt (lead v₀ + reach (v − v₀)).
 struct SpringPoint { real lead, reach; };
 FN SpringPoint spring_point(real z) {
-  real x = z * R(0.25), squared = min_(x * x, R(1e12)), lead = squared / (squared + 1);
+  real x = z * R(1 / UNRESOLVED), squared = min_(x * x, R(1e12)), lead = squared / (squared + 1);
   return SpringPoint{lead, lead * R(0.5) + R(0.5)};
 }
 
@@ -51,7 +51,7 @@ FN RowLaw row_law(const Compliance& c, real w, real inverse_weight, real size, r
   real damper = met * (dt * b), ahead = damper * damper_lead(damper);
   real per_whole = recip(spring * point.reach + (1 + (damper - ahead)));
   real per_rate = (1 - ahead - spring * (point.lead - point.reach)) * per_whole;
-  return RowLaw{max_(r * per_whole, w * R(1e-7)), -(d * per_whole) * (dt * k), per_rate, INFINITE, false};
+  return RowLaw{max_(r * per_whole, w * R(LEAST_R)), -(d * per_whole) * (dt * k), per_rate, INFINITE, false};
 }
 
 // The share of a step in which a row is met that closes at this rate, or has.

@@ -4,11 +4,8 @@
 // the root of F(z) = J v* + (W − w) γ̄(z) − z; with T = −∂γ̄/∂z a step solves (1 + T (W − w)) dλ = −T F.
 
 // What is asked of solutions, as of lanes: of 64 bits the tolerance, of 32 bits what their digits allow.
-// Rolling and torsional friction is little beside other momentum.
-#define EXCESS BY_PRECISION(max_(R(1e-2 * TOLERANCE), R(ROUND_OFF)), max_(R(SPINS ? 1e-6 : 1e-5), R(1e-2 * TOLERANCE)))
-#define ROUND_OFF 1.7763568394002505e-15
-#define LEAST_TOLERANCE (SPINS ? 1e-4 : 1e-3)
-#define AT_START BY_PRECISION(TOLERANCE, TOLERANCE > LEAST_TOLERANCE ? TOLERANCE : LEAST_TOLERANCE)
+#define EXCESS BY_PRECISION(EXCESS_OF_64, EXCESS_OF_32)
+#define AT_START BY_PRECISION(AT_START_OF_64, AT_START_OF_32)
 #define LATE AT_START
 #define IS_CHECKED (!IS_SINGLE)
 #define LEAST BY_PRECISION(1e-200, 1e-30)
@@ -334,10 +331,8 @@ PHASE bool solve_contacts(const Here here, real energy) {
 
 // The proximal point method, for what Newton's method does not solve: a step solves laws with R + τ w in place of R, and velocities v_c − τ w λₖ,
 // from the impulses λₖ of the step before. The fixed point, for any τ, is the solution.
-#define FIRST_SOFTNESS R(0.1)
-#define LEAST_SOFTNESS R(1e-7)
 // All worlds of a launch wait for the last one.
-#define MAX_PROXIMAL_STEPS (IS_SINGLE ? 24 : 100)
+#define MAX_PROXIMAL_STEPS (IS_SINGLE ? 24 : PROXIMAL_STEPS)
 
 // R, J v* and z, λₖ of the last accepted step, and the impulses that lead to the present velocities: in the place of forces and loads of nodes,
 // which nobody needs meanwhile, or in scratch behind the equations.
@@ -369,7 +364,7 @@ PHASE bool solve_hard(const Here here, real energy) {
     r[row] = W.r[row], v_free[row] = W.v_free[row], z[row] = W.z[row], last[row] = balancing[row] = W.impulses[row];
   }
   SYNC;
-  real tau = FIRST_SOFTNESS, last_change = R(0.5);
+  real tau = R(FIRST_SOFTNESS), last_change = R(FIRST_CHANGE);
   int spent = 0;
   bool is_found = false;
   ONCE while (spent < MAX_PROXIMAL_STEPS && !is_found) {
@@ -382,19 +377,19 @@ PHASE bool solve_hard(const Here here, real energy) {
     real error = INFINITE, change = INFINITE;
     int made = 0;
     bool is_solved = false;
-    ONCE while (made < 3 && !is_solved && is_number(error)) {
+    ONCE while (made < PROXIMAL_NEWTON_STEPS && !is_solved && is_number(error)) {
       set_velocities(here);
       newton_step(here, scaling, scaling);
       EACH(row, 3 * W.blocks) balancing[row] = W.impulses[row];
       SYNC;
       localise(here, scaling);
       error = distance_to(W, here, balancing), change = distance_to(W, here, last);
-      is_solved = error <= R(0.5) * min_(change, last_change);
+      is_solved = error <= R(PROXIMAL_ERROR) * min_(change, last_change);
       made++;
     }
     spent += made;
     if (!is_number(error + change)) break;
-    if (is_solved && (tau >= 1 || change < 2 * last_change)) {
+    if (is_solved && (tau >= 1 || change < R(PROXIMAL_GROWTH) * last_change)) {
       EACH(row, 3 * W.blocks) {
         const real shift = tau * W.w[row] * last[row], found = W.impulses[row];
         W.r[row] = r[row], W.v_free[row] = v_free[row], W.impulses[row] = balancing[row];
@@ -402,15 +397,15 @@ PHASE bool solve_hard(const Here here, real energy) {
         z[row] = W.z[row], last[row] = found;
       }
       SYNC;
-      if (change < R(0.03)) {
+      if (change < R(NEAR_CHANGE)) {
         const Imbalance of = imbalance(here, energy > 0 ? energy : R(1));
         is_found = of.error < of.momentum * AT_START * AT_START;
       }
-      last_change = max_(change, R(1e-3));
-      if (made == 1) tau = max_(R(0.6) * tau, LEAST_SOFTNESS);
-      else if (made == 3) tau *= 2;
+      last_change = max_(change, R(LEAST_CHANGE));
+      if (made == 1) tau = max_(R(SOFTNESS_FALL) * tau, R(LEAST_SOFTNESS));
+      else if (made == PROXIMAL_NEWTON_STEPS) tau *= 2;
     } else {
-      tau = min_(10 * tau, R(1));
+      tau = min_(R(SOFTNESS_RISE) * tau, R(1));
     }
   }
   EACH(row, 3 * W.blocks) W.r[row] = r[row], W.v_free[row] = v_free[row];

@@ -1,8 +1,5 @@
 // The velocities at the end of the step from those of free motion.
 
-// Rounds of one step: in each, constraints that push although they were not chosen join in.
-#define MAX_ROUNDS 4
-
 // Gathers the laws of the chosen constraints and what is remembered of them; `is_recovery`: for the velocities that move positions, with friction
 // bounded by estimates of normal impulses.
 PHASE void set_rows(const Here here, bool is_recovery) {

@@ -1,10 +1,5 @@
 // A step of a world.
 
-// How often a step is made again because drives exceed their limits.
-#define MAX_DRIVE_ROUNDS 8
-// Bodies that turn farther in a step than this, rad, are beyond all steps.
-#define LARGEST_TURN 3.0
-
 // Whether velocities are of any motion that a step resolves.
 FN bool are_fine(const World& W, const Here here) {
   bool is_fine = true;

@@ -7,7 +7,7 @@ use spatial::{Real, Vec3};
 use crate::constants::{FREEST, LEFT_IN_VELOCITIES, LONGEST_LEVER, OVERLOAD, STIFFEST};
 
 /// R of a reference, of the row's share of the Delassus operator, is this at least: below it factors would lose their digits.
-const LEAST_R: f64 = 1e-7;
+pub(crate) const LEAST_R: f64 = 1e-7;
 
 /// What is the same for all rows of a step.
 #[derive(Clone, Copy, Debug)]

@@ -31,7 +31,7 @@ const SINGLE: Limits = Limits {
 const SINGLE_OF_SPIN: Limits = Limits { excess: 1e-6, at_start: 1e-4, late: 1e-4, ..SINGLE };
 
 /// What is asked of solutions.
-fn limits<T: Bundle>(plan: &Plan, problem: Problem) -> Limits {
+pub(super) fn limits<T: Bundle>(plan: &Plan, problem: Problem) -> Limits {
     let tolerance = plan.solver_options.tolerance;
     let round_off = SolverParameters::STANDARD.round_off;
     let double = Limits {

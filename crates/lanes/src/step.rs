@@ -7,10 +7,10 @@ use spatial::Vec3;
 use spatial::masks::all_lanes;
 
 /// How often a step is made again because drives exceed their limits.
-const MAX_DRIVE_ROUNDS: usize = 8;
+pub(super) const MAX_DRIVE_ROUNDS: usize = 8;
 
 /// Bodies that turn farther in a step than this, rad, are for a simulation.
-const LARGEST_TURN: f64 = 3.0;
+pub(super) const LARGEST_TURN: f64 = 3.0;
 
 impl<T: Bundle> Lanes<T> {
     /// Moves every lane by one time step, but those that [fall back](Self::fallback): these stay as they were.

@@ -9,8 +9,10 @@ mod shapes;
 pub use sensors::SensorTables;
 
 use multibody::{Compliance, Freedom, JointType};
-use sap::FrictionLaw;
-use spatial::{Mat3, Sym3, Vec3};
+use sap::{FrictionLaw, SolverParameters};
+use spatial::{F32x8, Mat3, Sym3, Vec3};
+
+use crate::solve::{Problem, limits};
 
 use super::{Numbers, Plan, PlanActuator, PlanDrive, PlanFrame, PlanJacobian, Source, TieKind};
 
@@ -131,6 +133,7 @@ impl Plan {
             FrictionLaw::Lagged => 1,
             FrictionLaw::Sap => 2,
         };
+        let proximal = SolverParameters::STANDARD.proximal_point;
         let joints = |of: JointType| self.nodes.iter().filter(|node| node.joint == of).count();
         let constraints = |is: fn(&Source) -> bool| self.constraints.all.iter().filter(|c| is(&c.source)).count();
         vec![
@@ -178,12 +181,18 @@ impl Plan {
             ("HAS_PD", usize::from(!self.pd.is_empty())),
             ("IS_BALANCED", usize::from(self.is_balanced)),
             ("FRICTION", friction),
+            ("MAX_DRIVE_ROUNDS", crate::step::MAX_DRIVE_ROUNDS),
+            ("MAX_ROUNDS", crate::constants::MAX_ROUNDS),
+            ("PROXIMAL_STEPS", proximal.max_factorizations),
+            ("PROXIMAL_NEWTON_STEPS", proximal.max_newton_steps),
         ]
     }
 
     fn scalars(&self) -> Vec<(&'static str, f64)> {
         let rule = &self.rule;
-        let of_solver = sap::SolverParameters::STANDARD.contact_space;
+        let SolverParameters { contact_space: of_solver, proximal_point: proximal, round_off, .. } =
+            SolverParameters::STANDARD;
+        let limits = [limits::<f64>(self, Problem::Step), limits::<F32x8>(self, Problem::Step)];
         vec![
             ("DT", self.dt),
             ("SIGMA", rule.sigma),
@@ -198,6 +207,25 @@ impl Plan {
             ("SOLVER_CYCLE", of_solver.cycle_length as f64),
             ("SOLVER_LATE_STEP", of_solver.late_step as f64),
             ("SOLVER_EVALUATION_EXCESS", of_solver.evaluation_excess),
+            ("EXCESS_OF_64", limits[0].excess),
+            ("EXCESS_OF_32", limits[1].excess),
+            ("AT_START_OF_64", limits[0].at_start),
+            ("AT_START_OF_32", limits[1].at_start),
+            ("ROUND_OFF", round_off),
+            ("FIRST_SOFTNESS", proximal.first_softness),
+            ("LEAST_SOFTNESS", proximal.least_softness),
+            ("SOFTNESS_FALL", proximal.fall),
+            ("SOFTNESS_RISE", proximal.rise),
+            ("PROXIMAL_ERROR", proximal.error_fraction),
+            ("PROXIMAL_GROWTH", proximal.max_growth),
+            ("FIRST_CHANGE", proximal.first_change),
+            ("LEAST_CHANGE", proximal.least_change),
+            ("NEAR_CHANGE", proximal.near_change),
+            ("EXPECTED_BEYOND", sap::EXPECTED_BEYOND),
+            ("NEAR_DRIVE_LIMIT", multibody::NEAR_LIMIT),
+            ("UNRESOLVED", multibody::UNRESOLVED),
+            ("LEAST_R", crate::rule::LEAST_R),
+            ("LARGEST_TURN", crate::step::LARGEST_TURN),
             ("MIN_TURN", crate::constants::MIN_TURN),
             ("LARGEST_ERROR", multibody::LARGEST_ERROR),
             ("SCALING", multibody::MAX_SCALING),
