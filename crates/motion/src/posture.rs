@@ -1,5 +1,7 @@
 //! What a motion says at one instant.
 
+use std::ops::Deref;
+
 use spatial::{Pose, Quat, Vec3};
 
 /// How a joint of a motion moves.
@@ -81,31 +83,8 @@ pub trait Motion {
     fn sample(&self, time: f64, out: &mut Posture);
 }
 
-impl<M: Motion + ?Sized> Motion for &M {
-    fn channels(&self) -> &[Channel] {
-        (**self).channels()
-    }
-    fn duration(&self) -> f64 {
-        (**self).duration()
-    }
-    fn sample(&self, time: f64, out: &mut Posture) {
-        (**self).sample(time, out);
-    }
-}
-
-impl<M: Motion + ?Sized> Motion for std::sync::Arc<M> {
-    fn channels(&self) -> &[Channel] {
-        (**self).channels()
-    }
-    fn duration(&self) -> f64 {
-        (**self).duration()
-    }
-    fn sample(&self, time: f64, out: &mut Posture) {
-        (**self).sample(time, out);
-    }
-}
-
-impl<M: Motion + ?Sized> Motion for Box<M> {
+/// Whatever points to a motion is one.
+impl<P: Deref<Target: Motion>> Motion for P {
     fn channels(&self) -> &[Channel] {
         (**self).channels()
     }
