@@ -159,15 +159,7 @@ impl Batch {
         Err(BatchError::Structure { what })
     }
 
-    /// Takes a world's own model or parameters back.
-    ///
-    /// # Panics
-    /// When there is no such world.
-    pub fn clear_world_model(&mut self, world: usize) {
-        self.clear_world_models([world]);
-    }
-
-    /// [`clear_world_model`](Self::clear_world_model) of many worlds.
+    /// Takes worlds' own models or parameters back.
     ///
     /// # Panics
     /// When there is no such world.

@@ -184,7 +184,7 @@ fn what_lanes_cannot_differ_in_is_stepped_alone_beside_the_others() {
     (0..steps).for_each(|_| on.step().unwrap());
     mixed.step(steps).unwrap();
     assert_eq!(on.state().q, mixed.q()[2 * nq..][..nq]);
-    mixed.clear_world_model(2);
+    mixed.clear_world_models([2]);
     assert_eq!(mixed.worlds_alone().count(), 0);
 }
 

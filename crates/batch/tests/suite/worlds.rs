@@ -170,6 +170,6 @@ fn worlds_may_have_parameters_of_their_own() {
     assert_eq!(error, "damping[0] is -1: expected a finite number, 0 or more");
     let other = common::load("<mujoco/>");
     assert!(matches!(batch.set_world_model(0, other.model, other.scene), Err(BatchError::Structure { .. })));
-    batch.clear_world_model(1);
+    batch.clear_world_models([1]);
     assert_eq!(batch.alone(), None);
 }

@@ -172,11 +172,6 @@ impl ImitationEpisodes {
         self.substeps
     }
 
-    /// Whether episodes begin anywhere in the motion from now on, or all at its start.
-    pub fn set_reference_state_init(&mut self, anywhere: bool) {
-        self.task.options.reference_state_init = anywhere;
-    }
-
     /// The seed of a world's generator.
     ///
     /// # Panics
