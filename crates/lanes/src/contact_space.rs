@@ -322,25 +322,15 @@ impl<T: Bundle> Lanes<T> {
         position: Vec3<T>,
         at: Velocities,
     ) -> Vec3<T> {
-        let mut ends = [Vec3::ZERO; 2];
-        for (end, node) in ends.iter_mut().zip(nodes) {
-            if let Some(node) = *node {
-                *end = Self::velocity_at(self.twist(node, at), position - self.origins[plan.nodes[node].tree]);
-            }
-        }
-        ends[1] - ends[0]
+        difference(nodes, |node| {
+            Self::velocity_at(self.twist(node, at), position - self.origins[plan.nodes[node].tree])
+        })
     }
 
     /// The angular velocity of the second node relative to the first.
     #[inline(always)]
     pub(super) fn relative_turn(&self, nodes: &[Option<usize>; 2], at: Velocities) -> Vec3<T> {
-        let mut ends = [Vec3::ZERO; 2];
-        for (end, node) in ends.iter_mut().zip(nodes) {
-            if let Some(node) = *node {
-                *end = self.twist(node, at).ang;
-            }
-        }
-        ends[1] - ends[0]
+        difference(nodes, |node| self.twist(node, at).ang)
     }
 
     #[inline(always)]
@@ -556,6 +546,13 @@ impl<T: Bundle> Lanes<T> {
             *kinetic = sum * half;
         }
     }
+}
+
+/// What the second node has more than the first; nothing of what does not move.
+#[inline(always)]
+fn difference<T: Real>(nodes: &[Option<usize>; 2], of: impl Fn(usize) -> Vec3<T>) -> Vec3<T> {
+    let [first, second] = nodes.map(|node| node.map_or(Vec3::ZERO, &of));
+    second - first
 }
 
 /// (t1, t2, n), as [`Vec3::tangents`].

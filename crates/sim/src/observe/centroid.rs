@@ -95,18 +95,7 @@ impl Observation<'_> {
     /// # Panics
     /// When `out` has not 3 nv entries.
     pub fn center_of_mass_jacobian(&mut self, body: usize, out: &mut [f64]) {
-        let nv = self.model.nv();
-        assert_eq!(out.len(), 3 * nv, "the Jacobian of a point has 3 nv entries");
-        out.fill(0.0);
-        let (mass, center) = self.gather_inertias(body);
-        if mass == 0.0 {
-            return;
-        }
-        self.each_momentum(center, |dof, h| {
-            for (row, x) in h.lin.to_array().into_iter().enumerate() {
-                out[row * nv + dof] = x / mass;
-            }
-        });
+        self.momentum_rows(body, out, |h, mass| h.lin.to_array().map(|x| x / mass));
     }
 
     /// The centroidal momentum matrix, (6, nv), row by row: the momentum is that times v.
@@ -114,18 +103,36 @@ impl Observation<'_> {
     /// # Panics
     /// When `out` has not 6 nv entries.
     pub fn momentum_jacobian(&mut self, body: usize, out: &mut [f64]) {
+        self.momentum_rows(body, out, |Wrench { ang, lin }, _| [ang.x, ang.y, ang.z, lin.x, lin.y, lin.z]);
+    }
+
+    /// N rows of what `rows` makes of the momentum of each degree of freedom at unit velocity, and of the mass.
+    fn momentum_rows<const N: usize>(
+        &mut self,
+        body: usize,
+        out: &mut [f64],
+        rows: impl Fn(Wrench<f64>, f64) -> [f64; N],
+    ) {
         let nv = self.model.nv();
-        assert_eq!(out.len(), 6 * nv, "the Jacobian of a momentum has 6 nv entries");
+        assert_eq!(out.len(), N * nv, "the Jacobian has {N} nv entries");
         out.fill(0.0);
         let (mass, center) = self.gather_inertias(body);
         if mass == 0.0 {
             return;
         }
-        self.each_momentum(center, |dof, h| {
-            for (row, x) in h.ang.to_array().into_iter().chain(h.lin.to_array()).enumerate() {
-                out[row * nv + dof] = x;
+        let super::Present { kin, centroid: Scratch { inertias, .. }, .. } = &*self.present;
+        for (i, (node, inertia)) in self.model.tree.nodes.iter().zip(inertias).enumerate() {
+            if *inertia == RigidInertia::ZERO {
+                continue;
             }
-        });
+            let frame = &kin.frames[i];
+            for k in 0..node.joint.nv() {
+                let h = inertia.momentum(joint_axis(node, frame, k)).shifted_back(frame.pos - center);
+                for (row, x) in rows(h, mass).into_iter().enumerate() {
+                    out[row * nv + node.v + k] = x;
+                }
+            }
+        }
     }
 
     /// Gathers what moves with each node of the subtree of `root`; its mass and centre of mass.
@@ -153,20 +160,5 @@ impl Observation<'_> {
             }
         }
         self.centroid()
-    }
-
-    /// Calls `each` with every degree of freedom that moves the subtree, and the momentum about `center` at its unit rate.
-    fn each_momentum(&self, center: Vec3<f64>, mut each: impl FnMut(usize, Wrench<f64>)) {
-        let super::Present { kin, centroid: Scratch { inertias, .. }, .. } = &*self.present;
-        for (i, (node, inertia)) in self.model.tree.nodes.iter().zip(inertias).enumerate() {
-            if *inertia == RigidInertia::ZERO {
-                continue;
-            }
-            let frame = &kin.frames[i];
-            for k in 0..node.joint.nv() {
-                let h = inertia.momentum(joint_axis(node, frame, k));
-                each(node.v + k, h.shifted_back(frame.pos - center));
-            }
-        }
     }
 }
