@@ -424,36 +424,14 @@ impl Scratch {
 
     /// All trees and constraints as one problem.
     pub fn coupled<'a>(&'a mut self, simulation: &'a Simulation) -> Coupled<'a> {
-        let set = &simulation.set;
-        Coupled::new(
-            Cliques { trees: &simulation.trees, soft: &[] },
-            &simulation.v_start,
-            &self.slots,
-            &set.jacobians,
-            &set.terms,
-            &mut self.coupled,
-            &mut self.cholesky,
-            HessianFactor::Recursive,
-            &simulation.interrupt,
-        )
+        whole_problem(simulation, &self.slots, &mut self.coupled, &mut self.cholesky)
     }
 
     /// Writes A (v − v*) − Jᵀγ to `balance` and J v to `j_x`.
     pub fn balance(&mut self, simulation: &Simulation, v: &[f64], gamma: &[f64], balance: &mut [f64]) {
         let Self { slots, coupled, cholesky, j_x, x, unused, pull, .. } = self;
         j_x.resize(gamma.len(), 0.0);
-        let set = &simulation.set;
-        let mut problem = Coupled::new(
-            Cliques { trees: &simulation.trees, soft: &[] },
-            &simulation.v_start,
-            slots,
-            &set.jacobians,
-            &set.terms,
-            coupled,
-            cholesky,
-            HessianFactor::Recursive,
-            &simulation.interrupt,
-        );
+        let mut problem = whole_problem(simulation, slots, coupled, cholesky);
         unused.resize(v.len().max(j_x.len()), 0.0);
         problem.products(v, &mut unused[..v.len()], j_x);
         x.clear();
@@ -465,6 +443,17 @@ impl Scratch {
         pull.extend(gamma.iter().map(|gamma| -gamma));
         problem.add_transpose(pull, balance);
     }
+}
+
+fn whole_problem<'a>(
+    simulation: &'a Simulation,
+    slots: &'a [CliqueSlot],
+    scratch: &'a mut CoupledScratch,
+    cholesky: &'a mut BlockCholesky,
+) -> Coupled<'a> {
+    let Simulation { trees, v_start, set, interrupt, .. } = simulation;
+    let (cliques, factor) = (Cliques { trees, soft: &[] }, HessianFactor::Recursive);
+    Coupled::new(cliques, v_start, slots, &set.jacobians, &set.terms, scratch, cholesky, factor, interrupt)
 }
 
 /// The first row of every constraint, and how many rows there are.
