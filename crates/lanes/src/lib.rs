@@ -67,7 +67,7 @@ pub use name::{ConstraintName, WarmStartEntry};
 use one_by_one::Solver;
 pub use phases::Bundle;
 pub use plan::{
-    ChangingGains, Description, NotInLanes, Numbers, PdGains, Plan, SensorTables, Setup, Table, Variation,
+    AtRest, ChangingGains, Description, NotInLanes, Numbers, PdGains, Plan, SensorTables, Setup, Table, Variation,
     pair_surface, spring_depth,
 };
 pub use reports::LaneLoad;

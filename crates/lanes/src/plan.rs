@@ -16,7 +16,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use geometry::Scene;
-use multibody::{Compliance, Freedom, InverseWeights, Joint, JointKind, JointType, Model, NO_PARENT, Node};
+use multibody::{
+    Compliance, EffectiveMass, Freedom, InverseWeights, Joint, JointKind, JointType, Model, NO_PARENT, Node,
+};
 use sap::FrictionLaw;
 use spatial::{Mat3, Quat, Sym3, Vec3};
 
@@ -31,7 +33,7 @@ pub use gains::ChangingGains;
 pub use numbers::Numbers;
 use numbers::Setting;
 pub(crate) use numbers::{ActuatorNumbers, NodeNumbers};
-pub use own::Variation;
+pub use own::{AtRest, Variation};
 pub(crate) use pd::PdNumbers;
 pub use setup::{PdGains, Setup};
 pub(crate) use surfaces::{Home, PlanFrame};
@@ -197,6 +199,7 @@ impl Plan {
             pd: &pd,
             drives: &drives[..actuated],
             weights: &weights,
+            mass: &EffectiveMass::new(model, &contacts.extents),
             surfaces: &contacts.surfaces(model, scene),
         };
         let (numbers, fulcrums) = Numbers::new(model, scene, &of_model);

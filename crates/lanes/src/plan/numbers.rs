@@ -93,6 +93,8 @@ pub(crate) struct Setting<'a> {
     pub drives: &'a [PlanDrive],
     /// Of the model.
     pub weights: &'a InverseWeights,
+    /// Of the model with Λ the armature alone.
+    pub mass: &'a EffectiveMass,
     /// By pairs.
     pub surfaces: &'a [PairSurface],
 }
@@ -119,7 +121,7 @@ impl Numbers<f64> {
             |i: usize| -dt * (model.damping[i] + spring_point(model, inverse, dt, i).ahead(dt, model.stiffness[i]));
         let actuators: Vec<_> = (0..model.nu()).map(|k| ActuatorNumbers::new(model, inverse, k, dt)).collect();
         let [lambda, implicit] = impedances(model, setting, &actuators);
-        let mut mass = EffectiveMass::new(model, &contacts.extents);
+        let mut mass = setting.mass.clone();
         for (k, dofs) in model.tree.dofs.iter().enumerate() {
             mass.update(k, dofs.clone(), &implicit[dofs.clone()]);
         }

@@ -1,7 +1,7 @@
 //! Numbers of a world whose model has other parameters than the plan's.
 
 use geometry::Scene;
-use multibody::{InverseWeights, Model};
+use multibody::{EffectiveMass, InverseWeights, Model};
 
 use super::contacts::PairSurface;
 use super::numbers::{Numbers, Setting};
@@ -18,6 +18,17 @@ pub struct Variation<'a> {
     pub rests_alike: bool,
     /// Whether no more than frictions and gravity differ.
     pub is_of_surfaces: bool,
+    /// What is known of the model already.
+    pub at_rest: Option<AtRest<'a>>,
+}
+
+/// What follows from a model's default configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct AtRest<'a> {
+    /// How easily its bodies, joints and tendons are moved.
+    pub weights: &'a InverseWeights,
+    /// How easily points of its nodes are, with Λ the armature alone, by the extents of the plan.
+    pub mass: &'a EffectiveMass,
 }
 
 impl Plan {
@@ -27,7 +38,7 @@ impl Plan {
     /// # Errors
     /// When lanes would need another plan.
     pub fn numbers_of(&self, own: Variation<'_>) -> Result<Numbers<f64>, NotInLanes> {
-        let Variation { model: own, scene: own_scene, rests_alike, is_of_surfaces } = own;
+        let Variation { model: own, scene: own_scene, rests_alike, is_of_surfaces, at_rest } = own;
         let surfaces = self.contacts.surfaces(own, own_scene);
         let has_same_spin = |(pair, surface): (&PlanPair, &PairSurface)| {
             surface.spin.is_any() == self.contacts.ends[pair.first].spin.is_any()
@@ -46,7 +57,14 @@ impl Plan {
         if is_of_surfaces {
             return Ok(self.numbers.with_surfaces(own, &self.contacts, &surfaces));
         }
-        let weights = InverseWeights::new(own);
+        let made;
+        let AtRest { weights, mass } = match at_rest {
+            Some(known) => known,
+            None => {
+                made = (InverseWeights::new(own), EffectiveMass::new(own, &self.contacts.extents));
+                AtRest { weights: &made.0, mass: &made.1 }
+            }
+        };
         let (drives, servos): (Vec<_>, Vec<_>) =
             PlanDrive::of_model(own)?.into_iter().partition(PlanDrive::has_impedance);
         let places = |drives: &[PlanDrive]| -> Vec<_> { drives.iter().map(|drive| drive.v).collect() };
@@ -64,7 +82,8 @@ impl Plan {
             turns: &self.turns,
             pd: &self.pd,
             drives: &drives,
-            weights: &weights,
+            weights,
+            mass,
             surfaces: &surfaces,
         };
         let (numbers, fulcrums) = Numbers::new(own, own_scene, &setting);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Scene};
+use lanes::AtRest;
 use multibody::Model;
 use support::{Interrupt, ThreadPool};
 
@@ -49,7 +50,8 @@ impl Simulation {
     ) -> Result<Self, SimulationError> {
         let mut next = self.like_this(model, scene, options, attachments)?;
         let mut lane = self.lane.take();
-        if !lane.as_mut().zip(own).is_some_and(|(lane, own)| lane.renumber(own, &self.state.pd)) {
+        let at_rest = AtRest { weights: &next.inverse_weights, mass: &next.effective_mass };
+        if !lane.as_mut().zip(own).is_some_and(|(lane, own)| lane.renumber(own, at_rest, &self.state.pd)) {
             let Self { model, scene, options, extents, .. } = &next;
             let like = lane.as_deref().map(|lane| (lane, &self.state.pd));
             lane = Lane::new((model, scene), options, (attachments, extents), like);
@@ -271,6 +273,7 @@ impl Simulation {
         next.options.threads = self.options.threads;
         next.pool = std::mem::take(&mut self.pool);
         next.state = std::mem::take(&mut self.state);
+        next.before = std::mem::take(&mut self.before);
         next.reports = std::mem::take(&mut self.reports);
         next.stats = self.stats;
         next.last_step = std::mem::take(&mut self.last_step);
@@ -294,10 +297,9 @@ struct Shapes {
 
 /// Whether the nodes of a model hang from each other as those of another, by the same joints in the same places.
 fn is_linked_as(model: &Model, other: &Model) -> bool {
-    let links = |model: &Model| {
-        model.tree.nodes.iter().map(|node| (node.parent, node.joint, node.pos, node.rot)).collect::<Vec<_>>()
-    };
-    links(model) == links(other)
+    let [links, others] =
+        [model, other].map(|model| model.tree.nodes.iter().map(|node| (node.parent, node.joint, node.pos, node.rot)));
+    links.eq(others)
 }
 
 /// Moving trees at most: each takes about 20 kB.

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use geometry::Scene;
 use lanes::constants::ROWS_OF_JAMS;
-use lanes::{Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry};
+use lanes::{AtRest, Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry};
 use multibody::{JointType, Model};
 
 use super::Simulation;
 use super::mocap::MocapBody;
-use super::planning::{attachments, numbers_of, plan_with};
+use super::planning::{attachments, numbers_at_rest, plan_with};
 use crate::report::{self, Reports};
 use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::step_forces::LastStep;
@@ -135,7 +135,7 @@ impl Lane {
     }
 
     /// Goes on with other parameters of the model that its plan is of; false where they need another plan.
-    pub fn renumber(&mut self, own: &OwnModel, pd: &Pd) -> bool {
+    pub fn renumber(&mut self, own: &OwnModel, at_rest: AtRest<'_>, pd: &Pd) -> bool {
         let (is_controlled, (model, scene), base) = (self.is_controlled(), own.get(), own.base());
         let Self { of, lanes, lengths, .. } = self;
         let is_of = Arc::ptr_eq(base.0, &of.0) && Arc::ptr_eq(base.1, &of.1);
@@ -145,9 +145,8 @@ impl Lane {
         }
         lengths.truncate(1);
         let Length { plan, pd: last_pd, gains, .. } = &mut lengths[0];
-        let Ok(mut numbers) = numbers_of(plan, (base.0, base.1), (model, scene), own.parameters()) else {
-            return false;
-        };
+        let numbers = numbers_at_rest(plan, (base.0, base.1), (model, scene), own.parameters(), Some(at_rest));
+        let Ok(mut numbers) = numbers else { return false };
         if let Some(gains) = gains {
             *gains = ChangingGains::new(plan, model, &numbers);
             gains.set(plan, model, Some(&pd.gains()), &mut numbers);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use geometry::{Attachment, Collider, Scene};
-use lanes::{NotInLanes, Numbers, Plan, Setup, Variation};
+use lanes::{AtRest, NotInLanes, Numbers, Plan, Setup, Variation};
 use multibody::{Compliance, Freedom, Model};
 
 use crate::{Options, Parameter, Parameters, Pd, PdLaw, Scheme};
@@ -113,6 +113,17 @@ pub fn numbers_of(
     (own, own_scene): (&Model, &Scene),
     parameters: &Parameters,
 ) -> Result<Numbers<f64>, NotInLanes> {
+    numbers_at_rest(plan, (base, base_scene), (own, own_scene), parameters, None)
+}
+
+/// [`numbers_of`] where `at_rest` is what is known of `own` already.
+pub(crate) fn numbers_at_rest(
+    plan: &Plan,
+    (base, base_scene): (&Model, &Scene),
+    (own, own_scene): (&Model, &Scene),
+    parameters: &Parameters,
+    at_rest: Option<AtRest<'_>>,
+) -> Result<Numbers<f64>, NotInLanes> {
     check_structure(base, base_scene, own, parameters)?;
     let is_of_surfaces = |(parameter, _)| {
         use Parameter::{Frictions, Gravity, RollingFrictions, TorsionalFrictions};
@@ -123,6 +134,7 @@ pub fn numbers_of(
         scene: own_scene,
         rests_alike: rest_depths(base, base_scene) == rest_depths(own, own_scene),
         is_of_surfaces: parameters.iter().all(is_of_surfaces),
+        at_rest,
     })
 }
 
