@@ -314,7 +314,7 @@ class BodyBuilder(_Element):
             base: Thickness below height 0, m.
             position, quaternion, euler, friction, properties: As :meth:`add_geom`.
         """
-        label = f"height field {shown(name)}"
+        label = f"height field {shown(name)}" if name else f"height field of body {self.name!r}"
         values = np.asarray(heights, dtype=float)
         half = vector_of(label, "half_extents", half_extents, 2)
         fields = self._geom_fields(label, name, position, quaternion, euler, friction, properties)

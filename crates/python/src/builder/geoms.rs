@@ -122,7 +122,7 @@ impl Assembly {
         };
         let heights = array("heights", heights, &[rows, columns])?;
         let field = HeightField::new(name, [rows, columns], half_extents, heights, base);
-        let field = field.map_err(|error| PyValueError::new_err(format!("heights: {error}")))?;
+        let field = field.map_err(|error| PyValueError::new_err(error.to_string()))?;
         self.add_shape(body, Shape::HeightField(Arc::new(field)), (Some(0.0), None, false), fields)
     }
 
