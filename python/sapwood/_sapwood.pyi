@@ -857,7 +857,7 @@ class Simulation:
     def advance_to(self, time: float) -> None:
         """Advance to a time: by steps that keep the accuracy, or by whole time steps and a last one that is shorter.
 
-        Other threads run meanwhile; Ctrl-C stops between steps.
+        Nothing happens when the time has passed. Other threads run meanwhile; Ctrl-C stops between steps.
 
         Raises:
             SimulationError: When a step fails; the state is the one before that step.
@@ -872,7 +872,7 @@ class Simulation:
 
         Raises:
             SimulationError: When a step fails; the state is the one before that step.
-            ValueError: When the state or an input is not finite, or the times do not ascend.
+            ValueError: When the state or an input is not finite, or the times do not ascend or have passed.
         """
 
     def step_jacobians(self, parameters: Sequence[str] | None = None) -> StepJacobians:

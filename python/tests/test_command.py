@@ -36,7 +36,7 @@ def test_prints_and_fails_as_the_binary_does() -> None:
 
 
 def test_options_have_the_names_of_python_too() -> None:
-    for time, timestep in (("--time", "--dt"), ("--duration", "--timestep")):
+    for time, timestep in (("--time", "--dt"), ("--duration", "--timestep"), ("--seconds", "--dt")):
         found = run("run", "@tower-2", time, "0.1", timestep, "0.01", "--json")
         assert (found.returncode, found.stderr) == (0, "")
         assert json.loads(found.stdout)["steps"] == 10

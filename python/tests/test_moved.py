@@ -209,8 +209,10 @@ def test_a_body_follows_a_function() -> None:
     between = np.linspace(1.0, 1.3, 5)
     q, _ = sim.trajectory(between)
     np.testing.assert_allclose(q[1:, 2], [height(t) + 0.15 for t in between[1:]], atol=2e-3)
-    with pytest.raises(ValueError, match="ascending"):
+    with pytest.raises(ValueError, match=r"times\[1\] is 1.5, after 2: expected an ascending sequence"):
         sim.trajectory([2.0, 1.5])
+    with pytest.raises(ValueError, match=r"times\[0\] is 0.5, and the simulation is at 1.3"):
+        sim.trajectory([0.5, 2.0])
     half = [np.sqrt(0.5), 0, 0, np.sqrt(0.5)]
     sim.body("lift").follow(lambda _: ([0, 0, 0.5], half))
     sim.step()

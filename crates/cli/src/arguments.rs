@@ -118,8 +118,8 @@ pub struct RunArguments {
     pub model: Option<Source>,
     /// Simulated time, s.
     #[arg(
-        long, short, visible_alias = "duration", value_name = "S", default_value_t = 5.0, allow_negative_numbers = true,
-        value_parser = duration
+        long, short, visible_aliases = ["duration", "seconds"], value_name = "S", default_value_t = 5.0,
+        allow_negative_numbers = true, value_parser = duration
     )]
     pub time: f64,
     #[command(flatten)]
@@ -150,8 +150,8 @@ pub struct TrackArguments {
     pub model: Source,
     /// Simulated time, s.
     #[arg(
-        long, short, visible_alias = "duration", value_name = "S", default_value_t = 5.0, allow_negative_numbers = true,
-        value_parser = positive
+        long, short, visible_aliases = ["duration", "seconds"], value_name = "S", default_value_t = 5.0,
+        allow_negative_numbers = true, value_parser = positive
     )]
     pub time: f64,
     /// Time step, s [default: the model's own].

@@ -112,6 +112,11 @@ impl Assets {
         Some(Look::Texture { texture, repeat: *repeat, uniform: *uniform })
     }
 
+    /// Whether a geom names a material that there is, or none.
+    pub fn knows_material(&self, attributes: &Attributes<'_, '_>) -> bool {
+        attributes.text("material").is_none() || self.material(attributes).is_some()
+    }
+
     /// The first texture for the sky.
     pub fn sky(&self) -> Option<Arc<Texture>> {
         self.sky.clone()

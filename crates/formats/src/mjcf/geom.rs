@@ -170,6 +170,9 @@ impl<'a> Reader<'_, 'a> {
             let message = "approximated: the medium acts on the box of the body's mass and inertia";
             self.warnings.add_attribute(element, "fluidshape", message);
         }
+        if !self.assets.knows_material(attributes) {
+            self.warnings.add_attribute(element, "material", "no material has this name: ignored");
+        }
         if attributes.number("gap")?.is_some_and(|gap| gap != 0.0) {
             self.warnings.add_attribute(element, "gap", "contacts without force are not reported: ignored");
         }

@@ -125,6 +125,9 @@ impl<'t> Parser<'_, 't> {
             (true, true) => self.fault(at, "text before the root element: ignored"),
             (true, false) => return Err(self.malformed(at, "text after the root element")),
             (false, _) => {
+                if let Some(nul) = raw.find('\0') {
+                    self.fault(self.at + nul, "a NUL byte between elements: ignored");
+                }
                 let text = self.decoded(raw, at, true)?;
                 self.append_text(&text);
             }

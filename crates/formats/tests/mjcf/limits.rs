@@ -161,6 +161,9 @@ fn bytes_that_are_no_text_are_named() {
     assert!(load_file(&write("comment.xml", &comment)).expect("a model").model.warnings.is_empty());
     let error = load_file(&write("nul.xml", &model(b"h\0h"))).expect_err("a NUL").to_string();
     assert!(error.contains("nul.xml:2") && error.contains("a NUL byte in the attribute `name`"), "{error}");
+    let between = load_file(&write("between.xml", b"<mujoco>\n\0<worldbody/></mujoco>")).expect("a model").model;
+    let warning = between.warnings.iter().find(|w| w.message.contains("NUL byte between elements"));
+    assert_eq!(warning.map(|w| w.line), Some(2));
 }
 
 /// The pixels of a picture are counted before there is memory for them.

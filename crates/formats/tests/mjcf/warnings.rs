@@ -98,6 +98,12 @@ fn looks_of_materials_are_none_in_defaults_either() {
 }
 
 #[test]
+fn a_material_that_nothing_defines_is_named() {
+    let text = "<mujoco><worldbody>\n<geom size='1' material='brass'/></worldbody></mujoco>";
+    assert!(matches!(&warnings(text)[..], [one] if one.contains(":2: ") && one.contains("material")), "{text}");
+}
+
+#[test]
 fn parts_of_other_models_need_a_folder() {
     let model = "<asset><model name='m' file='m.xml'/></asset>";
     let attach = format!("<mujoco>{model}<worldbody>\n<attach model='m' body='b' prefix='p'/></worldbody></mujoco>");
