@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import cast
 
 import pytest
 
@@ -27,7 +28,7 @@ def record(record_property: Callable[[str, object], None]) -> Recorder:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when == "call":
-        TABLE.extend(tuple(row) for name, row in report.user_properties if name == AGREEMENT)
+        TABLE.extend(cast("Row", row) for name, row in report.user_properties if name == AGREEMENT)
 
 
 @pytest.fixture

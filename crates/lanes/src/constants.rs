@@ -17,6 +17,12 @@ pub const MIN_TURN: f64 = 1e-4;
 /// Rounds of one solve in contact space: in each, constraints that push although they were not chosen join in.
 pub const MAX_ROUNDS: usize = 4;
 
+/// How often a step is made again because drives exceed their limits.
+pub const MAX_DRIVE_ROUNDS: usize = 8;
+
+/// Bodies that turn farther in a step than this, rad, are for a simulation.
+pub const LARGEST_TURN: f64 = 3.0;
+
 /// Recovery slower than this share of the recovery speed stays in the velocities, of whose kinetic energy it is 1e-4: the
 /// last micrometres are not worth a second solve.
 pub const LEFT_IN_VELOCITIES: f64 = 0.01;

@@ -40,6 +40,7 @@ mod drives;
 mod dynamics;
 mod kinematics;
 mod laws;
+mod limits;
 mod lone;
 mod name;
 mod one_by_one;

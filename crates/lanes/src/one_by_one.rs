@@ -3,7 +3,8 @@
 use sap::contact_blocks::{BlockProblem, FirstMethod};
 use spatial::Three;
 
-use super::solve::{Problem, STEPS};
+use super::limits::STEPS;
+use super::solve::Problem;
 use super::{Bundle, Lanes, get, put};
 use crate::plan::Plan;
 

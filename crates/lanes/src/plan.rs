@@ -20,9 +20,11 @@ use multibody::{
     Compliance, EffectiveMass, Freedom, InverseWeights, Joint, JointKind, JointType, Model, NO_PARENT, Node,
 };
 use sap::FrictionLaw;
-use spatial::{Mat3, Quat, Sym3, Vec3};
+use sap::contact_blocks::{self, Limits};
+use spatial::{Mat3, Quat, Real, Sym3, Vec3};
 
 use crate::Rule;
+use crate::limits::Asked;
 
 pub(crate) use constraints::{Constraints, Coupling, PlanJacobian, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
@@ -147,6 +149,12 @@ impl Plan {
     /// How many constraints may ever push.
     pub fn constraint_count(&self) -> usize {
         self.constraints.all.len()
+    }
+
+    /// What is asked of a problem's solution, by which normal impulses bound its friction.
+    pub(crate) fn limits<T: Real>(&self, bounds: contact_blocks::Bounds) -> Limits {
+        let has_spin = self.contacts.slots < self.constraints.first_limit;
+        Asked { tolerance: self.solver_options.tolerance, bounds, has_spin }.limits::<T>()
     }
 
     /// The plan of a model.

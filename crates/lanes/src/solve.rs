@@ -1,62 +1,14 @@
 //! The contact problems of a group: laws of every lane's rows, and what was found.
 
-use sap::contact_blocks::{BlockRows, Bounds, Limits, Outcome};
-use sap::{FrictionLaw, Law, LawKind, SolverParameters};
+use sap::contact_blocks::{BlockRows, Bounds, Outcome};
+use sap::{FrictionLaw, Law, LawKind};
 use spatial::Vec3;
 
 use super::{Bundle, ConstraintSlot, Lanes, get, select, select3, wide};
 use crate::plan::{Numbers, Plan, PlanJacobian, Source, TieKind};
 
-pub(super) const STEPS: usize = SolverParameters::STANDARD.contact_space.max_steps;
-
-/// |F| over the tolerance of the solver from which on the residual is looked at, which tells whether a problem is solved. Of steps of robots
-/// that were solved at 1e-4 without a look, up to 0.5 % missed the tolerance.
-const EXACT: f64 = 1e-2;
-
 /// An axis whose square is shorter than one by less than this is a unit vector, in 32 bits too.
 const NEARLY_ONE: f64 = 1e-6;
-
-/// What is asked of problems in 32 bits at most.
-const SINGLE: Limits = Limits {
-    bounds: Bounds::Given,
-    steps: STEPS,
-    excess: 1e-5,
-    round_off: 0.0,
-    at_start: 1e-3,
-    late: 1e-3,
-    residual: f64::INFINITY,
-    near: 0.0,
-};
-/// Rolling and torsional friction is little beside other momentum.
-const SINGLE_OF_SPIN: Limits = Limits { excess: 1e-6, at_start: 1e-4, late: 1e-4, ..SINGLE };
-
-/// What is asked of solutions.
-pub(super) fn limits<T: Bundle>(plan: &Plan, problem: Problem) -> Limits {
-    let tolerance = plan.solver_options.tolerance;
-    let round_off = SolverParameters::STANDARD.round_off;
-    let double = Limits {
-        bounds: problem.bounds(plan),
-        steps: STEPS,
-        excess: (EXACT * tolerance).max(round_off),
-        round_off,
-        at_start: tolerance,
-        late: tolerance,
-        residual: tolerance,
-        near: tolerance,
-    };
-    if !T::IS_SINGLE {
-        return double;
-    }
-    let has_spin = plan.contacts.slots < plan.constraints.first_limit;
-    let single = if has_spin { SINGLE_OF_SPIN } else { SINGLE };
-    Limits {
-        bounds: double.bounds,
-        excess: single.excess.max(double.excess),
-        at_start: single.at_start.max(tolerance),
-        late: single.late.max(tolerance),
-        ..single
-    }
-}
 
 /// The law of a constraint, in all lanes.
 #[inline(always)]
@@ -143,7 +95,7 @@ impl<T: Bundle> Lanes<T> {
         for kinetic in &space.kinetic {
             energy = energy + *kinetic + *kinetic;
         }
-        let limits = limits::<T>(plan, problem);
+        let limits = plan.limits::<T>(problem.bounds(plan));
         let Outcome { solved, steps, slowest, residual } = space.newton.solve(rows, &space.w, energy, open, &limits);
         if self.is_lone && solved != 0 {
             self.residual = self.residual.max(get(&residual, 0));

@@ -1,16 +1,10 @@
 //! A step of all lanes.
 
 use super::{Bundle, Lanes, lanes_of, select, select3, vec3, wide};
-use crate::constants::FASTEST;
+use crate::constants::{FASTEST, LARGEST_TURN, MAX_DRIVE_ROUNDS};
 use crate::plan::Plan;
 use spatial::Vec3;
 use spatial::masks::all_lanes;
-
-/// How often a step is made again because drives exceed their limits.
-pub(super) const MAX_DRIVE_ROUNDS: usize = 8;
-
-/// Bodies that turn farther in a step than this, rad, are for a simulation.
-pub(super) const LARGEST_TURN: f64 = 3.0;
 
 impl<T: Bundle> Lanes<T> {
     /// Moves every lane by one time step, but those that [fall back](Self::fallback): these stay as they were.

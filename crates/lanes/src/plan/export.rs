@@ -9,10 +9,9 @@ mod shapes;
 pub use sensors::SensorTables;
 
 use multibody::{Compliance, Freedom, JointType};
+use sap::contact_blocks::Bounds;
 use sap::{FrictionLaw, SolverParameters};
 use spatial::{F32x8, Mat3, Sym3, Vec3};
-
-use crate::solve::{Problem, limits};
 
 use super::{Numbers, Plan, PlanActuator, PlanDrive, PlanFrame, PlanJacobian, Source, TieKind};
 
@@ -181,7 +180,7 @@ impl Plan {
             ("HAS_PD", usize::from(!self.pd.is_empty())),
             ("IS_BALANCED", usize::from(self.is_balanced)),
             ("FRICTION", friction),
-            ("MAX_DRIVE_ROUNDS", crate::step::MAX_DRIVE_ROUNDS),
+            ("MAX_DRIVE_ROUNDS", crate::constants::MAX_DRIVE_ROUNDS),
             ("MAX_ROUNDS", crate::constants::MAX_ROUNDS),
             ("PROXIMAL_STEPS", proximal.max_factorizations),
             ("PROXIMAL_NEWTON_STEPS", proximal.max_newton_steps),
@@ -192,7 +191,7 @@ impl Plan {
         let rule = &self.rule;
         let SolverParameters { contact_space: of_solver, proximal_point: proximal, round_off, .. } =
             SolverParameters::STANDARD;
-        let limits = [limits::<f64>(self, Problem::Step), limits::<F32x8>(self, Problem::Step)];
+        let limits = [self.limits::<f64>(Bounds::Own), self.limits::<F32x8>(Bounds::Own)];
         vec![
             ("DT", self.dt),
             ("SIGMA", rule.sigma),
@@ -225,7 +224,7 @@ impl Plan {
             ("NEAR_DRIVE_LIMIT", multibody::NEAR_LIMIT),
             ("UNRESOLVED", multibody::UNRESOLVED),
             ("LEAST_R", crate::rule::LEAST_R),
-            ("LARGEST_TURN", crate::step::LARGEST_TURN),
+            ("LARGEST_TURN", crate::constants::LARGEST_TURN),
             ("MIN_TURN", crate::constants::MIN_TURN),
             ("LARGEST_ERROR", multibody::LARGEST_ERROR),
             ("SCALING", multibody::MAX_SCALING),
