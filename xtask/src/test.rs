@@ -97,8 +97,9 @@ fn rust_tests(shell: &Shell) -> Result<()> {
 fn pytest(shell: &Shell) -> Result<()> {
     let run = |options: &[&str]| shell.run(&venv("python"), &[&["-m", "pytest", "-q", "-m"], options].concat());
     // A process takes up to 2 GB.
-    run(&["not alone", "--numprocesses", "auto", "--maxprocesses", "4", "--dist", "loadfile"])?;
-    run(&["alone"])
+    let together = run(&["not alone", "--numprocesses", "auto", "--maxprocesses", "4", "--dist", "loadfile"]);
+    let alone = run(&["alone"]);
+    together.and(alone)
 }
 
 /// Tells the build of the Python extension which interpreter to ask.

@@ -92,7 +92,7 @@ impl Present {
     }
 
     /// Places a tree, its velocities and its accelerations: `a` are those of the degrees of freedom in step `serial`.
-    fn place_accelerating(&mut self, model: &Model, tree: usize, q: &[f64], v: &[f64], (a, serial): (&[f64], u64)) {
+    fn place_accelerating(&mut self, model: &Model, tree: usize, q: &[f64], v: &[f64], a: &[f64], serial: u64) {
         self.place_moving(model, tree, q, v);
         if self.computed[tree].acceleration == Some(serial) {
             return;
@@ -257,7 +257,8 @@ impl Observation<'_> {
     pub fn acceleration(&mut self, frame: Frame) -> Twist<f64> {
         let (Some(node), pose) = self.home(frame) else { return Twist::ZERO };
         let State { q, v, .. } = self.state;
-        self.present.place_accelerating(self.model, self.tree_of[node], q, v, self.acceleration);
+        let (a, serial) = self.acceleration;
+        self.present.place_accelerating(self.model, self.tree_of[node], q, v, a, serial);
         let (kin, of_node) = (&self.present.kin, self.present.accelerations[node]);
         acceleration_at(kin.frames[node].rot * pose.pos, kin.twists[node].ang, of_node)
     }

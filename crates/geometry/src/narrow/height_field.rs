@@ -36,7 +36,7 @@ const TILT: f64 = 1e-3;
 /// Share of a cell's size by which what is deeper in a triangle must be under the surface as well: it may be beyond a ridge.
 const DEEP: f64 = 0.1;
 
-/// Most cells beside a shape in which it may come to touch in a step. What is faster hits a hill farther off when it is there: else all
+/// Most cells beside a shape, and the margin of its contacts, in which it may come to touch in a step. What is faster hits a hill farther off when it is there: else all
 /// triangles of the field would be asked, in each part of a step.
 const BESIDE_CELLS: f64 = 32.0;
 
@@ -62,7 +62,7 @@ struct Query<'a> {
 
 /// Contact points of a height field and a convex shape.
 pub fn collide(field: &Ground, at: &Placement, other: PlacedSolid<'_>, workspace: &mut Convex, sink: &mut Sink) {
-    let Some(query) = Query::new(field, at, other, sink.limit) else { return };
+    let Some(query) = Query::new(field, at, other, sink.limit, sink.margin) else { return };
     workspace.points.clear();
     workspace.patch.clear();
     let mut facets = std::mem::take(&mut workspace.facets);
@@ -92,7 +92,7 @@ pub fn collide(field: &Ground, at: &Placement, other: PlacedSolid<'_>, workspace
 
 impl<'a> Query<'a> {
     /// `None` when the shape is not over the field.
-    fn new(field: &'a Ground, at: &Placement, other: PlacedSolid<'a>, limit: f64) -> Option<Self> {
+    fn new(field: &'a Ground, at: &Placement, other: PlacedSolid<'a>, limit: f64, margin: f64) -> Option<Self> {
         let PlacedSolid { solid, at: bt } = other;
         let (position, radius) = (at.local(bt.pos), solid.bounding_radius());
         let half = solid.half_extents()?;
@@ -116,7 +116,7 @@ impl<'a> Query<'a> {
         let [hx, hy] = field.half_extents;
         let cell_size = [2.0 * hx / (columns - 1) as f64, 2.0 * hy / (rows - 1) as f64];
         let cells = |x: f64, reach: f64, size: f64, samples: usize| {
-            let reach = reach + limit.min(BESIDE_CELLS * size);
+            let reach = reach + limit.min(margin + BESIDE_CELLS * size);
             let (low, high) = ((x - reach) / size, (x + reach) / size);
             // A cast saturates: below 0 is 0.
             (high >= 0.0 && low <= (samples - 1) as f64)

@@ -57,6 +57,13 @@ impl Simulation {
             lane = Lane::new((model, scene), options, (attachments, extents), like);
         }
         next.lane = lane;
+        // Trees and what is fixed in them are the same: scratch has the sizes that the next step needs, and islands are joined as they were.
+        std::mem::swap(&mut next.before, &mut self.before);
+        std::mem::swap(&mut next.islands, &mut self.islands);
+        std::mem::swap(&mut next.set, &mut self.set);
+        std::mem::swap(&mut next.others, &mut self.others);
+        std::mem::swap(&mut next.detected, &mut self.detected);
+        std::mem::swap(&mut next.contact_outcomes, &mut self.contact_outcomes);
         next.make_room_for_lane();
         Ok(next)
     }
@@ -273,17 +280,10 @@ impl Simulation {
         next.options.threads = self.options.threads;
         next.pool = std::mem::take(&mut self.pool);
         next.state = std::mem::take(&mut self.state);
-        next.before = std::mem::take(&mut self.before);
         next.reports = std::mem::take(&mut self.reports);
         next.stats = self.stats;
         next.last_step = std::mem::take(&mut self.last_step);
         next.last_step.forget_workspaces();
-        // Scratch has the sizes that the next step needs.
-        std::mem::swap(&mut next.islands, &mut self.islands);
-        std::mem::swap(&mut next.set, &mut self.set);
-        std::mem::swap(&mut next.others, &mut self.others);
-        std::mem::swap(&mut next.detected, &mut self.detected);
-        std::mem::swap(&mut next.contact_outcomes, &mut self.contact_outcomes);
         next.set_interrupt(self.interrupt.clone());
         *self = next;
     }

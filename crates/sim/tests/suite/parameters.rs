@@ -33,6 +33,29 @@ fn control(s: &mut Simulation) {
     s.state_mut().pd = pd;
 }
 
+/// Pairs and points are the same then, of other trees.
+#[test]
+fn geoms_that_change_bodies_make_the_steps_of_a_new_simulation() {
+    let balls = r#"<mujoco><worldbody><geom type="plane" size="0 0 1"/>
+        <body pos="0 0 .1"><freejoint/><inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/><geom size=".1"/></body>
+        <body pos="1 0 .1"><freejoint/><inertial pos="0 0 0" mass="5" diaginertia=".1 .1 .1"/><geom size=".1"/></body></worldbody></mujoco>"#;
+    let mut s = simulation(balls, Options::default());
+    s.state_mut().v[0] = 1.0;
+    (0..5).for_each(|_| s.step().unwrap());
+    let mut scene = (**s.scene()).clone();
+    (scene.geoms[1].body, scene.geoms[2].body) = (scene.geoms[2].body, scene.geoms[1].body);
+    let (model, scene) = (s.model().clone(), Arc::new(scene));
+    let mut new = Simulation::new(model.clone(), scene.clone(), s.options().clone()).unwrap();
+    new.state_mut().clone_from(s.state());
+    s.set_model(model, scene).unwrap();
+    new.state_mut().wake();
+    for _ in 0..20 {
+        s.step().unwrap();
+        new.step().unwrap();
+        assert_eq!((&s.state().q, &s.state().v), (&new.state().q, &new.state().v));
+    }
+}
+
 #[test]
 fn a_simulation_that_goes_on_with_other_numbers_makes_the_steps_of_a_new_one() {
     for (is_controlled, accuracy) in [(false, None), (true, None), (false, Some(1e-4))] {
