@@ -88,7 +88,8 @@ def test_random_controls_stay_in_their_ranges_and_come_again() -> None:
 
 @needs_viser
 def test_ctrl_c_ends_it() -> None:
-    command = [sys.executable, "-m", "sapwood.viewer", "@dog", "--no-browser", "--port", "8791", "--controls", "random"]
+    program = [sys.executable, "-X", "faulthandler", "-m", "sapwood.viewer"]
+    command = [*program, "@dog", "--no-browser", "--port", "8791", "--controls", "random"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert child.stdout is not None
@@ -98,7 +99,12 @@ def test_ctrl_c_ends_it() -> None:
         with urllib.request.urlopen(address, timeout=20) as page:
             assert b"<html" in page.read()
         child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=20)
+        try:
+            _, errors = child.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            # Where all its threads are.
+            child.send_signal(signal.SIGABRT)
+            _, errors = child.communicate(timeout=20)
         assert (child.returncode, errors) == (0, "")
     finally:
         child.kill()

@@ -84,6 +84,32 @@ FN V3 bounded(V3 v, real most) {
   real speed = norm(v);
   return most < speed ? (most / speed) * v : v;
 }
+// How a node moves about a point: J v, and its spatial acceleration at zero joint accelerations.
+struct NodeMotion { Spatial twist, acceleration; };
+FN NodeMotion motion_about(const World& W, const Here here, int node, V3 point) {
+  NodeMotion of{{v3(0, 0, 0), v3(0, 0, 0)}, {v3(0, 0, 0), v3(0, 0, 0)}};
+  if (node < 0) return of;
+  of.twist = get6(W.twist[node]);
+  ONCE for (int i = node; i >= 0; i = node_parent(i)) {
+    Spatial above = of_parent(W, here, W.twist, i);
+    of.acceleration = of.acceleration + joint_acceleration(here, i, above, get6(W.twist[i]) - above);
+  }
+  V3 arm = point - get3(W.origin[node_tree(node)]);
+  of.twist.lin = of.twist.lin + cross(of.twist.ang, arm);
+  of.acceleration.lin = of.acceleration.lin + cross(of.acceleration.ang, arm);
+  return of;
+}
+// J̇ v of rows about a point of a node, as another node sees it that moves at `frame` about the same point.
+FN Spatial bias_seen_from(const NodeMotion& frame, const NodeMotion& of) {
+  Spatial relative = of.twist - frame.twist, difference = of.acceleration - frame.acceleration;
+  return Spatial{difference.ang - cross(frame.twist.ang, relative.ang),
+                 difference.lin + cross(relative.ang, of.twist.lin) - cross(frame.twist.ang, relative.lin)};
+}
+// Of the second node relative to the first at a point of the second, or of the first if the second does not move.
+FN Spatial bias_acceleration(const World& W, const Here here, const int* nodes, V3 point) {
+  NodeMotion first = motion_about(W, here, nodes[0], point), second = motion_about(W, here, nodes[1], point);
+  return nodes[1] >= 0 ? bias_seen_from(first, second) : R(-1) * bias_seen_from(second, first);
+}
 FN bool constrain_tie(World& W, const Here here, Candidate& c, int kind) {
   const int k = c.id, tie = OF(3, k), nodes[2] = {OF(1, k), OF(2, k)};
   real of[12], first_rot[9], rot[9];
@@ -132,7 +158,19 @@ FN bool constrain_tie(World& W, const Here here, Candidate& c, int kind) {
   }
   real size = sqrt_(half_sine * weld * half_sine * weld + dot(apart, apart));
   RowLaw law = row_law(compliance, w, WEIGHT(k), size, R(1));
-  V3 bias = bounded(law.per_violation * violation + law.per_rate * speed, law.fastest);
+  V3 turned_by = v3(0, 0, 0);
+  if (compliance.kind == 2) {
+    Spatial of = bias_acceleration(W, here, nodes, point);
+    V3 drift = kind == TIE_TURN ? of.ang : of.lin;
+    if (kind == TIE_DISTANCE) {
+      V3 across = shift - dot(normal, shift) * normal;
+      real length = norm(span);
+      drift = v3(0, 0, dot(normal, of.lin) + (length > 0 ? dot(across, across) / length : R(0)));
+    }
+    // Velocities are those half a step before and after the place of the rows.
+    turned_by = R(DT / 2) * drift;
+  }
+  V3 bias = bounded(law.per_violation * violation + law.per_rate * (speed - turned_by), law.fastest) - turned_by;
   put3(c.position, point);
   put3(c.normal, normal);
   put3(c.extra, bias);

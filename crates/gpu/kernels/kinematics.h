@@ -127,6 +127,13 @@ FN Spatial of_parent(const World& W, const Here here, const real (*of)[6], int i
   return parent < 0 ? Spatial{v3(0, 0, 0), v3(0, 0, 0)} : get6(of[parent]);
 }
 
+// What a joint that moves its node at `own` adds to the acceleration of the node above, which moves at `above`, at zero joint accelerations.
+FN Spatial joint_acceleration(const Here here, int i, Spatial above, Spatial own) {
+  // A free root's origin moves evenly then, not the point of the body that passes there.
+  if (FREES && node_joint(i) == FREE) return Spatial{v3(0, 0, 0), -cross(own.ang, own.lin)};
+  return cross_twist(above, own);
+}
+
 // Twists at v₀, Coriolis forces there, and dt (c − weight). Accelerations at zero joint accelerations stand where loads will be.
 PHASE void move_nodes(const Here here) {
   WORLD;
@@ -135,9 +142,7 @@ PHASE void move_nodes(const Here here) {
   real(*acceleration)[6] = W.force_and_load + NODES;
   EACH(i, NODES) {
     Spatial swing = of_parent(W, here, W.twist, i), own = get6(W.twist[i]) - swing;
-    // A free root's origin moves evenly at zero joint accelerations, not the point of the body that passes there.
-    if (FREES && node_joint(i) == FREE) put6(acceleration[i], Spatial{v3(0, 0, 0), -cross(own.ang, own.lin)});
-    else put6(acceleration[i], cross_twist(swing, own));
+    put6(acceleration[i], joint_acceleration(here, i, swing, own));
   }
   SYNC;
   sum_down(here);

@@ -196,8 +196,7 @@ PHASE void sense(const Here here, real time) {
   set_motions(here, TWISTS);
   EACH(i, NODES) {
     Spatial swing = of_parent(W, here, W.twist, i), own = get6(W.twist[i]) - swing;
-    if (FREES && node_joint(i) == FREE) put6(LOAD(i), Spatial{v3(0, 0, 0), -cross(own.ang, own.lin)});
-    else put6(LOAD(i), cross_twist(swing, own));
+    put6(LOAD(i), joint_acceleration(here, i, swing, own));
   }
   EACH(k, NV) W.x[k] = (W.v[k] - W.v_start[k]) * R(1 / DT);
   SYNC;

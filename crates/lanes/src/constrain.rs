@@ -1,13 +1,13 @@
 //! Constraints beside contacts: limits, ties, couplings, tendons, dry friction and drives at their limits, as laws of the step.
 
 use crate::constants::MEAN;
-use multibody::{Compliance, SpringPoint, StepForce};
-use spatial::{Mat3, Quat, Real, Vec3};
+use multibody::{Compliance, NodeMotion, SpringPoint, StepForce, joint_acceleration};
+use spatial::{Mat3, Quat, Real, Twist, Vec3};
 
 use super::contact_space::Velocities;
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, put3, quaternion, select, vec3, wide};
-use crate::RowWeight;
 use crate::plan::{Coupling, Home, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
+use crate::{RowWeight, Turning};
 use spatial::masks::positive;
 
 impl<T: Bundle> Lanes<T> {
@@ -256,11 +256,43 @@ impl<T: Bundle> Lanes<T> {
         let size = turned.mul_add(turned, apart.norm_squared()).sqrt();
         let weight = RowWeight { w, inverse: self.inverse_weight(plan, k) };
         let law = plan.rule.law(compliance, weight, size, T::ONE);
-        let bias = law.bias3(violation, rate);
+        let mut turning = Turning::NONE;
+        if let Compliance::Reference(_) = compliance {
+            let bias = self.bias_acceleration(plan, nodes, point);
+            let acceleration = match tie.kind {
+                TieKind::Point => bias.lin,
+                TieKind::Turn => bias.ang,
+                TieKind::Distance(_) => {
+                    let velocity = self.relative(plan, &nodes, point, Velocities::Start);
+                    up * multibody::bias_of_distance(bias.lin, velocity, normal, span.norm())
+                }
+            };
+            turning.drift = acceleration * wide(plan.dt);
+        }
+        let bias = law.bias3(violation, rate, turning);
         let slot = &mut self.slots[k];
         (slot.position, slot.normal, slot.bias) = (point, normal, bias);
         (slot.w, slot.r_n, slot.v_hat, slot.v_hat_recovery) = (w, law.r, T::ZERO, T::ZERO);
         T::ZERO.if_less(w, T::ONE, T::ZERO)
+    }
+
+    /// J̇ v₀ of the second node relative to the first at a point of the second, or of the first if the second does not move.
+    #[inline(always)]
+    fn bias_acceleration(&self, plan: &Plan, nodes: [Option<usize>; 2], point: Vec3<T>) -> Twist<T> {
+        let [first, second] = nodes.map(|node| {
+            let Some(node) = node else { return NodeMotion::ZERO };
+            let arm = point - self.origins[plan.nodes[node].tree];
+            let (twist, mut acceleration) = (self.nodes[node].twist, Twist::ZERO);
+            let mut next = Some(node);
+            while let Some(here) = next {
+                let of_plan = &plan.nodes[here];
+                let above = of_plan.parent.map_or(Twist::ZERO, |parent| self.nodes[parent].twist);
+                acceleration += joint_acceleration(of_plan.joint, above, self.nodes[here].twist - above);
+                next = of_plan.parent;
+            }
+            NodeMotion { twist: twist.shifted(arm), acceleration: acceleration.shifted(arm) }
+        });
+        if nodes[1].is_some() { second.bias_seen_from(&first) } else { -first.bias_seen_from(&second) }
     }
 
     /// Position and axes of a frame in the world.

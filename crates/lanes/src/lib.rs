@@ -72,7 +72,7 @@ pub use plan::{
     pair_surface, spring_depth,
 };
 pub use reports::LaneLoad;
-pub use rule::{OneSided, RowLaw, RowWeight, Rule, Slider, stiff_mobility};
+pub use rule::{OneSided, RowLaw, RowWeight, Rule, Slider, Turning, stiff_mobility};
 use surfaces::Carrier;
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.

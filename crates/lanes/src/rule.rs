@@ -59,6 +59,20 @@ pub struct RowLaw<T> {
     pub is_rigid: T,
 }
 
+/// How the velocity of rows changes over a step because they turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Turning<T: Real> {
+    /// dt J̇ v₀, m/s or rad/s; none where the law has no inerter.
+    pub drift: Vec3<T>,
+    /// The share of it from the beginning to where J is taken. Where positions are the first to move, velocities are those between two steps: ½.
+    pub before: f64,
+}
+
+impl<T: Real> Turning<T> {
+    /// Where positions are the first to move, of rows of which nothing is known.
+    pub const NONE: Self = Self { drift: Vec3::ZERO, before: 0.5 };
+}
+
 /// R and v̂ of a one-sided constraint.
 #[derive(Clone, Copy, Debug)]
 pub struct OneSided<T> {
@@ -247,12 +261,14 @@ impl<T: Real<Scalar: Into<f64>>> RowLaw<T> {
         self.v_hat(violation, rate).max(-self.fastest).min(self.fastest)
     }
 
-    /// v̂ of three rows of an equality.
+    /// v̂ of three rows of an equality, whose law is one between the velocities that they see where they are at both ends of the step.
     #[inline(always)]
-    pub fn bias3(&self, violation: Vec3<T>, rate: Vec3<T>) -> Vec3<T> {
-        let bias = violation * self.per_violation + rate * self.per_rate;
+    pub fn bias3(&self, violation: Vec3<T>, rate: Vec3<T>, turning: Turning<T>) -> Vec3<T> {
+        let Turning { drift, before } = turning;
+        let bias = violation * self.per_violation + (rate - drift * wide(before)) * self.per_rate;
         let speed = bias.norm();
-        bias * select(self.fastest.if_less(speed, T::ONE, T::ZERO), self.fastest / speed, T::ONE)
+        let bounded = bias * select(self.fastest.if_less(speed, T::ONE, T::ZERO), self.fastest / speed, T::ONE);
+        bounded - drift * wide(1.0 - before)
     }
 }
 

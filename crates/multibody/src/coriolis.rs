@@ -2,10 +2,57 @@
 //!
 //! They are quadratic in the velocity. Their polar form c(q; v, u), with c(q; v, v) = c(q, v), is linear in each of the two velocities.
 
-use spatial::masks::wide;
+use spatial::masks::{select, wide};
 use spatial::{PointInertia, Real, Twist, Vec3, Wrench};
 
 use crate::JointType;
+
+/// What a joint that moves its node at `own`, about the node's origin, adds to the spatial acceleration of the node above, which moves at
+/// `above`, at zero joint accelerations.
+///
+/// A free root's origin moves evenly then, not the point of the body that passes there.
+#[inline(always)]
+pub fn joint_acceleration<T: Real>(joint: JointType, above: Twist<T>, own: Twist<T>) -> Twist<T> {
+    if joint == JointType::Free {
+        Twist { ang: Vec3::ZERO, lin: -own.ang.cross(own.lin) }
+    } else {
+        above.cross_motion(own)
+    }
+}
+
+/// How a node moves, about a point.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeMotion<T: Real> {
+    /// J v
+    pub twist: Twist<T>,
+    /// Its spatial acceleration at zero joint accelerations.
+    pub acceleration: Twist<T>,
+}
+
+impl<T: Real> NodeMotion<T> {
+    /// The world's.
+    pub const ZERO: Self = Self { twist: Twist::ZERO, acceleration: Twist::ZERO };
+
+    /// J̇ v of rows about a point of this node, as another node sees it that moves at `frame` about the same point: the relative acceleration
+    /// at zero joint accelerations.
+    #[inline(always)]
+    pub fn bias_seen_from(&self, frame: &Self) -> Twist<T> {
+        let (turning, gliding) = (self.twist.ang - frame.twist.ang, self.twist.lin - frame.twist.lin);
+        let difference = self.acceleration - frame.acceleration;
+        Twist {
+            ang: difference.ang - frame.twist.ang.cross(turning),
+            lin: difference.lin + turning.cross(self.twist.lin) - frame.twist.ang.cross(gliding),
+        }
+    }
+}
+
+/// What J̇ v is of a distance, from that of the point at its end, `lin`, which glides at `velocity`; `normal` is the direction there.
+#[inline(always)]
+pub fn bias_of_distance<T: Real>(lin: Vec3<T>, velocity: Vec3<T>, normal: Vec3<T>, distance: T) -> T {
+    let across = velocity - normal * normal.dot(velocity);
+    let apart = T::ZERO.if_less(distance, T::ONE, T::ZERO);
+    normal.dot(lin) + select(apart, across.norm_squared() / distance, T::ZERO)
+}
 
 /// A node's motion at velocities v₀ and under a change x of them, and the spatial acceleration that velocities cause at zero joint
 /// accelerations: all about one point.
@@ -34,16 +81,9 @@ impl<T: Real> PolarMotion<T> {
     }
 
     /// The acceleration of a child, whose joint moves it at `own` against this node, due to v₀ alone.
-    ///
-    /// A free root's origin moves evenly at zero joint accelerations, not the point of the body that passes there.
     #[inline(always)]
     pub fn child_acceleration(&self, joint: JointType, own: Twist<T>) -> Twist<T> {
-        self.acceleration
-            + if joint == JointType::Free {
-                Twist { ang: Vec3::ZERO, lin: -own.ang.cross(own.lin) }
-            } else {
-                self.start.cross_motion(own)
-            }
+        self.acceleration + joint_acceleration(joint, self.start, own)
     }
 
     /// The motion of a child, with its acceleration due to v₀ and x.

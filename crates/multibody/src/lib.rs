@@ -67,7 +67,7 @@ pub use balance::{BodyInStep, Correction, Freedom, LARGEST_ERROR, LITTLE, MAX_SC
 pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use camera::{Camera, CameraMode, DefaultView, Lens};
-pub use coriolis::PolarMotion;
+pub use coriolis::{NodeMotion, PolarMotion, bias_of_distance, joint_acceleration};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
 pub use effective_mass::{EffectiveMass, NodeMobility, TraceForm};

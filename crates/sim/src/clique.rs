@@ -1,9 +1,13 @@
 //! Cliques, the generalised velocities that A couples: those of a tree of rigid bodies, or those that constraints see of a soft body.
 
-use multibody::{CrbaWorkspace, Loads, NO_PARENT, add_generalized_forces, joint_axis, mass_matrix};
+use multibody::{
+    CrbaWorkspace, Loads, NO_PARENT, Node, NodeMotion, add_generalized_forces, joint_acceleration, joint_axis,
+    mass_matrix,
+};
 use sap::BlockMut;
 use spatial::{ArticulatedInertia, F64x4, Twist, Vec3, Wrench};
 
+use crate::constraint_jacobian::ConstraintEnd;
 use crate::free_body::{is_free_body, set_own_block};
 use crate::soft_part::SoftPart;
 use crate::tree_workspace::{KnownMotion, TreeWorkspace};
@@ -84,6 +88,22 @@ impl<'a> Clique<'a> {
             Self::Tree(workspace) => &workspace.kin.twists,
             Self::Soft(soft) => &soft.twists,
         }
+    }
+
+    /// How an end moves at the beginning of the step, about itself.
+    pub fn motion_at(self, end: &ConstraintEnd) -> NodeMotion<f64> {
+        let (twists, mut acceleration) = (self.twists(), Twist::ZERO);
+        let twist = twists[end.node].shifted(end.arm);
+        let Self::Tree(TreeWorkspace { tree, kin, .. }) = self else { return NodeMotion { twist, acceleration } };
+        let (mut node, mut arm) = (end.node, end.arm);
+        while node != NO_PARENT {
+            let Node { parent, joint, .. } = tree.nodes[node];
+            let above = if parent == NO_PARENT { Twist::ZERO } else { twists[parent].shifted(kin.frames[node].offset) };
+            acceleration += joint_acceleration(joint, above, twists[node] - above).shifted(arm);
+            arm += kin.frames[node].offset;
+            node = parent;
+        }
+        NodeMotion { twist, acceleration }
     }
 
     /// By how much free motion changes that.

@@ -13,7 +13,7 @@ mod tendons;
 
 use geometry::Scene;
 use lanes::{ConstraintName, WarmStartEntry};
-use multibody::{Kinematics, Model, TendonRow};
+use multibody::{Kinematics, Model, NodeMotion, TendonRow};
 use sap::{Constraint, Law};
 use spatial::{Pose, Twist, Vec3};
 
@@ -323,6 +323,15 @@ impl Context<'_> {
         };
         let [[start_a, free_a], [start_b, free_b]] = [of(&ends[0]), of(&ends[1])];
         [start_b - start_a, free_b - free_a]
+    }
+
+    /// J̇ v₀ of the second end relative to the first at the second, or at the first if the second does not move, world.
+    fn bias_acceleration(&self, ends: &[Option<ConstraintEnd>; 2]) -> Twist<f64> {
+        let of = |end: &Option<ConstraintEnd>| {
+            end.map_or(NodeMotion::ZERO, |end| self.cliques.get(end.tree).motion_at(&end))
+        };
+        let [first, second] = [of(&ends[0]), of(&ends[1])];
+        if ends[1].is_some() { second.bias_seen_from(&first) } else { -first.bias_seen_from(&second) }
     }
 
     /// How fast the material points of a contact move about their nodes at v₀, m/s.

@@ -7,13 +7,14 @@ pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     FEATURES.into_iter().chain(shapes::ALL)
 }
 
-const FEATURES: [(&str, &str); 13] = [
+const FEATURES: [(&str, &str); 14] = [
     ("joints", JOINTS),
     ("creep", CREEP),
     ("balls", BALLS),
     ("bodies", BODIES),
     ("actuators", ACTUATORS),
     ("equalities", EQUALITIES),
+    ("soft_equalities", SOFT_EQUALITIES),
     ("tendons", TENDONS),
     ("soft contacts", SOFT),
     ("masses apart", UNEVEN),
@@ -80,6 +81,17 @@ const EQUALITIES: &str = r#"<mujoco><option timestep=".003"/><worldbody><geom ty
   <body name="f" pos="-.6 0 1.3"><joint name="f" type="slide" axis="0 0 1"/><geom type="sphere" size=".05"/></body></worldbody>
   <equality><joint joint1="b" joint2="a" polycoef="0.1 -1 .2 0 0"/><weld body1="c" body2="d"/><connect body1="e" body2="f" anchor="0 0 .2"/></equality>
   </mujoco>"#;
+
+/// Equalities that give way, of what swings and spins.
+const SOFT_EQUALITIES: &str = r#"<mujoco><option timestep=".003"/><default><equality solref=".05 .7" solimp=".7 .9 .01"/></default><worldbody>
+  <body name="a" pos="0 0 1"><joint type="hinge" axis="0 1 0"/><geom type="capsule" size=".05 .2" pos="0 0 -.2"/>
+    <body name="b" pos="0 0 -.4"><joint type="ball"/><geom type="capsule" size=".04 .1" pos="0 0 -.1"/></body></body>
+  <body name="c" pos=".5 0 .8"><freejoint/><geom type="box" size=".1 .05 .08"/></body>
+  <body name="d" pos=".8 0 1.1"><freejoint/><geom type="sphere" size=".1"/></body>
+  <body name="e" pos="0 .3 .4"><freejoint/><geom name="e" type="sphere" size=".06"/></body>
+  <body name="f" pos="-.6 0 1.3"><joint type="slide" axis="0 0 1"/><geom name="f" type="sphere" size=".05"/></body></worldbody>
+  <equality><weld body1="c" body2="d"/><connect body1="b" body2="e" anchor="0 .1 -.2"/><connect body1="c" anchor="-.2 0 0"/>
+    <distance geom1="e" geom2="f" distance="1"/></equality></mujoco>"#;
 
 /// Fixed tendons: limits, springs, dampers, friction, armature, actuators.
 const TENDONS: &str = r#"<mujoco><option timestep=".004"/><worldbody>

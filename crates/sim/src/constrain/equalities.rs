@@ -2,9 +2,9 @@
 
 use lanes::constants::MEAN;
 use lanes::{ConstraintName, RowWeight};
-use multibody::{Equality, EqualityKind, Model};
+use multibody::{Compliance, Equality, EqualityKind, Model, bias_of_distance};
 use sap::Law;
-use spatial::{Mat3, Pose, Vec3};
+use spatial::{Mat3, Pose, Twist, Vec3};
 
 use super::sums::Coupling;
 use super::{ConstraintSet, Context};
@@ -100,6 +100,9 @@ impl Tie {
             _ => None,
         };
         let size = along.unwrap_or_else(|| span.norm()).hypot(turn.map_or(0.0, |(_, size)| size));
+        let is_reference = matches!(compliance, Compliance::Reference(_));
+        let acceleration = if is_reference { placed.bias_acceleration(cx) } else { [Vec3::ZERO; 2] };
+        let up = Vec3::new(0.0, 0.0, 1.0);
         let mut add = |part: usize, motion: Motion, violation: Vec3<f64>| {
             let mobility = |end: &ConstraintEnd| match motion {
                 Motion::Linear => cx.mobility(end),
@@ -113,23 +116,18 @@ impl Tie {
             let weight = RowWeight { w, inverse: cx.inverse_weights.of_equality(cx.model, self.index, part) };
             let rule = cx.rule.compliant(compliance, weight, size);
             let drift = jacobian_drift[part] * rule.turned();
-            let velocities = || cx.velocities(&ends, motion);
+            let velocities = || cx.velocities(&ends, motion).map(|v| along.map_or(v, |_| up * v.dot(basis.z)));
+            let start = cx.rule.start(compliance, violation, velocities);
+            let v_hat = rule.of.bias3(start.violation, start.rate, cx.rule.turning(acceleration[part])) - drift;
             let law = match along {
-                Some(violation) => {
-                    let rates = || velocities().map(|v| v.dot(basis.z));
-                    let v_hat = rule.scalar_bias(cx.rule.start(compliance, violation, rates));
-                    Law::along_third(rule.of.r, v_hat - drift.z)
-                }
-                None => {
-                    let start = cx.rule.start(compliance, violation, velocities);
-                    Law::equalities(rule.of.r, (rule.bias(start) - drift).to_array())
-                }
+                Some(_) => Law::along_third(rule.of.r, v_hat.z),
+                None => Law::equalities(rule.of.r, v_hat.to_array()),
             };
             let jacobian = ConstraintJacobian::Ends { ends, basis, motion };
             set.push(law, w, jacobian, ConstraintName::equality(self.index, part), cx);
             set.set_rigid(rule.is_rigid());
         };
-        add(0, Motion::Linear, span);
+        add(0, Motion::Linear, along.map_or(span, |violation| up * violation));
         if let Some((turn, _)) = turn {
             add(1, Motion::Angular, turn);
         }
@@ -150,5 +148,19 @@ impl Placed {
     fn velocities(&self, cx: &Context<'_>) -> [Vec3<f64>; 2] {
         let of = |motion| cx.velocities(&self.ends, motion)[0];
         [self.basis.transpose_mul(of(Motion::Linear)), of(Motion::Angular)]
+    }
+
+    /// J̇ v₀, linear along the rows' axes, and angular.
+    fn bias_acceleration(&self, cx: &Context<'_>) -> [Vec3<f64>; 2] {
+        let Twist { ang, lin } = cx.bias_acceleration(&self.ends);
+        if self.along.is_none() {
+            return [lin, ang];
+        }
+        let (velocity, length) = (cx.velocities(&self.ends, Motion::Linear)[0], self.length());
+        [Vec3::new(0.0, 0.0, bias_of_distance(lin, velocity, self.basis.z, length)), Vec3::ZERO]
+    }
+
+    fn length(&self) -> f64 {
+        (self.frames[1].pos - self.frames[0].pos).norm()
     }
 }

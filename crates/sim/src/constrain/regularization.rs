@@ -1,6 +1,6 @@
 //! From compliance to regularisation.
 
-use lanes::{RowLaw, RowWeight, Rule};
+use lanes::{RowLaw, RowWeight, Rule, Turning};
 use multibody::Compliance;
 use sap::Law;
 use spatial::Vec3;
@@ -48,6 +48,12 @@ impl Regularization {
         }
         let [rate, led] = rates();
         Start { violation: violation - (led * vq + rate * (1.0 - vq)) * (self.of_step.dt * q), rate, led }
+    }
+
+    /// How rows turn that velocities accelerate so, J̇ v₀.
+    pub fn turning(&self, acceleration: Vec3<f64>) -> Turning<f64> {
+        let before = if self.is_plain() { 0.5 } else { self.theta.q };
+        Turning { drift: acceleration * self.of_step.dt, before }
     }
 
     /// (R_n, v̂_n) of a one-sided constraint.
@@ -188,11 +194,6 @@ impl Compliant {
     /// are as they should be.
     pub fn turned(&self) -> f64 {
         if self.is_midway { 0.0 } else { 1.0 }
-    }
-
-    /// v̂ for the violation φ of an equality.
-    pub fn bias(&self, start: Start<Vec3<f64>>) -> Vec3<f64> {
-        self.of.bias3(start.violation, start.rate)
     }
 
     /// v̂ of one row.

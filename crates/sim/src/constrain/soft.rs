@@ -10,7 +10,7 @@ use super::{ConstraintSet, Context, Report};
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
 use crate::soft::{SoftBodies, SoftEnd};
 use lanes::constants::MEAN;
-use lanes::{ConstraintName, RowWeight};
+use lanes::{ConstraintName, RowWeight, Turning};
 
 /// Adds the contacts of soft bodies and the nodes that bodies hold; `gaps` become those that the contacts start the step with.
 pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut ConstraintSet, gaps: &mut Vec<f64>) {
@@ -28,7 +28,7 @@ pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut Constrain
         let w = MEAN * ends.iter().flatten().map(|end| cx.mobility(end)).sum::<f64>();
         let rule = cx.rule.compliant(Compliance::NearRigid, RowWeight { w, inverse: 0.0 }, 0.0);
         let start = cx.rule.start(Compliance::NearRigid, position - point, || cx.velocities(&ends, Motion::Linear));
-        let law = Law::equalities(rule.of.r, rule.bias(start).to_array());
+        let law = Law::equalities(rule.of.r, rule.of.bias3(start.violation, start.rate, Turning::NONE).to_array());
         let jacobian = ConstraintJacobian::Ends { ends, basis: Mat3::IDENTITY, motion: Motion::Linear };
         set.push(law, w, jacobian, ConstraintName::hold(k), cx);
         set.set_rigid(true);

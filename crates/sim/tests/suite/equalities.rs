@@ -2,7 +2,8 @@
 
 use crate::common::{measured_period, pendulum_period, run, simulation, violation};
 use models::scenes;
-use sapwood_sim::{Options, Simulation};
+use sapwood_sim::{Options, Scheme, Simulation};
+use spatial::{Quat, Vec3};
 
 const G: f64 = 9.81;
 
@@ -235,6 +236,50 @@ fn a_soft_weld_swings_at_the_rate_that_solref_asks_for() {
             let period = measured_period(&mut s, 1.5, read);
             assert!((period / expected - 1.0).abs() < 2e-3, "{mass} kg {name}: {period} {expected}");
         }
+    }
+}
+
+/// From the centre of a body to where it is held, m.
+const ARM: f64 = 0.4;
+
+#[test]
+fn what_whirls_on_a_soft_constraint_stands_off_by_what_the_load_stretches() {
+    // The row holds m ω² l, and gives way by R m ω² l/(d k) with R = (1 − d)/(d m): (1 − d) T² ω² l.
+    let (time, impedance, omega) = (0.02, 0.9, 10.0);
+    let compliance = format!(r#"solref="{time} 1" solimp="{impedance} {impedance}""#);
+    let whirling = |equality: &str, scheme: Scheme| {
+        let mjcf = format!(
+            r#"<mujoco><option gravity="0 0 0"/><default><geom contype="0" conaffinity="0"/></default><worldbody>
+            <geom name="pivot" type="sphere" size=".01"/>
+            <body name="heavy"><freejoint/><inertial pos="0 0 0" mass="1e7" diaginertia="1e7 1e7 1e7"/></body>
+            <body name="a" pos="{ARM} 0 0"><freejoint/><inertial pos="0 0 0" mass=".5" diaginertia=".01 .02 .03"/>
+              <geom name="bob" type="sphere" size=".01"/></body></worldbody><equality>{equality}</equality></mujoco>"#
+        );
+        let mut s = simulation(&mjcf, Options { scheme, ..at(5e-4) });
+        s.state_mut().v.copy_from_slice(&[0.0, 0.0, 0.0, 0.0, 0.0, omega, 0.0, omega * ARM, 0.0, 0.0, 0.0, omega]);
+        run(&mut s, 2000);
+        let q = &s.state().q;
+        // Where the anchor of the body is, and how far apart the two points are.
+        let turn = Quat::new(q[10], q[11], q[12], q[13]).to_mat3();
+        let center = Vec3::new(q[7], q[8], q[9]);
+        (center.norm() - ARM, (center - turn.x * ARM).norm(), center.norm() * ARM.recip())
+    };
+    for scheme in [Scheme::Bilinear, Scheme::Midpoint, Scheme::SymplecticEuler] {
+        for equality in [
+            format!(r#"<connect body1="heavy" body2="a" anchor="0 0 0" {compliance}/>"#),
+            format!(r#"<weld body1="heavy" body2="a" anchor="{} 0 0" {compliance}/>"#, -ARM),
+        ] {
+            let (away, apart, longer) = whirling(&equality, scheme);
+            // Momentum stays.
+            let omega = omega / (longer * longer);
+            let expected = (1.0 - impedance) * time * time * omega * omega * (ARM + away);
+            assert!((apart / expected - 1.0).abs() < 0.02, "{scheme:?} {equality}: {apart} against {expected}");
+        }
+        let equality = format!(r#"<distance geom1="pivot" geom2="bob" distance="{}" {compliance}/>"#, ARM - 0.02);
+        let (away, _, longer) = whirling(&equality, scheme);
+        let omega = omega / (longer * longer);
+        let expected = (1.0 - impedance) * time * time * omega * omega * (ARM + away);
+        assert!((away / expected - 1.0).abs() < 0.02, "{scheme:?} distance: {away} against {expected}");
     }
 }
 

@@ -141,29 +141,29 @@ impl<'a> Bodies<'a> {
         sum
     }
 
-    /// d/dt (I J v) of all bodies where the velocities `v` stay, I J̇ v + ω × I ω. Axes turn with their nodes:
-    /// J̇ is the derivative of every column.
+    /// J̇ v of a point that moves with a node where the velocities `v` stay. Axes turn with their nodes: J̇ is the derivative of every column.
+    pub fn bias(&self, node: usize, point: Vec3<f64>, v: &[f64]) -> Pair {
+        let motion = self.motion(node, point, v);
+        let mut bias = Pair::ZERO;
+        for (axis, rate) in self.axes.iter().zip(v).filter(|(axis, _)| self.moves_with(node, axis.node)) {
+            let carrier = self.motion(axis.node, self.frames[axis.node].pos, v);
+            let Axis { motion: Pair { ang, lin }, origin, is_fixed, .. } = *axis;
+            let spin = if is_fixed { Vec3::ZERO } else { carrier.ang };
+            let (ang_rate, lin_rate) = (spin.cross(ang), spin.cross(lin));
+            let arm_rate = motion.lin - carrier.lin;
+            let lin = lin_rate + ang_rate.cross(point - origin) + ang.cross(arm_rate);
+            bias = bias.plus(*rate, Pair { ang: ang_rate, lin });
+        }
+        bias
+    }
+
+    /// d/dt (I J v) of all bodies where the velocities `v` stay, I J̇ v + ω × I ω.
     pub fn inertial_forces(&self, v: &[f64]) -> Vec<Pair> {
-        let of_axes: Vec<Pair> =
-            self.axes.iter().map(|axis| self.motion(axis.node, self.frames[axis.node].pos, v)).collect();
         let mut forces = Vec::new();
         for (i, body) in self.all.iter().enumerate() {
-            let motion = self.motion(i, body.com, v);
-            let mut bias = Pair::ZERO;
-            for ((axis, carrier), v) in self.axes.iter().zip(&of_axes).zip(v) {
-                if !self.moves_with(i, axis.node) {
-                    continue;
-                }
-                let Axis { motion: Pair { ang, lin }, origin, is_fixed, .. } = *axis;
-                let spin = if is_fixed { Vec3::ZERO } else { carrier.ang };
-                let (ang_rate, lin_rate) = (spin.cross(ang), spin.cross(lin));
-                let arm_rate = motion.lin - carrier.lin;
-                let lin = lin_rate + ang_rate.cross(body.com - origin) + ang.cross(arm_rate);
-                bias = bias.plus(*v, Pair { ang: ang_rate, lin });
-            }
-            let gyroscopic = motion.ang.cross(body.inertia * motion.ang);
-            let force = self.momentum(i, bias);
-            forces.push(Pair { ang: force.ang + gyroscopic, ..force });
+            let spin = self.motion(i, body.com, v).ang;
+            let force = self.momentum(i, self.bias(i, body.com, v));
+            forces.push(Pair { ang: force.ang + spin.cross(body.inertia * spin), ..force });
         }
         forces
     }

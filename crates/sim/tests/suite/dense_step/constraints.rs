@@ -191,6 +191,21 @@ impl Assembly<'_> {
         node.map_or(0.0, |node| self.mobility.of_point(bodies, node, point - bodies.frames[node].pos))
     }
 
+    /// J̇ v of the second node relative to the first at a point that moves with the second, or with the first if the second does not move:
+    /// as the other one sees it, which takes away the turning of its axes and, of points that glide, Coriolis' part.
+    fn relative_bias(&self, nodes: [Option<usize>; 2], point: Vec3<f64>) -> Pair {
+        let Start { bodies, v, .. } = *self.start;
+        let [carrier, frame] = if nodes[1].is_some() { [nodes[1], nodes[0]] } else { [nodes[0], nodes[1]] };
+        let sign = if nodes[1].is_some() { 1.0 } else { -1.0 };
+        let of = |node: Option<usize>| {
+            node.map_or([Pair::ZERO; 2], |i| [bodies.motion(i, point, v), bodies.bias(i, point, v)])
+        };
+        let [[motion, bias], [of_frame, bias_of_frame]] = [of(carrier), of(frame)];
+        let (relative, spin) = (motion.plus(-1.0, of_frame), of_frame.ang);
+        let coriolis = Pair { ang: spin.cross(relative.ang), lin: spin.cross(relative.lin) * 2.0 };
+        Pair::ZERO.plus(sign, bias.plus(-1.0, bias_of_frame).plus(-1.0, coriolis))
+    }
+
     fn equalities(&self, all: &mut Vec<Constraint>) {
         let Start { model, options, dt, .. } = *self.start;
         for (k, equality) in model.equalities.iter().enumerate().filter(|(_, equality)| equality.active) {
@@ -229,20 +244,27 @@ impl Assembly<'_> {
                 let (r, law) = (vec![r; axes.len()], Law::Box([f64::NEG_INFINITY, f64::INFINITY]));
                 Constraint { key, rows, r, v_hat, law, recovery: None, bound: 0.0 }
             };
+            let drift = self.relative_bias(nodes, point);
+            // References have an inerter, whose ends move as rows do that turn: half of it before, half after.
+            let half = |compliance| if matches!(compliance, Compliance::Reference(_)) { 0.5 * dt } else { 0.0 };
             if let Some(distance) = distance {
                 let along = span.normalized().unwrap_or(Vec3::new(0.0, 0.0, 1.0));
                 let rate = velocity(&|c| c.lin).dot(along);
-                let v_hat = law.v_hat(span.norm() - distance, rate).clamp(-law.fastest, law.fastest);
+                let across = velocity(&|c| c.lin) - along * rate;
+                let drift = drift.lin.dot(along) + across.norm_squared() / span.norm();
+                let drift = drift * half(equality.compliance);
+                let v_hat = law.v_hat(span.norm() - distance, rate - drift).clamp(-law.fastest, law.fastest) - drift;
                 all.push(part(Key::Equality(k, 0), &[along], &|c| c.lin, law.r, vec![v_hat]));
                 continue;
             }
             let Mat3 { x, y, z } = Mat3::IDENTITY;
-            let bias = |violation: Vec3<f64>, rate: Vec3<f64>, law: &Compliant| {
-                let v_hat = violation * law.per_violation + rate * law.per_rate;
+            let bias = |violation: Vec3<f64>, rate: Vec3<f64>, drift: Vec3<f64>, law: &Compliant| {
+                let drift = drift * half(equality.compliance);
+                let v_hat = violation * law.per_violation + (rate - drift) * law.per_rate - drift;
                 let speed = v_hat.norm();
                 (if speed > law.fastest { v_hat * (law.fastest / speed) } else { v_hat }).to_array().to_vec()
             };
-            let v_hat = bias(span, velocity(&|c| c.lin), &law);
+            let v_hat = bias(span, velocity(&|c| c.lin), drift.lin, &law);
             all.push(part(Key::Equality(k, 0), &[x, y, z], &|c| c.lin, law.r, v_hat));
             let w = MEAN * nodes.iter().flatten().map(|node| self.mobility.of_turn(*node)).sum::<f64>();
             if weld.is_some() && w > 0.0 {
@@ -254,7 +276,7 @@ impl Assembly<'_> {
                     }
                     _ => quat.rotation_vector(),
                 };
-                let v_hat = bias(first.rot.to_mat3() * turn, velocity(&|c| c.ang), &law);
+                let v_hat = bias(first.rot.to_mat3() * turn, velocity(&|c| c.ang), drift.ang, &law);
                 all.push(part(Key::Equality(k, 1), &[x, y, z], &|c| c.ang, law.r, v_hat));
             }
         }
