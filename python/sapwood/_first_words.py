@@ -416,8 +416,8 @@ def _is_module(name: str) -> bool:
 def read_only_error(owner: str, name: str) -> AttributeError:
     """The error of an attribute that objects of a class have, and that is not to be set."""
     message = f"{name!r} of {owner!r} is not writable"
-    change = SETTINGS.get(name) if owner == "Model" else None
-    return AttributeError(f"{message}: {change} changes that of a simulation" if change else message)
+    change = SETTINGS.get(owner, {}).get(name)
+    return AttributeError(f"{message}: {change}" if change else message)
 
 
 def argument_error(function: str, name: str, known: list[str]) -> TypeError:

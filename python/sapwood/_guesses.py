@@ -152,7 +152,14 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "torque": "effort",
         "velocity": "v",
     },
-    "ActuatorView": {"target_position": "ctrl", "torque": "force"},
+    "ActuatorView": {
+        "gain": "sim.parameters.kp",
+        "kd": "sim.parameters.kv",
+        "kp": "sim.parameters.kp",
+        "kv": "sim.parameters.kv",
+        "target_position": "ctrl",
+        "torque": "force",
+    },
     "ModelBuilder": {
         "add_camera": "b.add_mjcf('<worldbody>…</worldbody>'), or a camera in a part: b.attach(sw.load(text), to=body)",
         "add_equality": "b.add_connect, b.add_weld, b.add_distance, b.add_coupling",
@@ -238,12 +245,15 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 """Arguments, and what is meant, where a function has it."""
 
 SETTINGS = {
-    "armature": "sim.parameters.armature",
-    "body_masses": "sim.parameters.masses",
-    "gravity": "sim.parameters.gravity",
-    "timestep": "sim.timestep, sw.Simulation(model, timestep=…)",
+    "Model": {
+        "armature": "sim.parameters.armature changes that of a simulation",
+        "body_masses": "sim.parameters.masses changes that of a simulation",
+        "gravity": "sim.parameters.gravity changes that of a simulation",
+        "timestep": "sim.timestep, sw.Simulation(model, timestep=…) changes that of a simulation",
+    },
+    "Batch": {"n": "sw.Batch(model, n)", "timestep": "sw.Batch(model, n, timestep=…)"},
 }
-"""Numbers that a model keeps, and where a simulation has its own."""
+"""What objects of a class keep, and what changes it."""
 
 
 def meant_arguments(name: str, known: Sequence[str]) -> str:

@@ -134,6 +134,7 @@ def load(
     actuators: Literal["motor", "position"] | None = None,
     xacro: Mapping[str, str] | None = None,
     assets: Mapping[str, str | bytes] | None = None,
+    strict: bool = False,
 ) -> Model:
     """Load a model from an MJCF, URDF or SDFormat file, or from its XML text.
 
@@ -153,6 +154,7 @@ def load(
         xacro: For files whose names end with ``.xacro``, which the package ``xacrodoc`` expands (``pip install
             'sapwood[xacro]'``): values of their arguments by name.
         assets: For text: contents of meshes, pictures, included and attached models, by their names in it.
+        strict: Whether what ``model.warnings`` would name is an error: misspelt names, and what is not simulated.
 
     Raises:
         ModelError: When the file, or one that it refers to, cannot be read or makes no sense. Where the file itself is
@@ -2214,6 +2216,7 @@ class Replay:
         Raises:
             OSError: When the file cannot be written.
             RuntimeError: When this build of sapwood has no replay page.
+            ValueError: When the name ends with something else than ``.html`` or ``.htm``.
         """
 
     def _repr_html_(self) -> str: ...

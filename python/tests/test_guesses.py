@@ -71,7 +71,11 @@ CALLS: list[tuple[Callable[[Any], object], type[Exception], str]] = [
     (lambda _: ANY.Model("robot.xml"), TypeError, "sapwood.load(file)"),
     (lambda m: setattr(m, "gravity", [0, 0, 0]), AttributeError, "sim.parameters.gravity"),
     (lambda m: setattr(m, "nq", 3), AttributeError, "'nq' of 'Model' is not writable"),
+    (lambda m: setattr(sw.Batch(m, 2), "timestep", 0.1), AttributeError, "sw.Batch(model, n, timestep=…)"),
+    (lambda m: setattr(sw.Simulation(m).actuator("servo"), "kp", 3), AttributeError, "sim.parameters.kp"),
     (lambda m: setattr(sw.Simulation(m).parameters, "friction", 1), AttributeError, "did you mean 'frictions'"),
+    (lambda m: sw.Simulation(m).record().save("motion.txt"), ValueError, "a name that ends with .html"),
+    (lambda _: sw.load(TEXT.replace("axis=", "axes="), strict=True), sw.ModelError, "mean `axis`?"),
     (lambda _: sw.tracking.track("humanoid", "walk"), TypeError, "sapwood.load makes one"),  # type: ignore[arg-type]
     (lambda _: ANY.Renderer("robot.xml"), TypeError, "sapwood.load makes one"),
     (lambda _: ANY.Replay.from_trajectory("robot.xml", [[0.0]], 0.1), TypeError, "sapwood.load makes one"),

@@ -74,6 +74,8 @@ pub struct LoadOptions {
     pub floating_base: bool,
     /// What drives the joints of a robot of URDF or SDFormat, which have no actuators. An MJCF file says so itself.
     pub actuators: Actuators,
+    /// Whether a warning is an error: what is misspelt, and what is not simulated.
+    pub is_strict: bool,
 }
 
 /// Loads an MJCF, URDF or SDFormat file; its root element tells which it is.
@@ -133,5 +135,16 @@ fn load_text(text: &str, file: &str, base: Option<&Path>, options: &LoadOptions)
     }?;
     let repair = |message: &str| Warning { file: file.into(), line: 1, element: "xml".into(), message: message.into() };
     loaded.model.warnings.splice(0..0, repairs.into_iter().map(repair));
-    Ok(loaded)
+    if options.is_strict { without_warnings(loaded) } else { Ok(loaded) }
+}
+
+/// A model whose file has nothing that a warning names.
+fn without_warnings(loaded: Loaded) -> Result<Loaded, LoadError> {
+    let Some(Warning { file, line, element, message }) = loaded.model.warnings.first() else { return Ok(loaded) };
+    let more = match loaded.model.warnings.len() - 1 {
+        0 => String::new(),
+        1 => " (and 1 more warning)".into(),
+        n => format!(" (and {n} more warnings)"),
+    };
+    Err(LoadError::new(file, *line, element, format!("{message}{more}")))
 }

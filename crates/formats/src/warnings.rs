@@ -6,6 +6,11 @@ use multibody::Warning;
 
 use crate::xml::{Element, Unread};
 
+/// A message with a question at its end.
+fn asking(message: &str, question: Option<String>) -> String {
+    question.map_or_else(|| message.into(), |question| format!("{message}; {question}"))
+}
+
 /// Collects warnings; the same thing at many places of a file becomes one entry with the first place and a count.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
@@ -28,10 +33,14 @@ impl Warnings {
     pub fn add_unread(&mut self, root: Element<'_>) {
         for unread in root.unread() {
             match unread {
-                Unread::Attribute(element, attribute) => self.add_attribute(element, attribute, "not read: ignored"),
+                Unread::Attribute(element, attribute) => {
+                    let meant = element.meant_by_attribute(attribute);
+                    self.add_attribute(element, attribute, &asking("not read: ignored", meant));
+                }
                 Unread::Element { parent, element } => {
                     let path = format!("{}/{}", parent.name(), element.name());
-                    self.note(element, path, "not simulated: ignored");
+                    let meant = parent.meant_by_child(element.name());
+                    self.note(element, path, &asking("not simulated: ignored", meant));
                 }
             }
         }

@@ -3,6 +3,7 @@
 //! Readers ask an [`Element`] for its attributes and children. What nobody asked for is what the reader does not
 //! know: [`Element::unread`] lists it, so that nothing in a file is dropped in silence.
 
+mod kinds;
 mod parse;
 
 use std::cell::Cell;
@@ -10,12 +11,16 @@ use std::cell::Cell;
 use multibody::Warning;
 
 use crate::LoadError;
+use kinds::{Kind, Kinds};
 
 /// The elements of a file and of the files that it includes.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     files: Vec<String>,
     elements: Vec<ElementData>,
+    kinds: Kinds,
+    /// Names of elements that readers know without asking for them.
+    pub known: &'static [&'static str],
     /// Attributes of all elements.
     attributes: usize,
     /// The first element that is a macro of xacro.
@@ -26,7 +31,8 @@ pub(crate) struct Document {
 
 #[derive(Clone, Debug, Default)]
 struct ElementData {
-    name: String,
+    /// Its name among the [`Kinds`].
+    kind: usize,
     attributes: Vec<Attribute>,
     /// What stands between the tags, but for blanks.
     text: String,
@@ -129,7 +135,11 @@ impl<'a> Element<'a> {
 
     /// The name of the element.
     pub fn name(self) -> &'a str {
-        &self.data().name
+        &self.kind().name
+    }
+
+    fn kind(self) -> &'a Kind {
+        self.document.kinds.get(self.data().kind)
     }
 
     /// The file; empty for text that came from memory.
@@ -150,6 +160,7 @@ impl<'a> Element<'a> {
 
     /// The children of this name.
     pub fn children_named(self, name: &str) -> impl DoubleEndedIterator<Item = Element<'a>> {
+        self.kind().children.add(name);
         self.children().filter(move |c| c.name() == name)
     }
 
@@ -178,6 +189,7 @@ impl<'a> Element<'a> {
     pub fn attribute(self, name: &str) -> Option<&'a str> {
         let data = self.data();
         data.visited.set(true);
+        self.kind().attributes.add(name);
         let attribute = data.attributes.iter().find(|a| a.name == name)?;
         attribute.read.set(true);
         Some(&attribute.value)
@@ -236,6 +248,30 @@ impl<'a> Element<'a> {
             }
         }
         found
+    }
+
+    /// What an attribute that no reader asked for was probably meant to be: "did you mean `axis`?".
+    pub fn meant_by_attribute(self, name: &str) -> Option<String> {
+        self.kind().attributes.meant(name, &[], |known| self.peek(known).is_none())
+    }
+
+    /// The same of the name of a child.
+    pub fn meant_by_child(self, name: &str) -> Option<String> {
+        self.kind().children.meant(name, self.document.known, |_| true)
+    }
+
+    /// An error in what is below this element, with the first thing there that looks misspelt, which may be its cause.
+    pub fn with_misspelt(self, error: LoadError) -> LoadError {
+        let misspelt = |unread: Unread<'_>| {
+            let (at, name, meant) = match unread {
+                Unread::Attribute(at, name) => (at, name, at.meant_by_attribute(name)),
+                Unread::Element { parent, element } => (element, element.name(), parent.meant_by_child(element.name())),
+            };
+            let place = if at.line() == error.line() { String::new() } else { format!(" in line {}", at.line()) };
+            meant.map(|meant| format!("`{}`{place} is not read, {meant}", shortened(name)))
+        };
+        let hint = self.unread().into_iter().find_map(misspelt);
+        error.with_hint(hint.as_deref())
     }
 
     /// An error at this element.

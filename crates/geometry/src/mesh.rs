@@ -91,9 +91,11 @@ pub enum HeightFieldError {
         /// What it should be.
         expected: &'static str,
     },
-    /// An infinite or undefined height.
-    #[error("height field \"{field}\": the height in row {row}, column {column} is {value}")]
-    NotFinite {
+    /// A height that is undefined, or no length that anything has.
+    #[error(
+        "height field \"{field}\": the height in row {row}, column {column} is {value}, which is not from -1e10 to 1e10"
+    )]
+    Height {
         /// The field's name.
         field: String,
         /// Row, from 0.
@@ -163,7 +165,7 @@ impl HeightField {
     ///
     /// # Errors
     /// When there are fewer than 2 rows or columns, `heights` has another length than rows × columns or holds a
-    /// number that is not finite, a half extent is not positive or `base` is negative.
+    /// number that is not within ±1e10 m, a half extent is not positive or `base` is negative.
     pub fn new(
         name: impl Into<String>,
         size: [usize; 2],
@@ -192,9 +194,9 @@ impl HeightField {
                 expected: "≥ 0 and at most 1e10",
             });
         }
-        if let Some(i) = heights.iter().position(|h| !h.is_finite()) {
+        if let Some(i) = heights.iter().position(|h| !(-MAX_EXTENT..=MAX_EXTENT).contains(h)) {
             let (row, column) = (i / columns, i % columns);
-            return Err(HeightFieldError::NotFinite { field, row, column, value: heights[i] });
+            return Err(HeightFieldError::Height { field, row, column, value: heights[i] });
         }
         Ok(Self { name: field, size, half_extents, heights, base })
     }
@@ -379,6 +381,8 @@ mod tests {
         let wide = HeightField::new("f", [2, 2], [1.0, 1e308], vec![0.0; 4], 0.1);
         assert!(matches!(wide, Err(HeightFieldError::Extent { what: "half extent along y", .. })));
         let nan = vec![0.0, 0.0, f64::INFINITY, 0.0];
-        assert!(matches!(field([2, 2], nan, 0.0), Err(HeightFieldError::NotFinite { row: 1, column: 0, .. })));
+        assert!(matches!(field([2, 2], nan, 0.0), Err(HeightFieldError::Height { row: 1, column: 0, .. })));
+        let high = vec![0.0, 1e308, 0.0, 0.0];
+        assert!(matches!(field([2, 2], high, 0.0), Err(HeightFieldError::Height { row: 0, column: 1, .. })));
     }
 }

@@ -32,15 +32,15 @@ pub fn set_attribute(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, valu
         return Ok(());
     }
     let error = PyErr::fetch(object.py());
-    match object.get_type().hasattr(name)? {
-        // A model has nothing to set: its module is not imported here, as it imports this one.
-        true if object.get_type().name()? == "Model" => {
-            let module = object.py().import("sapwood._first_words")?;
-            Err(PyErr::from_value(module.getattr("read_only_error")?.call1(("Model", name))?))
-        }
-        true => Err(error),
-        false => Err(no_attribute(object, name.to_str()?)),
+    let of_class = object.get_type();
+    if !of_class.hasattr(name)? {
+        return Err(no_attribute(object, name.to_str()?));
     }
+    if !error.is_instance_of::<PyAttributeError>(object.py()) {
+        return Err(error);
+    }
+    let module = object.py().import("sapwood._first_words")?;
+    Err(PyErr::from_value(module.getattr("read_only_error")?.call1((of_class.name()?, name))?))
 }
 
 /// The error of arguments that a function does not take, if there are any; `known` are those that it does.

@@ -22,9 +22,9 @@ use crate::signals::in_background;
 #[pyfunction]
 #[pyo3(
     signature = (source, *, ground=None, package_path=None, floating_base=false, actuators=None, xacro=None, assets=None,
-        **others),
+        strict=false, **others),
     text_signature = "(source, *, ground=None, package_path=None, floating_base=False, actuators=None, xacro=None, \
-                      assets=None)"
+                      assets=None, strict=False)"
 )]
 pub fn load(
     py: Python<'_>,
@@ -35,14 +35,17 @@ pub fn load(
     actuators: Option<&str>,
     xacro: Option<&Bound<'_, PyAny>>,
     assets: Option<&Bound<'_, PyAny>>,
+    strict: bool,
     others: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Model> {
-    no_arguments("load", others, &["ground", "package_path", "floating_base", "actuators", "xacro", "assets"])?;
+    let known = ["ground", "package_path", "floating_base", "actuators", "xacro", "assets", "strict"];
+    no_arguments("load", others, &known)?;
     let kinds = [("motor", Actuators::Motors), ("position", Actuators::PositionServos)];
     let options = LoadOptions {
         package_path: package_path.map_or(Ok(Vec::new()), folders)?,
         floating_base,
         actuators: actuators.map_or(Ok(Actuators::None), |kind| word("actuators", kind, &kinds))?,
+        is_strict: strict,
     };
     let ground = ground.map_or(Ok(None), height)?;
     let text =

@@ -327,6 +327,13 @@ impl Replay {
             let message = format!("{} is a folder: expected a file, such as motion.html", path.display());
             return Err(PyIsADirectoryError::new_err(message));
         }
+        if path
+            .extension()
+            .is_some_and(|extension| !["html", "htm"].iter().any(|html| extension.eq_ignore_ascii_case(html)))
+        {
+            let message = format!("{} would be a page of HTML: expected a name that ends with .html", path.display());
+            return Err(PyValueError::new_err(message));
+        }
         let page = py.detach(|| self.page())?;
         let path = py.import("pathlib")?.call_method1("Path", (path,))?;
         py.import("sapwood._files")?.call_method1("write_whole", (path, page)).map(drop)

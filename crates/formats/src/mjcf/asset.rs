@@ -1,6 +1,6 @@
 //! `<asset>`: meshes, height fields and materials that geoms refer to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -52,6 +52,7 @@ impl Assets {
         let files = Files { base, compiler };
         let mut assets = Self::default();
         let budget = &mut Budget::default();
+        let (mut wanted, mut declared) = (Vec::new(), BTreeSet::new());
         for element in root.children_named("asset").flat_map(Element::children) {
             match element.name() {
                 "mesh" => {
@@ -68,23 +69,30 @@ impl Assets {
                     let material = material(&attributes)?;
                     element.skip_all();
                     attributes.skip(&APPEARANCE);
+                    wanted.extend(material.texture.clone().map(|texture| (element, texture)));
                     claim(element, &mut assets.materials, material)?;
                 }
                 // Models are declared here and brought in by `<attach>`.
                 "model" => element.skip_all(),
                 // What cannot be shown does not change the motion.
-                "texture" => match texture::read(element, files, budget) {
-                    Ok(texture::TextureAsset { texture, is_sky: true }) if assets.sky.is_none() => {
-                        assets.sky = Some(Arc::new(texture));
+                "texture" => {
+                    declared.extend(asset_name(element).ok());
+                    match texture::read(element, files, budget) {
+                        Ok(texture::TextureAsset { texture, is_sky: true }) if assets.sky.is_none() => {
+                            assets.sky = Some(Arc::new(texture));
+                        }
+                        Ok(texture::TextureAsset { texture, .. }) => {
+                            assets.textures.insert(texture.name.clone(), Arc::new(texture));
+                        }
+                        Err(message) => warnings.add(element, &format!("not shown: {message}")),
                     }
-                    Ok(texture::TextureAsset { texture, .. }) => {
-                        assets.textures.insert(texture.name.clone(), Arc::new(texture));
-                    }
-                    Err(message) => warnings.add(element, &format!("not shown: {message}")),
-                },
+                }
                 // Left unread: a warning will name it.
                 _ => {}
             }
+        }
+        for (material, texture) in wanted.into_iter().filter(|(_, texture)| !declared.contains(texture)) {
+            warnings.add_attribute(material, "texture", &format!("no texture has the name {texture:?}: not shown"));
         }
         Ok(assets)
     }

@@ -181,17 +181,19 @@ impl<'a> Reader<'_, 'a> {
         let values = attributes.array(range)?;
         let set = values.is_some_and(|[low, high]| low != 0.0 || high != 0.0);
         let at = attributes.source(range);
-        let limited = match attributes.auto_flag(limited)? {
+        let is_limited = match attributes.auto_flag(limited)? {
             Some(limited) => limited,
             None if set && !self.compiler.auto_limits => {
                 return Err(at.error(format!("`{range}` without `{limited}`: expected both where autolimits is false")));
             }
             None => set,
         };
-        if !limited {
+        if !is_limited {
             return Ok(None);
         }
-        let [low, high] = values.unwrap_or([0.0, 0.0]);
+        let Some([low, high]) = values else {
+            return Err(at.error(format!("`{limited}` without `{range}`: expected two numbers")));
+        };
         if low >= high {
             return Err(at.error(format!("{range}=\"{low} {high}\": expected the first number below the second")));
         }

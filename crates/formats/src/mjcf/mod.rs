@@ -14,6 +14,7 @@ mod compliance;
 mod contact;
 mod defaults;
 mod deformable;
+mod elements;
 mod equality;
 mod flex;
 mod force_law;
@@ -66,7 +67,15 @@ fn read_part(
     include::expand(&mut document, root, base)?;
     replicas::expand(&mut document, root)?;
     overrides::apply(&mut document, root);
-    let (document, root) = (&document, document.element(root));
+    document.known = &elements::ELEMENTS;
+    let root = document.element(root);
+    let mut loaded = read_elements(root, base, ancestry).map_err(|error| root.with_misspelt(error))?;
+    loaded.model.warnings.splice(0..0, document.faults.iter().cloned());
+    Ok(loaded)
+}
+
+/// Reads a model without copies to be made.
+fn read_elements(root: Element<'_>, base: Option<&Path>, ancestry: attach::Ancestry) -> Result<Loaded, LoadError> {
     let defaults = defaults::Defaults::read(root)?;
     let mut reader = Reader::new(root, base, &defaults)?;
     reader.declare_parts(root);
@@ -88,9 +97,7 @@ fn read_part(
     reader.attach_actuators()?;
     reader.sensors(root)?;
     reader.attach_sensors()?;
-    let mut loaded = reader.finish(root)?;
-    loaded.model.warnings.splice(0..0, document.faults.iter().cloned());
-    Ok(loaded)
+    reader.finish(root)
 }
 
 /// The model and scene while the file is read.

@@ -61,6 +61,12 @@ pub(crate) fn read(
     }
     include::expand(&mut document, root, &Resolver::new(base, None, options))?;
     let sdf = document.element(root);
+    let mut loaded = read_elements(sdf, base, options).map_err(|error| sdf.with_misspelt(error))?;
+    loaded.model.warnings.splice(0..0, document.faults.iter().cloned());
+    Ok(loaded)
+}
+
+fn read_elements(sdf: Element<'_>, base: Option<&Path>, options: &LoadOptions) -> Result<Loaded, LoadError> {
     let version = Version::of(sdf);
     let mut warnings = Warnings::default();
     let world = sdf.child("world").unwrap_or(sdf);
@@ -81,7 +87,7 @@ pub(crate) fn read(
     let mut loaded = assembly.build().map_err(|error| sdf.error(error.to_string()))?;
     couplings::follow(&mut loaded.model);
     actuators::add(&[], &mut loaded.model, options.actuators, &mut warnings)?;
-    loaded.model.warnings = document.faults.iter().cloned().chain(warnings.finish()).collect();
+    loaded.model.warnings = warnings.finish();
     Ok(loaded)
 }
 

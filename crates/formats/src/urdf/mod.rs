@@ -48,6 +48,17 @@ pub(crate) fn read(
     options: &LoadOptions,
 ) -> Result<Loaded, LoadError> {
     let robot = document.element(root);
+    let mut loaded = read_robot(&document, robot, base, options).map_err(|error| robot.with_misspelt(error))?;
+    loaded.model.warnings.splice(0..0, document.faults.iter().cloned());
+    Ok(loaded)
+}
+
+fn read_robot(
+    document: &Document,
+    robot: Element<'_>,
+    base: Option<&Path>,
+    options: &LoadOptions,
+) -> Result<Loaded, LoadError> {
     if let Some(template) = document.template {
         return Err(document
             .element(template)
@@ -96,7 +107,7 @@ pub(crate) fn read(
     if let Some(message) = neighbours::exclude(&model, &mut scene).map_err(|message| robot.error(message))? {
         warnings.add(robot, &message);
     }
-    model.warnings = document.faults.iter().cloned().chain(warnings.finish()).collect();
+    model.warnings = warnings.finish();
     Ok(Loaded { model, scene })
 }
 

@@ -201,12 +201,8 @@ impl<'t> Parser<'_, 't> {
             (None, None) => self.root = Some(index),
             (None, Some(_)) => self.fault(self.at, "an element after the root element: ignored"),
         }
-        self.document.elements.push(ElementData {
-            name: name.into(),
-            file: self.file_index,
-            line,
-            ..ElementData::default()
-        });
+        let kind = self.document.kinds.index_of(name);
+        self.document.elements.push(ElementData { kind, file: self.file_index, line, ..ElementData::default() });
         Ok(index)
     }
 

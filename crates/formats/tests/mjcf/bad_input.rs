@@ -153,3 +153,19 @@ fn nothing_at_all_is_a_model() {
         assert_eq!((model.bodies.len(), model.nq(), model.nu()), (1, 0, 0));
     }
 }
+
+#[test]
+fn errors_name_what_looks_misspelt() {
+    let cases = [
+        ("<geom sise=\"1\"/>", "expected 1 number above 0 for a sphere; `sise` is not read, did you mean `size`?"),
+        ("<body><joint/>\n<gem size=\"1\"/></body>", "; `gem` in line 4 is not read, did you mean `geom`?"),
+        ("<body><joint limited=\"true\"/><geom size=\"1\"/></body>", "`limited` without `range`: expected two numbers"),
+    ];
+    for (content, expected) in cases {
+        let (_, _, message) = world_error(content);
+        assert!(message.contains(expected), "{content}: {message}");
+    }
+    // What is only out of place, or not read yet, is no such thing.
+    let (_, _, message) = world_error("<geom type=\"cube\" size=\"1\" rgba=\"1 0 0 1\"/><site/><camera/>");
+    assert!(!message.contains("is not read"), "{message}");
+}

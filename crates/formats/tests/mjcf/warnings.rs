@@ -1,6 +1,7 @@
 //! Nothing is dropped in silence: what is not simulated has a warning with its line, one for every kind.
 
 use crate::{load, world};
+use sapwood_formats::{LoadOptions, load_str};
 
 fn warnings(text: &str) -> Vec<String> {
     load(text).model.warnings.iter().map(ToString::to_string).collect()
@@ -194,4 +195,37 @@ fn sleep_is_named() {
         warnings("<mujoco><option sleep_tolerance=\"0.001\"><flag sleep=\"disable\"/></option></mujoco>").len(),
         0
     );
+}
+
+#[test]
+fn what_looks_misspelt_is_asked_about() {
+    let text = format!(
+        "<mujoco>{BODY}<actuator><moter joint=\"j\"/></actuator>\n<worldbody><body><joint axes=\"0 1 0\"/>\n<geom typ=\"box\" size=\"1 1 1\"/>
+        </body></worldbody><asset>\n<material name=\"m\" texture=\"t\"/><texture name=\"u\" builtin=\"flat\" width=\"1\" height=\"1\"/></asset>
+        <tendons/></mujoco>"
+    );
+    let found = warnings(&text);
+    for expected in [
+        "actuator/moter: not simulated: ignored; did you mean `motor`?",
+        "<text>:2: joint axes: not read: ignored; did you mean `axis`?",
+        "<text>:3: geom typ: not read: ignored; did you mean `type`?",
+        "<text>:5: material texture: no texture has the name \"t\": not shown",
+        "mujoco/tendons: not simulated: ignored; did you mean `tendon`?",
+    ] {
+        assert!(found.iter().any(|warning| warning.contains(expected)), "{expected}: {found:#?}");
+    }
+    assert_eq!(found.len(), 5, "{found:#?}");
+}
+
+#[test]
+fn strict_readers_take_no_warning() {
+    let strict = LoadOptions { is_strict: true, ..LoadOptions::default() };
+    let read = |text: &str| load_str(text, None, &strict).map(|_| ()).map_err(|error| error.to_string());
+    assert_eq!(read(&format!("<mujoco>{BODY}</mujoco>")), Ok(()));
+    let error = read(&format!(
+        "<mujoco>{BODY}\n<worldbody><geom size=\"1\" pos=\"9 9 9\" colour=\"red\"/></worldbody><glow/></mujoco>"
+    ));
+    assert_eq!(error, Err("<text>:2: <geom colour>: not read: ignored (and 1 more warning)".into()));
+    let error = load_str("<robot name='r'><link name='l' typ='x'/></robot>", None, &strict).unwrap_err();
+    assert!(error.to_string().contains("link typ"), "{error}");
 }

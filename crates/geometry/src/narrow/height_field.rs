@@ -69,6 +69,8 @@ pub fn collide(field: &Ground, at: &Placement, other: PlacedSolid<'_>, workspace
     query.touch(&mut facets, workspace);
     workspace.facets = facets;
     query.drop_repeated(&mut workspace.points);
+    // Slopes beyond the range of numbers have no normal.
+    workspace.points.retain(|p| p.normal.norm_squared() > 0.5);
     // At most four points for each direction in which the surface faces.
     while !workspace.points.is_empty() {
         let points = &mut workspace.points;

@@ -237,3 +237,19 @@ fn every_step_of_balls_in_a_box_converges() {
         assert!(s.stats().penetration < 1e-3, "{}", s.stats().penetration);
     }
 }
+
+#[test]
+fn fields_of_any_size_end_a_step() {
+    for size in
+        ["1 1 1e10 .1", "1e-200 1e-200 1 .1", "1e10 1 1e-300 .1", "1e-300 1e10 1e10 1e10", "1e-10 1e-160 1e10 .1"]
+    {
+        let mjcf = format!(
+            r#"<mujoco><asset><hfield name="h" nrow="3" ncol="3" elevation="0 1 0 1 .1 1 0 1 0" size="{size}"/></asset>
+            <worldbody><geom type="hfield" hfield="h"/><body pos="0 0 .6"><freejoint/><geom type="box" size=".1 .2 .3"/></body>
+            <body pos=".2 .1 .1"><freejoint/><geom type="sphere" size=".1"/></body></worldbody></mujoco>"#
+        );
+        let mut s = simulation(&mjcf, Options::default());
+        // An error says what it is.
+        while s.step().is_ok() && s.state().step < 20 {}
+    }
+}
