@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -86,3 +87,26 @@ def test_bias_force_is_power_consistent(model: sw.Model) -> None:
     power = (kinetic(h) - kinetic(-h)) / (2 * h)
     gravity_power = -float(v @ model.bias_forces(q, np.zeros(model.nv)))
     assert power == pytest.approx(gravity_power, rel=1e-7)
+
+
+def test_armature_of_tendons_counts_everywhere() -> None:
+    text = ARM.replace(
+        "</worldbody>",
+        """</worldbody><tendon>
+        <fixed armature="0.3"><joint joint="elbow" coef="2"/><joint joint="slide" coef="-0.5"/></fixed>
+        <fixed armature="0.05"><joint joint="slide" coef="3"/></fixed></tendon>""",
+    )
+    model, peer = sw.load(text), mujoco.MjModel.from_xml_string(text)
+    data, rng = mujoco.MjData(peer), np.random.default_rng(5)
+    q, v, a = random_q(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    data.qpos, expected = q, np.zeros((model.nv, model.nv))
+    mujoco.mj_forward(peer, data)
+    mujoco.mj_fullM(peer, data, expected)
+    np.testing.assert_allclose(model.mass_matrix(q), expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    tau = model.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(tau, expected @ a + model.bias_forces(q, v), rtol=0, atol=1e-12 * np.abs(tau).max())
+    np.testing.assert_allclose(model.forward_dynamics(q, v, tau), a, rtol=0, atol=1e-10)
+    sim = sw.Simulation(model, timestep=1e-5, tolerance=1e-12)
+    sim.q[:], sim.v[:], sim.applied_force[:] = q, v, tau
+    sim.step()
+    np.testing.assert_allclose((sim.v - v) / 1e-5, a, rtol=0, atol=1e-6)

@@ -4,7 +4,7 @@ use multibody::{
     CrbaWorkspace, DynamicsInput, ForwardDynamics, Kinematics, Model, RneaWorkspace, Tendon, TendonRow,
     equality_residuals, forward_kinematics, joint_axis, rnea, velocities,
 };
-use spatial::Pose;
+use spatial::{Pose, Vec3};
 
 /// Scratch for every algorithm, sized once.
 pub struct Workspace {
@@ -34,6 +34,11 @@ impl Workspace {
         for i in 0..nv {
             m[i * nv + i] += model.armature[i];
         }
+        for Rotor { inertia, row } in rotors(model) {
+            for (i, j) in (0..nv).flat_map(|i| (0..nv).map(move |j| (i, j))) {
+                m[i * nv + j] += inertia * (row[i] * row[j]);
+            }
+        }
         m
     }
 
@@ -50,14 +55,36 @@ impl Workspace {
         for i in 0..tau.len() {
             tau[i] += model.armature[i] * a[i];
         }
+        for Rotor { inertia, row } in rotors(model) {
+            add_scaled(&mut tau, inertia * dot(&row, a), &row);
+        }
         tau
     }
 
     /// a = M⁻¹ (τ − C), armature included, by the articulated-body algorithm, (nv).
+    ///
+    /// Tendons with armature are added one by one, M + m c cᵀ (Sherman, Morrison).
     pub fn forward_dynamics(&mut self, model: &Model, q: &[f64], v: &[f64], tau: &[f64]) -> Vec<f64> {
-        let mut a = vec![0.0; model.nv()];
+        let nv = model.nv();
+        let mut a = vec![0.0; nv];
         let input = DynamicsInput { q, v, tau, impedance: &model.armature, gravity: model.gravity };
         self.forward.solve(&model.tree, &input, &mut a);
+        let at_rest = vec![0.0; nv];
+        // Of each tendon c, M⁻¹ c with those before it, and m/(1 + m cᵀ M⁻¹ c).
+        let mut added: Vec<(Vec<f64>, Vec<f64>, f64)> = Vec::new();
+        for Rotor { inertia, row } in rotors(model) {
+            let mut response = vec![0.0; nv];
+            let input = DynamicsInput { v: &at_rest, tau: &row, gravity: Vec3::ZERO, ..input };
+            self.forward.solve(&model.tree, &input, &mut response);
+            for (earlier, response_before, share) in &added {
+                let along = dot(earlier, &response);
+                add_scaled(&mut response, -share * along, response_before);
+            }
+            let share = inertia / (1.0 + inertia * dot(&row, &response));
+            let along = dot(&row, &a);
+            add_scaled(&mut a, -share * along, &response);
+            added.push((row, response, share));
+        }
         a
     }
 
@@ -127,4 +154,32 @@ impl Workspace {
         rnea(tree, tree.all(), &self.kinematics, v, a, model.gravity, &mut self.rnea, &mut tau);
         tau
     }
+}
+
+/// The armature of a fixed tendon: what its coordinate's acceleration costs.
+struct Rotor {
+    /// kg·m², or kg.
+    inertia: f64,
+    /// The rate of the coordinate per rate of each degree of freedom, (nv).
+    row: Vec<f64>,
+}
+
+/// Those of a model's tendons.
+fn rotors(model: &Model) -> impl Iterator<Item = Rotor> {
+    model.tendons.iter().filter(|tendon| tendon.armature > 0.0 && !tendon.terms().is_empty()).map(|tendon| {
+        let mut row = vec![0.0; model.nv()];
+        for (joint, coefficient) in tendon.terms() {
+            row[model.joints[*joint].v] += coefficient;
+        }
+        Rotor { inertia: tendon.armature, row }
+    })
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// to += s x
+fn add_scaled(to: &mut [f64], s: f64, x: &[f64]) {
+    to.iter_mut().zip(x).for_each(|(to, x)| *to += s * x);
 }
