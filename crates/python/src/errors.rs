@@ -73,6 +73,8 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
         }
         SimulationError::Interrupted { .. } => PyKeyboardInterrupt::new_err(error.to_string()),
         SimulationError::Option { .. }
+        | SimulationError::Times { .. }
+        | SimulationError::Passed { .. }
         | SimulationError::Scene { .. }
         | SimulationError::Size { .. }
         | SimulationError::TooLarge { .. }

@@ -179,24 +179,6 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Times of a trajectory must ascend, and not have passed by more than a step: what was then is not known any more.
-    fn check_times(&self, py: Python<'_>, times: &[f64]) -> PyResult<()> {
-        if let Some(i) = (1..times.len()).find(|&i| times[i] < times[i - 1]) {
-            let [before, after] = [times[i - 1], times[i]];
-            return Err(PyValueError::new_err(format!(
-                "times[{i}] is {after}, after {before}: expected an ascending sequence"
-            )));
-        }
-        let simulation = self.lock_current(py)?;
-        let now = simulation.state().time;
-        match times.first() {
-            Some(&first) if first < now - simulation.timestep() => Err(PyValueError::new_err(format!(
-                "times[0] is {first}, and the simulation is at {now} s: expected times from there on"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
     /// Advances to the last of the times and hands out positions and velocities at each; a signal that raises an
     /// exception ends that, with the state at the end of the last step.
     fn advance_through(&self, py: Python<'_>, times: &[f64], frame: impl FnMut(&[f64], &[f64]) + Send) -> PyResult<()> {
@@ -517,7 +499,7 @@ impl Simulation {
     /// Advance to the last of the times; positions (n, nq) and velocities (n, nv) at each.
     fn trajectory<'py>(&self, py: Python<'py>, times: &Bound<'py, PyAny>) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
         let times = any_vector("times", times)?;
-        self.check_times(py, &times)?;
+        self.lock_current(py)?.check_times(&times).map_err(|error| simulation_error(py, &error))?;
         let model = self.model.get().inner();
         let (nq, nv) = (model.nq(), model.nv());
         let (mut qs, mut vs) = (Vec::with_capacity(nq * times.len()), Vec::with_capacity(nv * times.len()));

@@ -23,6 +23,24 @@ pub enum SimulationError {
         /// What was expected.
         expected: &'static str,
     },
+    /// Times of a trajectory that do not ascend.
+    #[error("times[{index}] is {time}, after {before}: expected an ascending sequence")]
+    Times {
+        /// Which.
+        index: usize,
+        /// It, s.
+        time: f64,
+        /// The one before, s.
+        before: f64,
+    },
+    /// A trajectory that begins more than a step ago: what was then is not known any more.
+    #[error("times[0] is {time}, and the simulation is at {now} s: expected times from there on")]
+    Passed {
+        /// The first time, s.
+        time: f64,
+        /// That of the simulation, s.
+        now: f64,
+    },
     /// A scene that was made for another model.
     #[error("{what} refers to {kind} {index}: the model has {count}")]
     Scene {

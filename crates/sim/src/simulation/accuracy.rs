@@ -80,10 +80,10 @@ impl Simulation {
     }
 
     /// Advances to the last of `times`, and hands out positions and velocities at each of them: between steps they are
-    /// interpolated, so that steps need not end there. Times that have passed get the present state.
+    /// interpolated, so that steps need not end there. Times that have passed by less than a step get the present state.
     ///
     /// # Errors
-    /// As [`advance_to`](Self::advance_to), and when `times` do not ascend.
+    /// As [`advance_to`](Self::advance_to) and [`check_times`](Self::check_times).
     pub fn trajectory(&mut self, times: &[f64], frame: impl FnMut(&[f64], &[f64])) -> Result<(), SimulationError> {
         self.trajectory_while(times, frame, || true).map(drop)
     }
@@ -115,9 +115,7 @@ impl Simulation {
         mut frame: impl FnMut(&[f64], &[f64]),
         mut after: impl FnMut(&State, &mut Self) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, SimulationError> {
-        if !times.is_sorted() {
-            return Err(SimulationError::Option { name: "times", value: f64::NAN, expected: "an ascending sequence" });
-        }
+        self.check_times(times)?;
         let Some(&end) = times.last() else { return Ok(ControlFlow::Continue(())) };
         let mut remaining = times.iter().copied().peekable();
         while remaining.next_if(|time| *time <= self.state.time).is_some() {
@@ -139,6 +137,22 @@ impl Simulation {
             remaining.for_each(|_| frame(&self.state.q, &self.state.v));
         }
         Ok(flow)
+    }
+
+    /// Whether a [`trajectory`](Self::trajectory) can have these times.
+    ///
+    /// # Errors
+    /// When they do not ascend, or begin more than a step ago.
+    pub fn check_times(&self, times: &[f64]) -> Result<(), SimulationError> {
+        let ascends = |i: &usize| times[i - 1] <= times[*i];
+        if let Some(index) = (1..times.len()).find(|i| !ascends(i)) {
+            return Err(SimulationError::Times { index, time: times[index], before: times[index - 1] });
+        }
+        let now = self.state.time;
+        match times.first() {
+            Some(&time) if time < now - self.timestep() => Err(SimulationError::Passed { time, now }),
+            _ => Ok(()),
+        }
     }
 
     /// Positions and velocities at a time within the step that led from `start` to the present state, as
