@@ -413,11 +413,13 @@ def _is_module(name: str) -> bool:
     return name.isidentifier() and importlib.util.find_spec(f"sapwood.{name}") is not None
 
 
-def read_only_error(owner: str, name: str) -> AttributeError:
-    """The error of an attribute that objects of a class have, and that is not to be set."""
+def read_only_error(owner: str, name: str) -> AttributeError | None:
+    """The error of an attribute that objects of a class have and that is not to be set; None where Python's will do."""
     message = f"{name!r} of {owner!r} is not writable"
     change = SETTINGS.get(owner, {}).get(name)
-    return AttributeError(f"{message}: {change}" if change else message)
+    if change is None:
+        return AttributeError(message) if owner == "Model" else None
+    return AttributeError(f"{message}: {change}")
 
 
 def argument_error(function: str, name: str, known: list[str]) -> TypeError:

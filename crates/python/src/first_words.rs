@@ -40,7 +40,8 @@ pub fn set_attribute(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>, valu
         return Err(error);
     }
     let module = object.py().import("sapwood._first_words")?;
-    Err(PyErr::from_value(module.getattr("read_only_error")?.call1((of_class.name()?, name))?))
+    let advised = module.getattr("read_only_error")?.call1((of_class.name()?, name))?;
+    Err(if advised.is_none() { error } else { PyErr::from_value(advised) })
 }
 
 /// The error of arguments that a function does not take, if there are any; `known` are those that it does.
