@@ -243,3 +243,39 @@ def test_forces_of_limits_and_ties() -> None:
     assert sim.sensordata[0] == pytest.approx(expected, rel=1e-3)
     assert -1e-3 < sim.sensordata[1] <= 0.0
     np.testing.assert_allclose(np.linalg.norm(sim.sensordata[2:]), 9.81, rtol=1e-3)
+
+
+STRING = "stiffness='200' damping='20' springlength='0.7'"
+ROPE = "limited='true' range='0 0.9' solreflimit='0.01 1'"
+
+
+@pytest.mark.parametrize(
+    ("string", "ctrl"),
+    [(STRING, 0.0), (ROPE, 0.0), (STRING + " frictionloss='0.5'", 0.0), ("stiffness='400' springlength='0.9'", 6.0)],
+)
+def test_strings_pull_from_outside(string: str, ctrl: float) -> None:
+    """What hangs on a string has no force at its joint, on a body that carries it there is the string's."""
+    text = f"""<mujoco><option timestep="5e-4"/><worldbody>
+      <geom name="roll" type="cylinder" size=".05 .1" pos="0 0 1" euler="90 0 0" contype="0" conaffinity="0"/>
+      <site name="side" pos="0 0 1.2"/>
+      <body name="post" pos=".4 0 0"><joint type="hinge" axis="0 1 0" stiffness="300" damping="4"/>
+        <geom type="box" size=".05 .05 .2" pos="0 0 .2" mass="1" contype="0" conaffinity="0"/><site name="foot"/>
+        <body pos="0 0 .4"><geom size=".03" mass=".1" contype="0" conaffinity="0"/><site name="top"/></body></body>
+      <body name="load" pos="-.05 0 .3"><joint type="slide" axis="0 0 1" damping="3"/><joint axis="1 0 0" damping=".5"/>
+        <geom size=".06" mass="2" contype="0" conaffinity="0"/><site name="hook" pos=".02 0 .05"/></body></worldbody>
+      <tendon><spatial name="rope" {string}><site site="hook"/><geom geom="roll" sidesite="side"/>
+        <site site="top"/></spatial></tendon><actuator><motor tendon="rope" gear="-1"/></actuator>
+      <sensor><force site="hook"/><torque site="hook"/><force site="foot"/><torque site="foot"/><force site="top"/>
+      </sensor></mujoco>"""
+    peer = mujoco.MjModel.from_xml_string(text)
+    peer.opt.tolerance = 1e-12
+    data, sim = mujoco.MjData(peer), sw.Simulation(sw.load(text), tolerance=1e-12)
+    data.ctrl, sim.ctrl[:] = ctrl, ctrl
+    for tolerance, steps in ((0.1, 300), (5e-3, 12000)):
+        mujoco.mj_step(peer, data, steps)
+        sim.step(steps)
+        # MuJoCo's sensors are those of the state before.
+        mujoco.mj_forward(peer, data)
+        most = np.abs(data.sensordata).max()
+        assert most > 5
+        np.testing.assert_allclose(sim.sensordata, data.sensordata, rtol=0, atol=tolerance * most)

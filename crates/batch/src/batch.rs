@@ -114,7 +114,10 @@ impl Batch {
                 surface_velocity: State::of(&model, &scene).surface_velocity.repeat(worlds),
                 errors: vec![None; worlds],
                 contacts: vec![Vec::new(); if contacts { worlds } else { 0 }],
-                traces: vec![StepTrace::default(); if TraceNeeds::of(&model.sensors).anything { worlds } else { 0 }],
+                traces: vec![
+                    StepTrace::default();
+                    if TraceNeeds::of(&model, &model.sensors).anything { worlds } else { 0 }
+                ],
             },
             pd: None,
             plan: sim::plan(&model, &scene, &options, None),

@@ -388,7 +388,13 @@ impl<T: Bundle> Group<T> {
         for (lane, trace) in worlds.arrays.traces.iter_mut().enumerate().filter(|(lane, _)| made(*lane)) {
             let own = self.own.get(lane).and_then(Option::as_ref);
             let (model, scene) = own.map_or((&self.pool.model.0, &self.pool.model.1), |own| own.of.get());
-            sim::trace_lane(lanes, lane, (plan, model, scene, one.options()), TraceNeeds::of(&model.sensors), trace);
+            sim::trace_lane(
+                lanes,
+                lane,
+                (plan, model, scene, one.options()),
+                TraceNeeds::of(model, &model.sensors),
+                trace,
+            );
         }
     }
 }

@@ -7,7 +7,6 @@ use multibody::{
 use sap::BlockMut;
 use spatial::{ArticulatedInertia, F64x4, Twist, Vec3, Wrench};
 
-use crate::constraint_jacobian::ConstraintEnd;
 use crate::free_body::{is_free_body, set_own_block};
 use crate::soft_part::SoftPart;
 use crate::tree_workspace::{KnownMotion, TreeWorkspace};
@@ -90,12 +89,11 @@ impl<'a> Clique<'a> {
         }
     }
 
-    /// How an end moves at the beginning of the step, about itself.
-    pub fn motion_at(self, end: &ConstraintEnd) -> NodeMotion<f64> {
+    /// How a node moves at the beginning of the step, about the point at `arm` from its origin.
+    pub fn motion_about(self, mut node: usize, mut arm: Vec3<f64>) -> NodeMotion<f64> {
         let (twists, mut acceleration) = (self.twists(), Twist::ZERO);
-        let twist = twists[end.node].shifted(end.arm);
+        let twist = twists[node].shifted(arm);
         let Self::Tree(TreeWorkspace { tree, kin, .. }) = self else { return NodeMotion { twist, acceleration } };
-        let (mut node, mut arm) = (end.node, end.arm);
         while node != NO_PARENT {
             let Node { parent, joint, .. } = tree.nodes[node];
             let above = if parent == NO_PARENT { Twist::ZERO } else { twists[parent].shifted(kin.frames[node].offset) };

@@ -328,7 +328,7 @@ impl Context<'_> {
     /// J̇ v₀ of the second end relative to the first at the second, or at the first if the second does not move, world.
     fn bias_acceleration(&self, ends: &[Option<ConstraintEnd>; 2]) -> Twist<f64> {
         let of = |end: &Option<ConstraintEnd>| {
-            end.map_or(NodeMotion::ZERO, |end| self.cliques.get(end.tree).motion_at(&end))
+            end.map_or(NodeMotion::ZERO, |end| self.cliques.get(end.tree).motion_about(end.node, end.arm))
         };
         let [first, second] = [of(&ends[0]), of(&ends[1])];
         if ends[1].is_some() { second.bias_seen_from(&first) } else { -first.bias_seen_from(&second) }
@@ -480,7 +480,8 @@ impl Sources {
         trees: &[TreeWorkspace],
         out: &mut StepForces,
     ) {
-        self.tendons.iter().for_each(|tendon| tendon.add_step_forces(last, step, trees, out));
+        let all = self.tendons.iter().enumerate();
+        all.for_each(|(index, tendon)| tendon.add_step_forces(index, last, step, trees, out));
     }
 
     /// Length of a tendon at the beginning of the last step, its rates at both ends, as the step took them, and where that took forces.

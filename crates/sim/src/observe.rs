@@ -10,7 +10,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use geometry::{Scene, SceneQueries};
-use multibody::{Kinematics, Model, NO_PARENT, TendonRow, accelerations, forward_kinematics, joint_axis, velocities};
+use multibody::{
+    Kinematics, Model, NO_PARENT, Strand, TendonRow, accelerations, forward_kinematics, joint_axis, velocities,
+};
 use spatial::{Pose, Twist, Vec3};
 
 use crate::State;
@@ -233,13 +235,15 @@ impl Observation<'_> {
 
     /// The ends of the straight pieces of a spatial tendon, m, between which there are arcs; a fixed one has none.
     pub fn tendon_strands(&mut self, tendon: usize) -> Vec<[Vec3<f64>; 2]> {
+        let strands = self.strands(tendon).into_iter().filter(|strand| !strand.is_arc);
+        strands.map(|strand| strand.points).collect()
+    }
+
+    /// The pieces of a spatial tendon.
+    pub(crate) fn strands(&mut self, tendon: usize) -> Vec<Strand> {
         self.tendon_row(tendon);
         let mut strands = Vec::new();
-        self.model.tendons[tendon].each_strand(self.model, &self.present.kin, |strand| {
-            if !strand.is_arc {
-                strands.push(strand.points);
-            }
-        });
+        self.model.tendons[tendon].each_strand(self.model, &self.present.kin, |strand| strands.push(*strand));
         strands
     }
 

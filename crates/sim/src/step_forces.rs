@@ -1,5 +1,7 @@
 //! What is kept of a step for its forces, and these.
 
+use multibody::Model;
+
 use crate::State;
 
 /// Forces of the last step by their origin, N or N·m: impulses over the step's length.
@@ -18,21 +20,34 @@ pub struct StepForces {
     pub passive: Vec<f64>,
     /// Of contacts, limits, equalities and dry friction, (nv).
     pub constraint: Vec<f64>,
+    /// Of springs, dampers and actuators along each tendon, (ntendon); those that shorten it are negative.
+    pub tendons: Vec<f64>,
 }
 
 impl StepForces {
     /// Zero, where there are none yet.
-    pub(crate) fn ensure(&mut self, nu: usize, nv: usize) {
-        if self.actuators.len() != nu || self.actuation.len() != nv {
-            self.clear(nu, nv);
+    pub(crate) fn ensure(&mut self, model: &Model) {
+        let Self { actuators, actuation, tendons, .. } = self;
+        if (actuators.len(), actuation.len(), tendons.len()) != (model.nu(), model.nv(), model.tendons.len()) {
+            self.clear(model);
         }
     }
 
-    pub(crate) fn clear(&mut self, nu: usize, nv: usize) {
-        let Self { actuators, actuation, pd, passive, constraint } = self;
-        for (x, n) in [(actuators, nu), (actuation, nv), (pd, nv), (passive, nv), (constraint, nv)] {
+    pub(crate) fn clear(&mut self, model: &Model) {
+        let (nu, nv) = (model.nu(), model.nv());
+        let Self { actuators, actuation, pd, passive, constraint, tendons } = self;
+        let of_dofs = [actuation, pd, passive, constraint].map(|x| (x, nv));
+        for (x, n) in of_dofs.into_iter().chain([(actuators, nu), (tendons, model.tendons.len())]) {
             x.clear();
             x.resize(n, 0.0);
+        }
+    }
+
+    /// As there is no step.
+    pub(crate) fn fill_zero(&mut self) {
+        let Self { actuators, actuation, pd, passive, constraint, tendons } = self;
+        for x in [actuators, actuation, pd, passive, constraint, tendons] {
+            x.fill(0.0);
         }
     }
 }

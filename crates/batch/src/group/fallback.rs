@@ -82,7 +82,7 @@ pub(crate) fn report(one: &mut Simulation, world: &mut Arrays<Borrowed<'_>>) {
         contacts_of_simulation(one.contacts(), one.timestep(), contacts);
     }
     if let [trace] = world.traces {
-        one.trace(TraceNeeds::of(&one.model().sensors), trace);
+        one.trace(TraceNeeds::of(one.model(), &one.model().sensors), trace);
     }
 }
 

@@ -149,6 +149,7 @@ impl TendonForces {
     /// opposes motion, at least. Inertia is no force.
     pub fn add_step_forces(
         &self,
+        index: usize,
         last: &LastStep,
         step: &Discretization,
         trees: &[TreeWorkspace],
@@ -163,6 +164,10 @@ impl TendonForces {
         for (part, force) in self.forces(Inputs::resolved(&last.inputs), start, step).enumerate() {
             let is_constraint = force.impedance > 0.0 || self.is_all_constraints(step);
             let impulse = force.over(change);
+            // Sites' transmissions are no tendons of the model; inertia is no force.
+            if let Some(along) = out.tendons.get_mut(index).filter(|_| part != 1) {
+                *along += impulse / last.dt;
+            }
             for term in &self.sum.terms {
                 let along = term.coefficient * impulse / last.dt;
                 match part {

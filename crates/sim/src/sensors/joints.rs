@@ -43,8 +43,12 @@ impl Instruments<'_> {
         if self.dt == 0.0 {
             return 0.0;
         }
-        let impulse = |side| self.warm_start.of(key(side), &mut 0).map_or(0.0, |memory| memory.normal);
-        (impulse(0) + impulse(1)) / self.dt
+        (self.impulse(key(0)) + self.impulse(key(1))) / self.dt
+    }
+
+    /// The impulse of a constraint of one row in the last step, N·s or N·m·s; 0 where it did not act.
+    pub(super) fn impulse(&self, name: ConstraintName) -> f64 {
+        self.warm_start.of(name, &mut 0).map_or(0.0, |memory| memory.normal)
     }
 
     fn joint_violation(&self, index: usize) -> (f64, f64) {

@@ -3,6 +3,7 @@
 
 use geometry::SoftPartner;
 use lanes::ConstraintName;
+use multibody::{Actuator, Strand, Transmission};
 use spatial::{Vec3, Wrench};
 
 use super::Instruments;
@@ -72,6 +73,7 @@ impl Instruments<'_> {
         }
         self.take_off_contacts();
         self.take_off_ties();
+        self.take_off_strings();
         for body in (1..count).rev() {
             let parent = self.model().bodies[body].parent;
             let from_parent = self.transmitted[body];
@@ -136,6 +138,33 @@ impl Instruments<'_> {
                 self.take_off(body, wrench.shifted_back(origin));
             }
         }
+    }
+
+    /// And what strings pull with, at each point that they pass.
+    fn take_off_strings(&mut self) {
+        for index in 0..self.model().tendons.len() {
+            if self.dt == 0.0 || !self.model().tendons[index].is_spatial() {
+                continue;
+            }
+            let tension = -self.force_along(index);
+            let strands = self.now.strands(index);
+            for Strand { bodies, points: [from, to], weight, .. } in strands.into_iter().filter(|strand| !strand.is_arc)
+            {
+                let pull = (to - from).normalized().unwrap_or(Vec3::ZERO) * (tension * weight);
+                for (body, point, force) in [(bodies[0], from, pull), (bodies[1], to, -pull)] {
+                    self.take_off(body, Wrench { ang: Vec3::ZERO, lin: force }.shifted_back(point));
+                }
+            }
+        }
+    }
+
+    /// What acts along a tendon, and lengthens it: springs, dampers, actuators, limits, dry friction.
+    fn force_along(&self, tendon: usize) -> f64 {
+        let acts = |actuator: &&Actuator| matches!(actuator.transmission, Transmission::Tendon { tendon: on, .. } if on == tendon);
+        let actuators = self.model().actuators.iter().filter(acts).count();
+        let impulse = |part| self.impulse(ConstraintName::tendon(tendon, part));
+        let of_constraints = impulse(0) - impulse(1) + impulse(2 + 2 + actuators);
+        self.forces.tendons[tendon] + of_constraints / self.dt
     }
 
     fn take_off(&mut self, body: usize, load: Wrench<f64>) {

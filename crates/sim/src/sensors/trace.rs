@@ -1,7 +1,7 @@
 //! What sensors need of a step that was not made by a [`Simulation`](crate::Simulation): of worlds in lanes.
 
 use lanes::{ConstraintName, LaneLoad, WarmStartEntry};
-use multibody::{Kinematics, Model, Sensor, SensorKind, StepForce, Transmission, forward_kinematics};
+use multibody::{Kinematics, Model, Sensor, SensorKind, StepForce, Tendon, Transmission, forward_kinematics};
 use spatial::Vec3;
 
 use super::EndLoad;
@@ -73,17 +73,18 @@ pub(crate) struct StepEnds<'a> {
 }
 
 impl TraceNeeds {
-    /// What these sensors look at.
-    pub fn of(sensors: &[Sensor]) -> Self {
+    /// What these sensors of a model look at.
+    pub fn of(model: &Model, sensors: &[Sensor]) -> Self {
         let mut needs = Self::default();
-        sensors.iter().for_each(|sensor| needs.add(sensor));
+        let has_strings = model.tendons.iter().any(Tendon::is_spatial);
+        sensors.iter().for_each(|sensor| needs.add(sensor, has_strings));
         needs
     }
 
-    fn add(&mut self, sensor: &Sensor) {
+    fn add(&mut self, sensor: &Sensor, has_strings: bool) {
         use multibody::{FrameQuantity, JointQuantity, SiteQuantity, TendonQuantity};
         let (mut contacts, mut limits, mut acceleration) = (false, false, false);
-        let actuators = super::needs_forces(sensor);
+        let mut actuators = super::needs_forces(sensor);
         match sensor.kind {
             SensorKind::Joint { quantity: JointQuantity::LimitForce, .. }
             | SensorKind::Tendon { quantity: TendonQuantity::LimitForce, .. } => limits = true,
@@ -94,6 +95,9 @@ impl TraceNeeds {
             SensorKind::Site { quantity, .. } => {
                 contacts = matches!(quantity, SiteQuantity::Force | SiteQuantity::Torque | SiteQuantity::Touch);
                 acceleration = quantity == SiteQuantity::Acceleration;
+                if has_strings && matches!(quantity, SiteQuantity::Force | SiteQuantity::Torque) {
+                    (limits, actuators) = (true, true);
+                }
             }
             SensorKind::Contact(_) => contacts = true,
             _ => {}
@@ -113,8 +117,7 @@ impl StepTrace {
         self.contacts.clear();
         self.soft_contacts.clear();
         self.loads.clear();
-        let (nu, nv) = (self.forces.actuators.len(), self.forces.actuation.len());
-        self.forces.clear(nu, nv);
+        self.forces.fill_zero();
     }
 
     /// Begins the trace of a step of `model`: its accelerations, and the forces of actuators where they are needed.
@@ -127,7 +130,7 @@ impl StepTrace {
         self.soft_contacts.clear();
         self.loads.clear();
         self.limits.clear();
-        self.forces.clear(model.nu(), model.nv());
+        self.forces.clear(model);
         if needs.actuators {
             let step = Discretization::new(options.scheme, ends.dt, options.pd_law);
             self.find_forces(model, ends, &step);

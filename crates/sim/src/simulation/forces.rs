@@ -23,7 +23,7 @@ impl Simulation {
         }
         let mut last = std::mem::take(&mut self.last_step);
         last.has_forces = true;
-        last.forces.clear(self.model.nu(), self.model.nv());
+        last.forces.clear(&self.model);
         if last.dt > 0.0 {
             self.follow_lane(&mut last);
             self.find_forces(&mut last);

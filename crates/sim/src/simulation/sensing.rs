@@ -53,7 +53,7 @@ impl Simulation {
             self.keep_forces();
             trace.forces.clone_from(&self.last_step.forces);
         } else {
-            trace.forces.ensure(self.model.nu(), self.model.nv());
+            trace.forces.ensure(&self.model);
         }
         trace.dt = self.last_step.dt;
         trace.acceleration.clone_from(&self.last_step.acceleration);
@@ -97,7 +97,7 @@ impl Simulation {
             }
             false => Energy::default(),
         };
-        trace.forces.ensure(model.nu(), model.nv());
+        trace.forces.ensure(model);
         trace.acceleration.resize(model.nv(), 0.0);
         // What is known of accelerations is of another step, and the next step's are its own.
         self.last_step.serial = self.last_step.serial.wrapping_add(1);
@@ -113,7 +113,7 @@ impl Simulation {
         let sensors = &model.sensors[which];
         let energy = if sensors.iter().any(needs_energy) { self.energy() } else { Energy::default() };
         let mut trace = std::mem::take(&mut self.sensing.trace);
-        self.trace(TraceNeeds::of(sensors), &mut trace);
+        self.trace(TraceNeeds::of(&model, sensors), &mut trace);
         self.read((&model, &scene), sensors, energy, None, &trace, out);
         self.sensing.trace = trace;
     }

@@ -99,7 +99,10 @@ fn the_state_knows_the_next_step() {
 fn times_that_make_no_sense_are_refused() {
     let mut s = start(DOUBLE_PENDULUM, Scheme::Midpoint, Some(1e-3), 0.01);
     assert!(matches!(s.advance_to(f64::NAN), Err(SimulationError::Option { name: "time", .. })));
-    assert!(matches!(s.trajectory(&[1.0, 0.5], |_, _| ()), Err(SimulationError::Option { name: "times", .. })));
+    for times in [[1.0, 0.5], [1.0, f64::NAN]] {
+        assert!(matches!(s.trajectory(&times, |_, _| ()), Err(SimulationError::Times { index: 1, .. })));
+    }
+    assert!(matches!(s.trajectory(&[-0.5, 0.5], |_, _| ()), Err(SimulationError::Passed { now: 0.0, .. })));
     s.advance_to(-1.0).unwrap();
     assert_eq!(s.state().time, 0.0);
 }
