@@ -255,7 +255,7 @@ ROPE = "limited='true' range='0 0.9' solreflimit='0.01 1'"
 )
 def test_strings_pull_from_outside(string: str, ctrl: float) -> None:
     """What hangs on a string has no force at its joint, on a body that carries it there is the string's."""
-    text = f"""<mujoco><option timestep="5e-4"/><worldbody>
+    text = f"""<mujoco><option timestep="2e-5"/><worldbody>
       <geom name="roll" type="cylinder" size=".05 .1" pos="0 0 1" euler="90 0 0" contype="0" conaffinity="0"/>
       <site name="side" pos="0 0 1.2"/>
       <body name="post" pos=".4 0 0"><joint type="hinge" axis="0 1 0" stiffness="300" damping="4"/>
@@ -271,11 +271,11 @@ def test_strings_pull_from_outside(string: str, ctrl: float) -> None:
     peer.opt.tolerance = 1e-12
     data, sim = mujoco.MjData(peer), sw.Simulation(sw.load(text), tolerance=1e-12)
     data.ctrl, sim.ctrl[:] = ctrl, ctrl
-    for tolerance, steps in ((0.1, 300), (5e-3, 12000)):
-        mujoco.mj_step(peer, data, steps)
+    for steps in (3000, 6000, 6000):
         sim.step(steps)
-        # MuJoCo's sensors are those of the state before.
+        # MuJoCo's sensors are those of the state at the beginning of a step.
+        data.qpos, data.qvel = sim.q, sim.v
         mujoco.mj_forward(peer, data)
         most = np.abs(data.sensordata).max()
         assert most > 5
-        np.testing.assert_allclose(sim.sensordata, data.sensordata, rtol=0, atol=tolerance * most)
+        np.testing.assert_allclose(sim.sensordata, data.sensordata, rtol=0, atol=0.01 * most)
