@@ -69,11 +69,10 @@ impl Workspace {
         let mut a = vec![0.0; nv];
         let input = DynamicsInput { q, v, tau, impedance: &model.armature, gravity: model.gravity };
         self.forward.solve(&model.tree, &input, &mut a);
-        let at_rest = vec![0.0; nv];
         // Of each tendon c, M⁻¹ c with those before it, and m/(1 + m cᵀ M⁻¹ c).
         let mut added: Vec<(Vec<f64>, Vec<f64>, f64)> = Vec::new();
         for Rotor { inertia, row } in rotors(model) {
-            let mut response = vec![0.0; nv];
+            let (at_rest, mut response) = (vec![0.0; nv], vec![0.0; nv]);
             let input = DynamicsInput { v: &at_rest, tau: &row, gravity: Vec3::ZERO, ..input };
             self.forward.solve(&model.tree, &input, &mut response);
             for (earlier, response_before, share) in &added {

@@ -36,8 +36,8 @@ const TILT: f64 = 1e-3;
 /// Share of a cell's size by which what is deeper in a triangle must be under the surface as well: it may be beyond a ridge.
 const DEEP: f64 = 0.1;
 
-/// Most cells beside a shape, and the margin of its contacts, in which it may come to touch in a step. What is faster hits a hill farther off when it is there: else all
-/// triangles of the field would be asked, in each part of a step.
+/// Most cells beside a shape, and the margin of its contacts, in which it may come to touch in a step. What is faster hits a hill farther off
+/// when it is there: else all triangles of the field would be asked, in each part of a step.
 const BESIDE_CELLS: f64 = 32.0;
 
 /// A shape over a height field, in the axes of the field with the shape's position as origin.
