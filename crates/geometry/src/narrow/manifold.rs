@@ -6,6 +6,7 @@
 use spatial::Vec3;
 
 use super::Point;
+use super::polygon::{Corner, Ring, between, side};
 
 /// A face whose normal is farther than this cosine from the contact normal has no usable height over it.
 const STEEP: f64 = 0.05;
@@ -16,9 +17,6 @@ const NEARLY_PARALLEL: f64 = 0.05;
 /// Points that are nearer to one another are one, m.
 const REPEATED: f64 = 1e-9;
 
-/// Across, across, along the normal.
-type Corner = [f64; 3];
-
 /// Buffers for projecting and clipping.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clipper {
@@ -28,7 +26,7 @@ pub(crate) struct Clipper {
     pub b: Vec<Vec3<f64>>,
     p: Vec<Corner>,
     q: Vec<Corner>,
-    spare: Vec<Corner>,
+    ring: Ring,
 }
 
 impl Clipper {
@@ -39,7 +37,7 @@ impl Clipper {
             b: Vec::with_capacity(corners),
             p: Vec::with_capacity(2 * corners),
             q: Vec::with_capacity(2 * corners),
-            spare: Vec::with_capacity(2 * corners),
+            ring: Ring::with_capacity(corners),
         }
     }
 
@@ -63,9 +61,10 @@ impl Clipper {
         let mut add = |[x, y, below]: Corner, above: f64| {
             let distance = above - below;
             let position = origin.add_scaled(x, t1).add_scaled(y, t2).add_scaled(0.5 * (above + below), normal);
-            // Where borders only just meet, clipping yields a corner twice.
+            // Where borders only just meet, clipping yields a corner twice, one after the other.
             let repeats = |p: &Point| (p.position - position).norm_squared() < REPEATED * REPEATED;
-            if distance <= limit && !points[new..].iter().any(repeats) {
+            let neighbours = [points[new..].first(), points[new..].last()];
+            if distance <= limit && !neighbours.into_iter().flatten().any(repeats) {
                 points.push(Point { position, normal, distance });
             }
         };
@@ -85,7 +84,7 @@ impl Clipper {
             }
             _ => {
                 let (Some(below), Some(above)) = (Plane::of(&mut self.p), Plane::of(&mut self.q)) else { return };
-                clip_polygon(&mut self.p, &self.q, &mut self.spare);
+                self.ring.clip(&mut self.p, &self.q);
                 for &[x, y, _] in &self.p {
                     add([x, y, below.height([x, y, 0.0])], above.height([x, y, 0.0]));
                 }
@@ -128,38 +127,6 @@ impl Plane {
 
     fn height(&self, [x, y, _]: Corner) -> f64 {
         self.base + self.gradient[0] * x + self.gradient[1] * y
-    }
-}
-
-/// Twice the area of the triangle (a, b, c), across the normal: positive when c is left of a → b.
-#[inline(always)]
-fn side(a: Corner, b: Corner, c: Corner) -> f64 {
-    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-}
-
-fn between(a: Corner, b: Corner, t: f64) -> Corner {
-    [0, 1, 2].map(|i| a[i] + t * (b[i] - a[i]))
-}
-
-/// Sutherland–Hodgman: cuts `subject` down to what lies within the counter-clockwise polygon `clip`.
-fn clip_polygon(subject: &mut Vec<Corner>, clip: &[Corner], spare: &mut Vec<Corner>) {
-    let mut start = clip[clip.len() - 1];
-    for &end in clip {
-        let Some(&last) = subject.last() else { return };
-        spare.clear();
-        let (mut from, mut from_side) = (last, side(start, end, last));
-        for &to in subject.iter() {
-            let to_side = side(start, end, to);
-            if (from_side < 0.0) != (to_side < 0.0) {
-                spare.push(between(from, to, from_side / (from_side - to_side)));
-            }
-            if to_side >= 0.0 {
-                spare.push(to);
-            }
-            (from, from_side) = (to, to_side);
-        }
-        std::mem::swap(subject, spare);
-        start = end;
     }
 }
 

@@ -16,6 +16,7 @@ mod placed;
 mod plane;
 mod point;
 mod polish;
+mod polygon;
 mod separate;
 mod sphere;
 mod spread;

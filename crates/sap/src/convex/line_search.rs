@@ -9,7 +9,7 @@
 use crate::Constraint;
 use crate::constraint::rows_of;
 use crate::parameters::{LineSearchParameters, SolverParameters};
-use crate::vector::{axpy, dot};
+use crate::vector::{axpy, dot, sum};
 
 use super::rtsafe::{Sample, rtsafe};
 use super::workspace::Evaluation;
@@ -62,11 +62,19 @@ impl Line<'_> {
         let kinetic = self.dv_p + alpha * self.dv_dp;
         let constraint = -dot(self.dv_c, &self.trial.gamma);
         let value = kinetic + constraint;
-        let round_off = SolverParameters::STANDARD.round_off * (kinetic.abs() + constraint.abs());
-        let flat = value.abs() <= round_off.max(-PARAMETERS.slope_fraction * self.slope);
+        let is_round_off = |size: f64| value.abs() <= SolverParameters::STANDARD.round_off * size;
+        let flat = value.abs() <= -PARAMETERS.slope_fraction * self.slope
+            || is_round_off(kinetic.abs() + constraint.abs())
+            || is_round_off(self.opposing());
         // The cost is convex: where the slope is still negative, it has fallen all the way.
         let accepted = flat && (value <= 0.0 || self.decreases(alpha));
         Sample { x: alpha, value, derivative, accepted }
+    }
+
+    /// `Σ |Δv_c γ|` at the trial. Where constraints push against each other, as in a jam, their sum is round-off of this.
+    fn opposing(&self) -> f64 {
+        let gamma = &self.trial.gamma;
+        sum(self.dv_c, gamma, gamma, |dv_c, gamma, _| (dv_c * gamma).abs())
     }
 
     /// Finds `α`, the root of the slope within the whole step; `trial` is then the evaluation there. The quadratic model knows nothing of
