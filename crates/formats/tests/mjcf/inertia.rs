@@ -16,10 +16,11 @@ fn entries(i: Sym3<f64>) -> [f64; 6] {
     [i.xx(), i.yy(), i.zz(), i.xy(), i.xz(), i.yz()]
 }
 
-/// As of URDF files; the text has equal moments of the same sum, which MuJoCo takes.
+/// As of URDF files; the text has the nearest that MuJoCo takes.
 #[test]
 fn moments_that_no_body_has_are_used_with_a_warning() {
-    for moments in ["1 1 9", "0 0 3"] {
+    // a + b ≥ c, and as near as can be: what is missing is shared.
+    for (moments, nearest) in [("1 1 9", [10.0 / 3.0, 10.0 / 3.0, 20.0 / 3.0]), ("0 0 3", [1.0, 1.0, 2.0])] {
         let inertial = format!(r#"<inertial pos="0 0 0" quat="1 2 3 4" mass="1" diaginertia="{moments}"/>"#);
         let loaded = crate::world(&format!(r#"<body name="b"><joint/>{inertial}</body>"#));
         let warning = &loaded.model.warnings[0];
@@ -28,9 +29,8 @@ fn moments_that_no_body_has_are_used_with_a_warning() {
         let written = sapwood_formats::to_mjcf(model, scene, &sapwood_formats::WriteOptions::default()).expect("text");
         assert!(written.notes[0].contains("body \"b\": no rigid body has its inertia"), "{:?}", written.notes);
         let again = crate::load(&written.text).model;
-        let [a, b, c, ..] = entries(again.bodies[1].inertia.inertia);
-        let trace = entries(model.bodies[1].inertia.inertia)[..3].iter().sum::<f64>();
-        assert!(a == b && b == c && (3.0 * a - trace).abs() < 1e-14, "{moments}: {a} {b} {c}");
+        let found = again.bodies[1].inertia.inertia.eigenvalues();
+        assert!(close(&found, &nearest, 1e-13), "{moments}: {found:?}");
     }
 }
 

@@ -143,6 +143,24 @@ fn what_no_body_has_is_written_once() {
     }
 }
 
+/// What has lost its last digits somewhere is written as what is nearest to it, and not as a sphere.
+#[test]
+fn moments_that_lack_little_change_little() {
+    for lack in [1e-14, 1e-10, 1e-8, 1e-6, 1e-4] {
+        for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0]] {
+            let given = order.map(|i| [1.0, 2.0, 3.0 * (1.0 + lack)][i]);
+            let [a, b, c] = given;
+            let body = format!(r#"<body><joint/><inertial pos="0 0 0" mass="1" diaginertia="{a} {b} {c}"/></body>"#);
+            let first = crate::load(&world(&body));
+            let again = crate::load(&written(&first).text);
+            let found = again.model.bodies[1].inertia.inertia.diag().to_array();
+            for (found, given) in found.into_iter().zip(given) {
+                assert!((found - given).abs() <= 1.1 * lack + 1e-13, "{found} for {given}, which lacks {lack}");
+            }
+        }
+    }
+}
+
 /// Of a mesh whose corners at one vertex have several places in a texture, which the text has no words for: in a file, with all digits.
 #[test]
 fn scaled_meshes_with_places_by_corner() {

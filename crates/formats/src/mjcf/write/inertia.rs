@@ -1,6 +1,6 @@
 //! `<inertial>`, in numbers that MuJoCo takes.
 
-use spatial::{Mat3, Quat, RigidInertia};
+use spatial::{Mat3, Quat, RigidInertia, Sym3};
 
 use super::numbers::{list, number, orientation};
 use super::xml::Attributes;
@@ -22,8 +22,8 @@ pub(super) fn attributes(body: &RigidInertia<f64>, is_alone: bool) -> (Attribute
     // MuJoCo finds the moments of `fullinertia` by rotations of its own.
     let mut taken = possible(moments, if is_full { 8.0 * f64::EPSILON } else { 0.0 });
     let mut mass = body.mass;
-    let mut note = (taken.is_balanced)
-        .then_some("no rigid body has its inertia, which MuJoCo refuses: written with equal moments of the same sum");
+    let mut note = (taken.are_far)
+        .then_some("no rigid body has its inertia, which MuJoCo refuses: written with the nearest that one has");
     if is_alone && (mass < LEAST || taken.moments.iter().any(|&moment| moment < LEAST)) {
         mass = mass.max(LEAST);
         taken.moments = taken.moments.map(|moment| moment.max(LEAST));
@@ -31,7 +31,9 @@ pub(super) fn attributes(body: &RigidInertia<f64>, is_alone: bool) -> (Attribute
     }
     let mut attributes = vec![("pos", list(&body.com.to_array())), ("mass", number(mass))];
     let [a, b, c] = taken.moments;
-    if taken.moments == moments && is_full {
+    if !is_diagonal && taken.moments.iter().all(|&moment| moment >= LEAST) {
+        let along_axes = || Sym3::new([a, 0.0, 0.0, b, 0.0, c]).rotated(axes);
+        let [xx, xy, xz, yy, yz, zz] = if taken.moments == moments { body.inertia } else { along_axes() }.entries();
         attributes.push(("fullinertia", list(&[xx, yy, zz, xy, xz, yz])));
     } else {
         if !is_diagonal && (a, b) != (b, c) {
@@ -51,31 +53,30 @@ pub(super) fn is_enough(body: &RigidInertia<f64>) -> bool {
 /// Principal moments that a rigid body can have.
 struct Possible {
     moments: [f64; 3],
-    /// Whether they are far from those that were given.
-    is_balanced: bool,
+    /// Whether more than round-off parts them from those that were given.
+    are_far: bool,
 }
 
-/// The moments, if none is negative and none exceeds the sum of the others by more than this relative tolerance. What is beyond that by round-off
-/// gets the least that is missing; what else is beyond gets equal moments, as by MuJoCo's `balanceinertia`.
-fn possible(mut moments: [f64; 3], tolerance: f64) -> Possible {
-    let scale = moments.iter().fold(0.0_f64, |most, moment| most.max(moment.abs()));
-    let least = moments.iter().copied().fold(f64::INFINITY, f64::min);
+/// The moments, if none is negative and none exceeds the sum of the others by more than this relative tolerance; else the nearest of which this
+/// is true: a sphere in their place, as by MuJoCo's `balanceinertia`, would turn the digits that a program has left off into another body.
+fn possible(given: [f64; 3], tolerance: f64) -> Possible {
+    let scale = given.iter().fold(0.0_f64, |most, moment| most.max(moment.abs()));
     let excess = |moments: [f64; 3]| {
         let [a, b, c] = moments;
         // As MuJoCo compares them.
-        [(a + b, c), (a + c, b), (b + c, a)].into_iter().map(|(two, third)| third - two).fold(0.0, f64::max)
+        [a + b - c, a + c - b, b + c - a].map(|left| -left)
     };
-    if least >= 0.0 && excess(moments) <= tolerance * scale {
-        return Possible { moments, is_balanced: false };
+    let most = |excess: [f64; 3]| excess.into_iter().fold(0.0, f64::max);
+    let mut moments = given.map(|moment| moment.max(0.0));
+    let missing = most(excess(moments));
+    if moments == given && missing <= tolerance * scale {
+        return Possible { moments, are_far: false };
     }
-    if least < -ROUND_OFF * scale || excess(moments) > ROUND_OFF * scale {
-        let mean = (moments.iter().sum::<f64>() / 3.0).max(0.0);
-        return Possible { moments: [mean; 3], is_balanced: true };
+    if missing > 0.0 {
+        let share = (missing + 64.0 * f64::EPSILON * scale) / 3.0;
+        let [z, y, x] = excess(moments).map(|own| if own == missing { -share } else { share });
+        moments = [moments[0] + x, moments[1] + y, moments[2] + z];
     }
-    moments = moments.map(|moment| moment.max(0.0));
-    let missing = excess(moments) + 16.0 * f64::EPSILON * scale;
-    if let Some(smallest) = moments.iter_mut().min_by(|a, b| a.total_cmp(b)) {
-        *smallest += missing;
-    }
-    Possible { moments, is_balanced: false }
+    let are_far = given.iter().zip(moments).any(|(given, moment)| (given - moment).abs() > ROUND_OFF * scale);
+    Possible { moments, are_far }
 }
