@@ -17,6 +17,8 @@ pub struct InverseWeights {
     pub turns: Vec<f64>,
     /// Of the degrees of freedom, (nv): those of a ball and the shifts and rotations of a free joint have one mean.
     pub dofs: Vec<f64>,
+    /// The same of each by itself, as springs of joints meet it.
+    pub axes: Vec<f64>,
     /// Of the lengths of tendons.
     pub tendons: Vec<f64>,
 }
@@ -31,7 +33,8 @@ impl InverseWeights {
         impedance.diagonal.copy_from_slice(&model.armature);
         let mut factor = Factor::new(tree);
         factor.factor(tree, tree.all(), &kin, &impedance, None);
-        let mut weights = Self { dofs: vec![0.0; model.nv()], ..Self::default() };
+        let nv = model.nv();
+        let mut weights = Self { dofs: vec![0.0; nv], axes: vec![0.0; nv], ..Self::default() };
         let blocks = weights.walk(model, &kin, &factor);
         weights.push_bodies(model, &kin, &blocks);
         weights.push_tendons(model, &kin, &mut factor);
@@ -86,8 +89,9 @@ impl InverseWeights {
             let of_parent = (node.parent != NO_PARENT).then(|| &blocks[node.parent]);
             let nv = node.joint.nv();
             for k in 0..nv {
-                self.dofs[node.v + k] = factor.inverse_entry(tree, kin, i, k, of_parent);
+                self.axes[node.v + k] = factor.inverse_entry(tree, kin, i, k, of_parent);
             }
+            self.dofs[node.v..node.v + nv].copy_from_slice(&self.axes[node.v..node.v + nv]);
             for together in self.dofs[node.v..node.v + nv].chunks_mut(3) {
                 let mean = together.iter().sum::<f64>() / together.len() as f64;
                 together.fill(mean);

@@ -56,8 +56,8 @@ impl Drag {
     }
 
     /// The force on the body and its torque about the centre of mass, in world axes. `rot` turns the frame that it moves with into the world,
-    /// `twist` is the velocity at its centre of mass. It acts for `dt`, and takes no more than the momentum that the body has along each
-    /// axis by itself: a medium stops, it does not turn back.
+    /// `twist` is the velocity at its centre of mass. It acts for `dt`, at the velocity that it leaves to the body by itself along each axis:
+    /// m (v − v₀) = −dt Z(v₀) v, of which v = v₀ / (1 + dt Z/m). Where Z grows with the speed this is the course of v̇ = −c |v| v itself.
     ///
     /// With K the sum of the bodies' momenta that it takes in joint space, per velocity, 0 ≤ K ≤ M then: Δv = −M⁻¹ K v takes kinetic energy
     /// from a tree, whatever the time step.
@@ -71,9 +71,7 @@ impl Drag {
         // The resistance per velocity.
         let plate = |v: f64, a: f64, b: f64| 0.5 * density * a * b * v.abs() + slide;
         let paddle = |w: f64, own: f64, a: f64, b: f64| density * own * (a.powi(4) + b.powi(4)) * w.abs() / 64.0 + turn;
-        let brake = |v: f64, resistance: f64, inertia: f64| {
-            -v * if dt * resistance > inertia { inertia / dt } else { resistance }
-        };
+        let brake = |v: f64, resistance: f64, inertia: f64| -v * resistance * inertia / (inertia + dt * resistance);
         let force = Vec3::new(
             brake(v.x, plate(v.x, s.y, s.z), *mass),
             brake(v.y, plate(v.y, s.x, s.z), *mass),

@@ -158,7 +158,7 @@ impl TreeWorkspace {
             damping: model.damping[dofs.clone()].to_vec(),
             has_springs: stiffness.iter().any(|&k| k != 0.0),
             stiffness,
-            mobility: weights.dofs[dofs.clone()].to_vec(),
+            mobility: weights.axes[dofs.clone()].to_vec(),
             spring_reference: model.spring_reference[qs.clone()].to_vec(),
             loads: Vec::new(),
             bodies: 0..0,

@@ -41,6 +41,7 @@ pub(crate) struct Convex {
     pub(super) clipper: Clipper,
     pub(super) points: Vec<Point>,
     pub(super) patch: Vec<Point>,
+    pub(super) kept: Vec<Point>,
     /// Triangles of a height field that a shape can reach.
     pub(super) facets: Facets,
     /// Vertices that a walk over a hull has found, and a mark for each vertex; all unmarked between walks.
@@ -79,6 +80,7 @@ impl Convex {
             clipper: Clipper::with_capacity(2 * corners),
             points: Vec::with_capacity(vertices.max(8 * corners)),
             patch: Vec::with_capacity(8 * corners),
+            kept: Vec::new(),
             facets: Facets::with_capacity(columns),
             ..Self::default()
         }

@@ -40,6 +40,9 @@ const DEEP: f64 = 0.1;
 /// when it is there: else all triangles of the field would be asked, in each part of a step.
 const BESIDE_CELLS: f64 = 32.0;
 
+/// Points of a field and shape that are kept until all are known.
+const CROWD: usize = 256;
+
 /// A shape over a height field, in the axes of the field with the shape's position as origin.
 struct Query<'a> {
     field: &'a Ground,
@@ -69,13 +72,20 @@ pub fn collide(field: &Ground, at: &Placement, other: PlacedSolid<'_>, workspace
     query.touch(&mut facets, workspace);
     workspace.facets = facets;
     query.drop_repeated(&mut workspace.points);
+    spread_by_direction(&mut workspace.points, &mut workspace.patch, |patch| {
+        add_middle([&query.shape; 2], patch);
+        for p in patch {
+            sink.push(at.rot * p.position + other.at.pos, at.rot * p.normal, p.distance);
+        }
+    });
+}
+
+/// Takes all points, at most four for each direction in which the surface faces.
+fn spread_by_direction(points: &mut Vec<Point>, patch: &mut Vec<Point>, mut take: impl FnMut(&mut Vec<Point>)) {
     // Slopes beyond the range of numbers have no normal.
-    workspace.points.retain(|p| p.normal.norm_squared() > 0.5);
-    // At most four points for each direction in which the surface faces.
-    while !workspace.points.is_empty() {
-        let points = &mut workspace.points;
+    points.retain(|p| p.normal.norm_squared() > 0.5);
+    while !points.is_empty() {
         let deepest = points.iter().fold(points[0], |d, p| if p.distance < d.distance { *p } else { d });
-        let patch = &mut workspace.patch;
         patch.clear();
         points.retain(|p| {
             let same = p.normal.dot(deepest.normal) > SAME_FACE;
@@ -85,11 +95,22 @@ pub fn collide(field: &Ground, at: &Placement, other: PlacedSolid<'_>, workspace
             !same
         });
         spread(patch, deepest.normal, 4);
-        add_middle([&query.shape; 2], patch);
-        for p in patch {
-            sink.push(at.rot * p.position + other.at.pos, at.rot * p.normal, p.distance);
-        }
+        take(patch);
     }
+}
+
+/// Leaves at most four points for each direction once they are more than `crowd`; returns how many may come to be before the next time.
+///
+/// Under a body that lies on thousands of triangles each has points, and what repeats an earlier one is looked for among all.
+fn thin(crowd: usize, workspace: &mut Convex) -> usize {
+    let Convex { points, patch, kept, .. } = workspace;
+    if points.len() <= crowd {
+        return crowd;
+    }
+    kept.clear();
+    spread_by_direction(points, patch, |patch| kept.append(patch));
+    std::mem::swap(points, kept);
+    CROWD.max(2 * points.len())
 }
 
 impl<'a> Query<'a> {
@@ -147,7 +168,7 @@ impl<'a> Query<'a> {
         let halves = 2 * (self.columns[1] - self.columns[0] + 1);
         facets.row_before.clear(halves);
         facets.seen.clear();
-        let mut are_met = false;
+        let (mut are_met, mut crowd) = (false, CROWD);
         for row in self.rows[0]..=self.rows[1] {
             if workspace.interrupt.is_raised() {
                 return;
@@ -157,6 +178,7 @@ impl<'a> Query<'a> {
             are_met |= facets.row.facets.iter().any(|facet| facet.distance < -self.shape.radius);
             self.touch_faces(&facets.row.facets, workspace);
             self.touch_edges(facets, workspace);
+            crowd = thin(crowd, workspace);
             std::mem::swap(&mut facets.row, &mut facets.row_before);
         }
         if workspace.points.is_empty() && are_met {

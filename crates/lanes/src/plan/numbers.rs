@@ -189,7 +189,7 @@ pub(super) fn passive_impedance(model: &Model, weights: &InverseWeights, dt: f64
 
 /// Where a step takes the spring of a degree of freedom.
 fn spring_point(model: &Model, weights: &InverseWeights, dt: f64, dof: usize) -> SpringPoint<f64> {
-    SpringPoint::of(dt * dt * model.stiffness[dof] * weights.dofs[dof])
+    SpringPoint::of(dt * dt * model.stiffness[dof] * weights.axes[dof])
 }
 
 /// The inverse weights of the contacts of all pairs.
