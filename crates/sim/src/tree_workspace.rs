@@ -17,7 +17,7 @@ use multibody::{
     Drag, Factor, FreeStep, Freedom, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
     forward_kinematics, velocities,
 };
-use spatial::{Vec3, Wrench};
+use spatial::{Twist, Vec3, Wrench};
 
 use crate::actuation::{AxisDrive, Drive, Servo};
 use crate::pd::PdDrive;
@@ -235,23 +235,41 @@ impl TreeWorkspace {
             drive.add_impulse(state.inputs(), q, v, step, &mut self.impulse);
         }
         self.gather_drives(state, v, step);
-        self.note_drag(dt);
+        self.is_factored = false;
+        self.loads.iter_mut().for_each(|load| load.dragged = Wrench::ZERO);
         let Self { loads, bodies, has_own_loads, kin, free_step, .. } = self;
         if *has_own_loads || !are_zero(&state.applied_wrench[6 * bodies.start..6 * bodies.end]) {
             for (node, wrench) in wrenches(loads, state, dt, kin) {
                 free_step.load(node, wrench);
             }
         }
+        self.load_drag(dt);
         self.load_coriolis();
     }
 
-    /// Takes what the medium does to the bodies at the present placement and velocities, for a step of `dt`.
-    fn note_drag(&mut self, dt: f64) {
-        for load in self.loads.iter_mut().take_while(|_| self.has_own_loads) {
-            if let Some(drag) = &load.drag {
-                let rot = self.kin.frames[load.node].rot;
-                load.dragged = drag.wrench(rot, self.kin.twists[load.node].shifted(rot * load.com), dt);
+    /// Adds what the medium does to the bodies in a step of `dt`, in view of where all other forces would lead them.
+    fn load_drag(&mut self, dt: f64) {
+        if !self.loads.iter().any(|load| load.drag.is_some()) {
+            return;
+        }
+        self.predict();
+        note_drag(&mut self.loads, &self.kin, Some(&self.factor.motions), dt);
+        for load in &self.loads {
+            if let Some(wrench) = load.about_node(load.dragged, &self.kin) {
+                self.free_step.load(load.node, wrench * dt);
             }
+        }
+    }
+
+    /// Finds where forces lead the tree without constraints, as far as they are gathered. Drives with limits only resist: which of them are at
+    /// their limits is found later.
+    fn predict(&mut self) {
+        let Self { tree, kin, impedance, impedance_all, impulse, change, factor, free_step, .. } = self;
+        if std::mem::replace(&mut self.is_factored, true) {
+            free_step.solve_again(tree, kin, impulse, change, factor);
+        } else {
+            impedance.diagonal.copy_from_slice(impedance_all);
+            free_step.solve(tree, kin, impedance, impulse, change, factor);
         }
     }
 
@@ -347,7 +365,7 @@ impl TreeWorkspace {
         self.v_linearised.fill(0.0);
         self.predicted.fill(0.0);
         self.drives.clear();
-        self.factor.motions.fill(spatial::Twist::ZERO);
+        self.factor.motions.fill(Twist::ZERO);
     }
 
     /// Whether a wrench on any of its bodies is not zero; `wrenches` are the model's.
@@ -386,7 +404,7 @@ impl TreeWorkspace {
     pub fn stand_still(&mut self, v: &[f64]) {
         self.impedance.diagonal.copy_from_slice(&self.armature);
         self.factor.factor(&self.tree, self.tree.all(), &self.kin, &self.impedance, None);
-        self.factor.motions.fill(spatial::Twist::ZERO);
+        self.factor.motions.fill(Twist::ZERO);
         self.v_star.copy_from_slice(&v[self.dofs.clone()]);
     }
 
@@ -478,6 +496,19 @@ fn wrenches(
         let wrench = load.about_node(applied + load.own(), kin)?;
         Some((load.node, wrench * dt))
     })
+}
+
+/// Notes what the medium does to the bodies at the present placement and velocities, for a step of `dt`; `changes` of the nodes' velocities are
+/// those without it, where they are known.
+fn note_drag(loads: &mut [BodyLoad], kin: &Kinematics<f64>, changes: Option<&[Twist<f64>]>, dt: f64) {
+    for load in loads {
+        if let Some(drag) = &load.drag {
+            let (rot, start) = (kin.frames[load.node].rot, kin.twists[load.node]);
+            let at_centre = |twist: Twist<f64>| twist.shifted(rot * load.com);
+            let led = changes.map(|changes| at_centre(start + changes[load.node]));
+            load.dragged = drag.wrench(rot, at_centre(start), led, dt);
+        }
+    }
 }
 
 impl BodyLoad {

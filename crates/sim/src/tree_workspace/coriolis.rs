@@ -73,18 +73,12 @@ impl TreeWorkspace {
         coriolis.is_active = fastest * dt * dt > MIN_TURN * MIN_TURN;
     }
 
-    /// Adds Coriolis forces to those of the step. They are taken between v₀ and the velocities that free motion would end at without them.
-    /// In that motion drives with limits only resist: which of them are at their limits is found later, and Coriolis forces must not depend
-    /// on it.
+    /// Adds Coriolis forces to those of the step. They are taken between v₀ and the velocities that free motion would end at without them,
+    /// which must not depend on drives at their limits.
     pub(super) fn load_coriolis(&mut self) {
-        let Self { coriolis, tree, kin, impedance, impedance_all, impulse, change, .. } = self;
-        let Self { factor, free_step, dt, is_factored, .. } = self;
-        *is_factored = false;
-        if coriolis.as_ref().is_some_and(|coriolis| coriolis.is_active) {
-            impedance.diagonal.copy_from_slice(impedance_all);
-            free_step.solve(tree, kin, impedance, impulse, change, factor);
-            free_step.load_coriolis(tree, kin, factor, *dt);
-            *is_factored = true;
+        if self.coriolis.as_ref().is_some_and(|coriolis| coriolis.is_active) {
+            self.predict();
+            self.free_step.load_coriolis(&self.tree, &self.kin, &self.factor, self.dt);
         }
     }
 

@@ -19,8 +19,8 @@ use multibody::{
 };
 use spatial::{Mat3, Vec3, Wrench};
 
-use super::TreeWorkspace;
 use super::whole::Ends;
+use super::{TreeWorkspace, note_drag};
 use crate::State;
 use crate::scheme::Discretization;
 
@@ -207,7 +207,7 @@ impl TreeWorkspace {
         if self.has_own_loads {
             // Where nothing constrains, forces were not gathered at the beginning of the step.
             self.place(&motion.state.q, motion.v0);
-            self.note_drag(motion.step.dt);
+            note_drag(&mut self.loads, &self.kin, None, motion.step.dt);
         }
         let v0 = &motion.v0[self.dofs.clone()];
         let starts_there = self.v_star == v0;

@@ -126,7 +126,7 @@ impl Forces {
             let (k, d) = (model.stiffness[i], model.damping[i]);
             let force = state.applied_force[i] - k * stretch[i] - d * v[i];
             let Force { impulse, impedance, .. } =
-                Force::new(dt, [force, k, d], [v[i], start.weights.of_dof(i)], Force::FREE);
+                Force::new(dt, [force, k, d], [v[i], start.weights.of_axis(i)], Force::FREE);
             forces.impulse.push(impulse);
             forces.lambda.push(model.armature[i] + impedance);
         }

@@ -46,8 +46,12 @@ impl<'a> Weights<'a> {
         let node = self.model.tree.nodes.iter().find(|node| (node.v..node.v + node.joint.nv()).contains(&dof)).unwrap();
         let first = if node.joint.nv() < 3 { dof } else { node.v + 3 * ((dof - node.v) / 3) };
         let together = first..first + node.joint.nv().min(3);
-        let unit = |k: usize| (0..self.model.nv()).map(|i| if i == k { 1.0 } else { 0.0 }).collect::<Vector>();
-        together.clone().map(|k| self.of_row(&unit(k))).sum::<f64>() / together.len() as f64
+        together.clone().map(|k| self.of_axis(k)).sum::<f64>() / together.len() as f64
+    }
+
+    /// Of one degree of freedom by itself.
+    pub fn of_axis(&self, dof: usize) -> f64 {
+        self.of_row(&(0..self.model.nv()).map(|i| if i == dof { 1.0 } else { 0.0 }).collect::<Vector>())
     }
 
     pub fn of_tendon(&self, tendon: usize) -> f64 {
