@@ -65,7 +65,8 @@ def test_other_processes_make_the_same_bits(method: str) -> None:
 
 
 def test_a_pickled_model_is_the_model() -> None:
-    for model in [sw.load(SCENE), sw.characters.humanoid(), sw.scenes.tower(5), sw.load("<mujoco/>")]:
+    without_end = sw.load('<mujoco><worldbody><geom type="plane" size="-1 -2 .1"/></worldbody></mujoco>')
+    for model in [sw.load(SCENE), sw.characters.humanoid(), sw.scenes.tower(5), sw.load("<mujoco/>"), without_end]:
         again = pickle.loads(pickle.dumps(model))
         assert again.to_bytes() == model.to_bytes()
         assert repr(again) == repr(model)

@@ -102,6 +102,7 @@ INSIDE = {
     "ellipsoids": in_one_place(20, '<geom type="ellipsoid" size=".05 .07 .1"/>'),
     "a chain in itself": f"<mujoco><worldbody>{LINK * 15}{'</body>' * 15}</worldbody></mujoco>",
     "a soft body in the ground": SOFT,
+    "200 balls": in_one_place(200, '<geom size=".1"/>'),
 }
 
 
