@@ -10,7 +10,7 @@ import importlib.util
 import re
 from typing import TypeVar
 
-from sapwood._errors import did_you_mean
+from sapwood._errors import did_you_mean, quoted
 from sapwood._guesses import ATTRIBUTES, SETTINGS, meant_arguments
 
 MUJOCO = {
@@ -369,7 +369,7 @@ def attribute_error(owner: str, name: str, known: list[str]) -> AttributeError:
         hint = f"import sapwood.{name} first"
     else:
         hint = hint or did_you_mean(name, [word for word in known if not word.startswith("_")])
-    message = f"{owner!r} has no attribute {name!r}"
+    message = f"{owner!r} has no attribute {quoted(name)}"
     return AttributeError(f"{message}: {hint}" if hint else message)
 
 
@@ -426,4 +426,4 @@ def argument_error(function: str, name: str, known: list[str]) -> TypeError:
     """The error of an argument that a function does not take."""
     meant = meant_arguments(name, known) or here(name + "=") or did_you_mean(name, known)
     hint = meant or f"expected one of {', '.join(known)}"
-    return TypeError(f"{function}() got an unexpected keyword argument {name!r}: {hint}")
+    return TypeError(f"{function}() got an unexpected keyword argument {quoted(name)}: {hint}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, final
 
-from sapwood._errors import UnknownNameError, did_you_mean
+from sapwood._errors import UnknownNameError, did_you_mean, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def _no_parameter(name: str) -> AttributeError:
     hint = did_you_mean(name, NAMES) or f"expected one that list() names, such as {', '.join(NAMES[:6])}"
-    return AttributeError(f"there is no parameter {name!r}: {hint}")
+    return AttributeError(f"there is no parameter {quoted(name)}: {hint}")
 
 
 class _LiveParameters(ABC):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import struct
+import subprocess
+import weakref
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sapwood._files import replaced, write_whole
 from sapwood._first_words import with_advice
 
 if TYPE_CHECKING:
@@ -83,6 +87,8 @@ class VideoWriter:
     Raises:
         ImportError: When imageio or imageio-ffmpeg is not installed: the extra ``sapwood[video]`` has them.
         ValueError: When fps is not above 0.
+        OSError: When the file cannot be written: it is a folder or a pipe, a disk is full. The old file is kept, as it
+            is until the video is closed.
     """
 
     path: Path
@@ -96,10 +102,12 @@ class VideoWriter:
         self.fps = float(fps)
         self.frames = 0
         self._shape: tuple[int, ...] | None = None
-        self._writer = _open_writer(self.path, self.fps)
+        self._file = _VideoFile(self.path, self.fps)
+        # A video that nobody closes is finished when it is given up, or at the end of the program.
+        self._finish = weakref.finalize(self, self._file.close)
 
     def __repr__(self) -> str:
-        state = "closed" if self._writer is None else "open"
+        state = "open" if self._finish.alive else "closed"
         return f"<sapwood.VideoWriter {str(self.path)!r}, {self.frames} frames at {self.fps:g} per second, {state}>"
 
     def add(self, frame: NDArray[np.uint8]) -> None:
@@ -110,21 +118,28 @@ class VideoWriter:
 
         Raises:
             ValueError: When the frame has another type or shape, or the video is closed.
+            OSError: When the file cannot be written; the video is closed then.
         """
         frame = _checked_image("frame", frame)
-        if self._writer is None:
+        if not self._finish.alive:
             raise ValueError(f"the video {self.path} is closed: make a new VideoWriter")
         if self._shape not in (None, frame.shape):
             raise ValueError(f"frame has shape {frame.shape}: expected {self._shape}, as the first")
         self._shape = frame.shape
-        self._writer.append_data(frame)
+        try:
+            self._file.add(frame)
+        except BaseException:
+            self._finish.detach()
+            raise
         self.frames += 1
 
     def close(self) -> None:
-        """Finish the file. Nothing happens the second time."""
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            writer.close()
+        """Finish the file. Nothing happens the second time.
+
+        Raises:
+            OSError: When the file cannot be written; an old one is kept.
+        """
+        self._finish()
 
     def __enter__(self) -> Self:
         return self
@@ -146,6 +161,7 @@ def video(path: str | PathLike[str], frames: Iterable[NDArray[np.uint8]], fps: f
     Raises:
         ImportError: When imageio or imageio-ffmpeg is not installed: the extra ``sapwood[video]`` has them.
         ValueError: When fps is not above 0, or a frame has a wrong type or shape.
+        OSError: When the file cannot be written: it is a folder or a pipe, a disk is full. The old file is kept.
     """
     with VideoWriter(path, fps) as writer:
         for frame in frames:
@@ -161,7 +177,7 @@ def write_png(path: str | PathLike[str], image: NDArray[np.uint8]) -> None:
 
     Raises:
         ValueError: When the image has another type or shape, or the file another ending.
-        OSError: When the file cannot be written.
+        OSError: When the file cannot be written; an old one is kept.
     """
     if isinstance(path, np.ndarray):
         raise TypeError("path is an array: expected write_png(path, image)")
@@ -179,7 +195,7 @@ def write_png(path: str | PathLike[str], image: NDArray[np.uint8]) -> None:
 
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 6)) + chunk(b"IEND", b"")
-    Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + body)
+    write_whole(Path(path), b"\x89PNG\r\n\x1a\n" + body)
 
 
 def _checked_image(name: str, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -190,11 +206,52 @@ def _checked_image(name: str, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return array
 
 
-def _open_writer(path: Path, fps: float) -> Any:  # noqa: ANN401 - imageio need not be there
+class _VideoFile:
+    """A video that is written beside its place, and put there when it is closed."""
+
+    def __init__(self, path: Path, fps: float) -> None:
+        # What fails on the way takes away what was written.
+        with contextlib.ExitStack() as stack:
+            self._place = stack.enter_context(replaced(path))
+            self._writer = _open_writer(path, self._place, fps)
+            self._stack = stack.pop_all()
+        self._frames = 0
+
+    def add(self, frame: NDArray[np.uint8]) -> None:
+        with contextlib.ExitStack() as stack:
+            stack.push(self._stack)
+            stack.callback(self._writer.close)
+            try:
+                self._writer.append_data(frame)
+            except OSError as error:
+                # imageio's has no number and a page of text.
+                raise error if error.errno else OSError("ffmpeg ended too early") from error
+            self._frames += 1
+            stack.pop_all()
+
+    def close(self) -> None:
+        with self._stack:
+            self._writer.close()
+            if self._frames > 0 and self._place.suffix.lower() != ".gif":
+                _check_video(self._place, self._frames)
+
+
+def _check_video(path: Path, frames: int) -> None:
+    """That a video is whole: imageio does not look at how ffmpeg ends, which tells its reasons on standard error."""
+    program = importlib.import_module("imageio_ffmpeg").get_ffmpeg_exe()
+    # A line for each frame, which is not decoded for that.
+    words = [program, "-v", "quiet", "-i", path, "-map", "0:v:0", "-c", "copy", "-f", "framecrc", "-"]
+    lines = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout.splitlines()
+    found = sum(not line.startswith(b"#") for line in lines)
+    if found < frames:
+        raise OSError(f"ffmpeg wrote {found} of {frames} frames")
+
+
+def _open_writer(path: Path, place: Path, fps: float) -> Any:  # noqa: ANN401 - imageio need not be there
     try:
         imageio: Any = importlib.import_module("imageio.v2")
         if path.suffix.lower() == ".gif":
-            return imageio.get_writer(path, mode="I", duration=1000.0 / fps, loop=0)
+            return imageio.get_writer(place, mode="I", duration=1000.0 / fps, loop=0)
         importlib.import_module("imageio_ffmpeg")  # what imageio writes videos with
     except ImportError as error:
         raise ImportError(
@@ -202,4 +259,4 @@ def _open_writer(path: Path, fps: float) -> Any:  # noqa: ANN401 - imageio need 
             "pip install 'sapwood[video]'"
         ) from error
     # Otherwise frames are scaled to multiples of 16; yuv420p, which every player shows, needs even sizes.
-    return imageio.get_writer(path, fps=fps, macro_block_size=2)
+    return imageio.get_writer(place, fps=fps, macro_block_size=2)

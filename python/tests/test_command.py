@@ -63,3 +63,23 @@ def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
     assert json.loads((tmp_path / "summary.json").read_text())["steps"] > 0, output
+
+
+@pytest.mark.skipif(os.name == "nt", reason="shells of POSIX")
+def test_a_closed_standard_output_is_an_error() -> None:
+    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *COMMAND, "info", "@dog"], capture_output=True, text=True, check=False)
+    assert closed.returncode == 2
+    assert "standard output cannot be written: it is closed" in closed.stderr
+    # A reader that goes away has what it wanted.
+    script = '"$@" | true'
+    assert subprocess.run(["sh", "-c", script, "sh", *COMMAND, "info", "@dog"], check=False).returncode == 0
+
+
+def test_a_full_device_is_refused_before_a_benchmark() -> None:
+    if not os.path.exists("/dev/full"):
+        pytest.skip("Linux has it")
+    for words in (["bench", "spd"], ["bench", "step"]):
+        found = run(*words, "--json", "/dev/full")
+        assert found.returncode == 2, found
+        assert "/dev/full: cannot be written" in found.stderr
+        assert found.stdout == ""

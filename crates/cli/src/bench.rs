@@ -16,11 +16,11 @@ use anyhow::{Context, Result};
 use models::characters::Character;
 use motion::tracking::Target;
 
+use crate::BAD_INPUT;
 use crate::arguments::{BenchArguments, MeasureArguments, PeerSuite, Suite};
 use crate::console::{self, print, print_beside};
 use crate::python::{self, Module};
 use crate::signals::Signals;
-use crate::{BAD_INPUT, whole_files};
 
 /// Simulated time of a tracking run, s.
 const SECONDS: f64 = 5.0;
@@ -89,7 +89,7 @@ impl Results {
     }
 
     fn put(&self, path: &Path, text: &str) -> Result<()> {
-        whole_files::write(path, text)?;
+        support::write_whole(path, text.as_bytes())?;
         self.say(&format!("wrote {}\n", path.display()));
         Ok(())
     }
@@ -136,7 +136,7 @@ fn measure(arguments: &MeasureArguments, suite: impl FnOnce(&MeasureArguments, &
     }
     let results = Results { rows: Arc::default(), json: arguments.json.clone() };
     if let Some(path) = results.json.as_deref().filter(|_| !results.is_printed()) {
-        whole_files::check(path)?;
+        support::check_place(path)?;
     }
     results.write_when_interrupted()?;
     suite(arguments, &results)?;

@@ -1,14 +1,18 @@
 //! Text on standard output and standard error.
 
-use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write, stdout};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::styling::{AnsiColor, Style};
+use support::harmless;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const NOTE: Style = AnsiColor::Cyan.on_default().bold();
+
+/// Whether there was no standard output to begin with (`>&-`): the system's functions, and Rust's, then write nowhere without an error.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Why standard output could not be written, the first time.
 static UNWRITTEN: Mutex<Option<io::Error>> = Mutex::new(None);
@@ -19,8 +23,27 @@ pub fn print(text: &str) {
     note_outcome(stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()));
 }
 
+/// Sees whether there is a standard output, before a file takes its number, which would then get what is printed.
+#[cfg(unix)]
+pub fn look_at_stdout() {
+    use std::os::fd::{AsFd, IntoRawFd};
+    if stdout().as_fd().try_clone_to_owned().is_ok() {
+        return;
+    }
+    IS_CLOSED.store(true, Ordering::Relaxed);
+    if let Ok(nowhere) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
+        // Stays open until the end of the process.
+        let _ = nowhere.into_raw_fd();
+    }
+}
+
+#[cfg(not(unix))]
+pub fn look_at_stdout() {}
+
 /// Notes what became of something that was printed: the command says so at its end.
 pub fn note_outcome(outcome: io::Result<()>) {
+    let closed = || io::Error::other("it is closed");
+    let outcome = if IS_CLOSED.load(Ordering::Relaxed) { Err(closed()) } else { outcome };
     match (outcome, UNWRITTEN.lock()) {
         // A reader that has gone away (`| head`) has what it wanted.
         (Err(error), Ok(mut unwritten)) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -48,19 +71,4 @@ pub fn error(message: impl Display) {
 /// Says on standard error what is worth knowing.
 pub fn note(message: impl Display) {
     let _ = writeln!(anstream::stderr(), "{NOTE}note:{NOTE:#} {}", harmless(&message.to_string()));
-}
-
-/// Text in which names of a file cannot command the terminal: control characters, and those that turn the direction of writing, as Rust
-/// writes them; but for ends of lines and tabs.
-fn harmless(text: &str) -> Cow<'_, str> {
-    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let commands = |c: char| turns(c) || c.is_control() && !matches!(c, '\n' | '\t');
-    if !text.contains(commands) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if commands(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
-    }
-    Cow::Owned(shown)
 }

@@ -11,7 +11,7 @@ use motion::SourceError;
 use motion::tracking::Error as TrackingError;
 use serde::Serialize;
 use sim::SimulationError;
-use support::suggest;
+use support::{UnwrittenFile, suggest};
 
 use crate::BAD_INPUT;
 use crate::arguments::Arguments;
@@ -88,7 +88,7 @@ impl Failure {
         let kind = match error.chain().find_map(|cause| cause.downcast_ref::<SimulationError>()) {
             Some(SimulationError::Option { .. } | SimulationError::Keyframe { .. }) => Kind::Arguments,
             Some(_) => Kind::Model,
-            None if error.chain().any(|cause| cause.is::<io::Error>()) => Kind::File,
+            None if error.chain().any(|cause| cause.is::<io::Error>() || cause.is::<UnwrittenFile>()) => Kind::File,
             None => Kind::Other,
         };
         Self::new(kind, message)

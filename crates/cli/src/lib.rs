@@ -24,7 +24,6 @@ mod summary;
 mod track;
 mod trajectory;
 mod view;
-mod whole_files;
 mod write;
 
 use std::ffi::{OsStr, OsString};
@@ -41,6 +40,7 @@ pub const BAD_INPUT: u8 = 2;
 
 /// Runs the command with these words, the first of which is its name, and returns its exit code.
 pub fn command(words: Vec<OsString>) -> u8 {
+    console::look_at_stdout();
     let code = answer(words);
     match console::unwritten() {
         Some(error) => {

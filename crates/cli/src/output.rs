@@ -1,19 +1,20 @@
 //! The files of a run.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use formats::trajectory::NpzError;
 use multibody::Model;
 use replay::{PageError, Recording};
 use serde::Serialize;
 use sim::Simulation;
+use support::WholeFiles;
 
 use crate::console::{note, print};
 use crate::failure::print_json;
 use crate::summary::Summary;
-use crate::whole_files::WholeFiles;
 use crate::{FAILED, energy_plot, trajectory};
 
 /// A folder that files are written to.
@@ -75,12 +76,14 @@ impl Output {
         let texts = [(SUMMARY, Some(&*json)), (self.picture, Some(svg)), (PAGE, html.as_deref())];
         for (name, text) in texts {
             let Some(text) = text else { continue };
-            files.add(&self.folder.join(name), |out| Ok(out.write_all(text.as_bytes())?)).with_context(kept)?;
+            files.add(&self.folder.join(name), |out| out.write_all(text.as_bytes())).with_context(kept)?;
             names.push(name);
         }
-        files
-            .add(&self.folder.join(TRAJECTORY), |out| Ok(trajectory::write(out, model, recording)?))
-            .with_context(kept)?;
+        let write_trajectory = |out: &mut _| match trajectory::write(out, model, recording) {
+            Err(NpzError::Io(error)) => Err(error),
+            written => written.map_err(io::Error::other),
+        };
+        files.add(&self.folder.join(TRAJECTORY), write_trajectory).with_context(kept)?;
         names.push(TRAJECTORY);
         files.put_in_place()?;
         if html.is_none() {

@@ -42,7 +42,7 @@ pub fn named(text: &str) -> Result<Named, String> {
     }
     name.parse().map(Named::Scene).map_err(|error| match error {
         UnknownScene::Name { name } => {
-            let unknown = format!("there is no character or scene \"{name}\"");
+            let unknown = support::brief(&format!("there is no character or scene \"{name}\""));
             match suggestion(&name) {
                 Some(hint) => format!("{unknown}: {}", with_list(hint)),
                 None => format!("{unknown}; expected one of {}", listed()),

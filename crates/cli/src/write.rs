@@ -2,11 +2,11 @@
 
 use anyhow::{Result, bail};
 use models::characters::Options;
+use support::write_whole;
 
 use crate::arguments::WriteArguments;
 use crate::console::print;
 use crate::source::Named;
-use crate::whole_files;
 
 /// Writes a character or scene as MJCF.
 pub fn write(arguments: &WriteArguments) -> Result<()> {
@@ -19,7 +19,7 @@ pub fn write(arguments: &WriteArguments) -> Result<()> {
         print(&text);
         return Ok(());
     };
-    whole_files::write(path, &text)?;
+    write_whole(path, text.as_bytes())?;
     print(&format!("wrote {}\n", path.display()));
     Ok(())
 }

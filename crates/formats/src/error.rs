@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use support::legible;
+use support::{brief, legible};
 
 /// A file that cannot be loaded: where, and what was expected there.
 ///
@@ -27,7 +27,7 @@ impl LoadError {
     pub fn with_hint(mut self, hint: Option<&str>) -> Self {
         if let Some(hint) = hint {
             self.message.push_str(if self.message.ends_with('?') { " " } else { "; " });
-            self.message.push_str(hint);
+            self.message.push_str(&legible(hint));
         }
         self
     }
@@ -55,12 +55,13 @@ impl LoadError {
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.file.is_empty() { "<text>" } else { &self.file })?;
+        let file = brief(&self.file);
+        f.write_str(if self.file.is_empty() { "<text>" } else { &file })?;
         if self.line > 0 {
             write!(f, ":{}", self.line)?;
         }
         if !self.element.is_empty() {
-            write!(f, ": <{}>", self.element)?;
+            write!(f, ": <{}>", brief(&self.element))?;
         }
         write!(f, ": {}", self.message)
     }

@@ -12,11 +12,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, &'static str> {
 }
 
 const ENCODING: &str = "is text in UTF-16 or UTF-32: expected UTF-8; save it in that encoding";
-const KINDS: [(&[u8], &str); 9] = [
-    (b"\xff\xfe", ENCODING),
-    (b"\xfe\xff", ENCODING),
-    (b"<\0", ENCODING),
-    (b"\0<", ENCODING),
+const KINDS: [(&[u8], &str); 5] = [
     (b"PK\x03\x04", "is a ZIP archive (.zip, .mjz or .usdz): expected a model file; unpack it and load what is in it"),
     (b"\x1f\x8b", "is compressed (gzip): expected a model file; unpack it"),
     (b"PXR-USDC", USD),
@@ -29,6 +25,19 @@ const KINDS: [(&[u8], &str); 9] = [
 ];
 const USD: &str = "is a USD scene: expected MJCF, URDF or SDFormat; convert it with the tool that made it";
 
+/// What to do about a text that begins with the mark of UTF-16 or UTF-32, or with letters of ASCII in one of them; else None.
+pub(crate) fn other_encoding(bytes: &[u8]) -> Option<&'static str> {
+    let is_letter = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    let is_wide = match *bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        [0, a, 0, b, ..] | [a, 0, b, 0, ..] if b != 0 => is_letter(a) && is_letter(b),
+        [0, 0, 0, a, ..] | [a, 0, 0, 0, ..] => is_letter(a),
+        _ => false,
+    };
+    is_wide.then_some(ENCODING)
+}
+
 fn kind(bytes: &[u8]) -> Option<&'static str> {
-    KINDS.into_iter().find(|(begin, _)| bytes.starts_with(begin)).map(|(_, what)| what)
+    let of_its_beginning = KINDS.into_iter().find(|(begin, _)| bytes.starts_with(begin)).map(|(_, what)| what);
+    of_its_beginning.or_else(|| other_encoding(bytes))
 }

@@ -39,7 +39,20 @@ pub enum InertiaError {
         /// Its value.
         value: f64,
     },
+    /// The volume or area of a mesh is so small that products of its moments are none.
+    #[error("mesh \"{mesh}\" has {what} {value:e}, too little to compute with (is its scale right?)")]
+    TooSmall {
+        /// The mesh's name.
+        mesh: String,
+        /// Volume or area.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+    },
 }
+
+/// The size below which a mesh is too small, m: that of the nucleus of an atom. Of some 1e-21 m products of three inertias are 0.
+const LEAST_SIZE: f64 = 1e-15;
 
 /// The moments of order 0, 1 and 2 of a shape of density 1.
 struct Moments {
@@ -194,10 +207,17 @@ impl Mesh {
     }
 
     fn checked(&self, moments: Moments, what: &'static str) -> Result<Moments, InertiaError> {
-        if moments.mass > 0.0 {
+        let value = moments.mass;
+        let least = if what == "area" { LEAST_SIZE.powi(2) } else { LEAST_SIZE.powi(3) };
+        if value > least {
             return Ok(moments);
         }
-        Err(InertiaError::NotPositive { mesh: self.name.clone(), what, value: moments.mass })
+        let mesh = self.name.clone();
+        Err(if value > 0.0 {
+            InertiaError::TooSmall { mesh, what, value }
+        } else {
+            InertiaError::NotPositive { mesh, what, value }
+        })
     }
 }
 

@@ -44,7 +44,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use figure::Figure;
-use support::suggest;
+use support::{brief, suggest};
 
 /// The characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,7 +80,7 @@ impl Default for Options {
 
 /// A name that no character has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no character {name:?}; expected one of {}{}", names(), hint(name))]
+#[error("there is no character {}; expected one of {}{}", brief(&format!("{name:?}")), names(), hint(name))]
 pub struct UnknownCharacter {
     /// The name.
     pub name: String,

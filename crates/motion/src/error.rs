@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use support::legible;
+use support::{brief, legible};
 
 /// A motion file that cannot be read: where, and what was expected there. Prints as `file:line: message`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,7 +36,8 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.file.is_empty() { "<text>" } else { &self.file })?;
+        let file = brief(&self.file);
+        f.write_str(if file.is_empty() { "<text>" } else { &file })?;
         if self.line > 0 {
             write!(f, ":{}", self.line)?;
         }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use spatial::{Pose, Quat, RigidInertia, Vec3};
+use support::brief;
 
 use crate::{Actuator, Camera, Compliance, DefaultView, Equality, Material, Medium, Sensor, Site, Tendon, Tree};
 
@@ -223,8 +224,8 @@ pub struct Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let file = if self.file.is_empty() { "<text>" } else { &self.file };
-        write!(f, "{file}:{}: {}: {}", self.line, self.element, self.message)
+        let file = brief(if self.file.is_empty() { "<text>" } else { &self.file });
+        write!(f, "{file}:{}: {}: {}", self.line, brief(&self.element), brief(&self.message))
     }
 }
 

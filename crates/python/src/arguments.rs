@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_arr
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyFloat, PyString, PyTuple};
-use support::suggest;
+use support::{legible, suggest};
 
 /// Finite numbers of exactly this shape, in row-major order. Takes whatever numpy takes: arrays, lists, scalars.
 pub fn array(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<f64>> {
@@ -285,7 +285,7 @@ pub fn word<T: Copy>(name: &str, value: &str, available: &[(&str, T)]) -> PyResu
     let hint = suggest::did_you_mean(value, available.iter().map(|(word, _)| *word));
     let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
     let message = format!("{name}={value:?} is not in this version; available: {}{hint}", words.join(", "));
-    Err(PyValueError::new_err(message))
+    Err(PyValueError::new_err(legible(&message)))
 }
 
 /// An argument as numpy converts it: an array of 64-bit numbers in row-major order. Its shape and values are not checked.
@@ -307,7 +307,9 @@ pub fn numbers<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py
     }
     let order = [("dtype", "float64"), ("order", "C")].into_py_dict(py)?;
     let array = numpy.call_method("asarray", (array,), Some(&order)).map_err(not_numbers)?;
-    Ok(array.cast_into()?)
+    let array: Bound<'_, PyArrayDyn<f64>> = array.cast_into()?;
+    // A field of packed records may lie anywhere; numpy leaves it there.
+    if array.data().is_aligned() { Ok(array) } else { Ok(array.call_method0("copy")?.cast_into()?) }
 }
 
 fn check_shape(name: &str, found: &[usize], expected: &[usize]) -> PyResult<()> {

@@ -14,13 +14,13 @@ use std::path::PathBuf;
 use formats::assembly::{Assembly as Inner, AssemblyError, ElementKind};
 use formats::{MeshFiles, WriteError, WriteOptions};
 use multibody::{BodySpec, BuildError, JointKind, JointSpec, Site, SiteShape};
-use pyo3::exceptions::{PyIndexError, PyOSError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
 use crate::arguments::{array, several, word};
-use crate::errors::warn;
+use crate::errors::{unwritten_file, warn};
 use crate::model::Model;
 
 /// The kinds of elements.
@@ -259,14 +259,16 @@ impl Model {
                 "meshes=\"obj\" without a path: expected a path to write the files beside",
             ));
         }
+        if let Some(path) = &path {
+            support::check_place(path).map_err(|error| unwritten_file(&error))?;
+        }
         let stem = path.as_deref().and_then(|path| path.file_stem()).map(|stem| stem.to_string_lossy().into_owned());
         let (model, scene) = (self.inner(), self.scene());
         let options = WriteOptions { meshes, stem: stem.as_deref() };
         let written = py.detach(|| formats::to_mjcf(model, scene, &options));
         let written = written.map_err(|error| write_error(py, &error))?;
         if let Some(path) = path {
-            let saved = py.detach(|| written.save(&path));
-            saved.map_err(|error| PyOSError::new_err(format!("path={:?}: {error}", path.display().to_string())))?;
+            py.detach(|| written.save(&path)).map_err(|error| unwritten_file(&error))?;
         }
         for note in &written.notes {
             warn(py, &format!("to_mjcf: {note}"))?;
@@ -344,7 +346,12 @@ fn write_error(py: Python<'_>, error: &WriteError) -> PyErr {
 fn model_error(py: Python<'_>, text: String, element: Option<String>) -> PyErr {
     let class = py.import("sapwood._errors").and_then(|module| module.getattr("ModelError"));
     let made = class.and_then(|class| {
-        class.cast_into::<PyType>().map_err(PyErr::from)?.call1((text, None::<String>, None::<u32>, element))
+        class.cast_into::<PyType>().map_err(PyErr::from)?.call1((
+            support::legible(&text),
+            None::<String>,
+            None::<u32>,
+            element,
+        ))
     });
     made.map_or_else(|error| error, PyErr::from_value)
 }

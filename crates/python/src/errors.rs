@@ -1,16 +1,19 @@
 //! Errors of the crates as Python exceptions. The classes are in `sapwood/_errors.py`.
 
+use std::io::ErrorKind;
+
 use batch::BatchError;
 use formats::LoadError;
 use gpu::GpuError;
 use pyo3::exceptions::{
-    PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyNotImplementedError, PyRuntimeError, PyUserWarning,
+    PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyNotImplementedError, PyOSError, PyRuntimeError, PyUserWarning,
     PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use sim::SimulationError;
+use support::UnwrittenFile;
 
 /// `sapwood.ModelError`, or the exception that was raised while it was made.
 pub fn model_error(py: Python<'_>, error: &LoadError) -> PyErr {
@@ -154,6 +157,22 @@ fn failed(
         Ok(value) => PyErr::from_value(value),
         Err(error) => error,
     }
+}
+
+/// `OSError` of a file, of the class that its reason has (`IsADirectoryError`, …).
+pub fn unwritten_file(UnwrittenFile { path, error }: &UnwrittenFile) -> PyErr {
+    // Numbers that POSIX gives to reasons that no system call returned.
+    const FAILED: i32 = 5;
+    const IS_A_FOLDER: i32 = 21;
+    const INVALID: i32 = 22;
+    let number = error.raw_os_error().unwrap_or(match error.kind() {
+        ErrorKind::IsADirectory => IS_A_FOLDER,
+        ErrorKind::InvalidInput => INVALID,
+        _ => FAILED,
+    });
+    let reason = error.to_string();
+    let reason = reason.split(" (os error").next().unwrap_or_default().to_owned();
+    PyOSError::new_err((number, reason, path.display().to_string()))
 }
 
 /// A `UserWarning`.

@@ -6,6 +6,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyString, PyTuple};
 
+use support::legible;
+
 use crate::arguments::whole;
 
 /// The error of an attribute that an object does not have.
@@ -15,7 +17,7 @@ pub fn no_attribute(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
         let owner = class.name()?;
         if name.starts_with('_') {
             // What looks for special methods gets no advice.
-            return Ok(PyAttributeError::new_err(format!("'{owner}' object has no attribute '{name}'")));
+            return Ok(PyAttributeError::new_err(legible(&format!("'{owner}' object has no attribute '{name}'"))));
         }
         let arguments = (owner, name, class.dir()?);
         let error = object.py().import("sapwood._first_words")?.getattr("attribute_error")?.call1(arguments)?;

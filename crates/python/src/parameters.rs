@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use sim::{OwnModel, Parameter, Parameters};
-use support::suggest;
+use support::{legible, suggest};
 
 use crate::arguments::{array, elements, numbers, rows};
 use crate::errors::simulation_error;
@@ -158,7 +158,7 @@ pub fn of_worlds(
             let hint = suggest::did_you_mean(&name, known.iter().copied()).unwrap_or_else(|| {
                 format!("expected some of list(batch.parameters), such as {}", known[..6].join(", "))
             });
-            return Err(PyTypeError::new_err(format!("there is no parameter {name:?}: {hint}")));
+            return Err(PyTypeError::new_err(legible(&format!("there is no parameter {name:?}: {hint}"))));
         };
         let (count, columns) = parameter.shape(model, scene);
         let (len, is_unbounded) = (count * columns, parameter == Parameter::JointRanges);
@@ -187,7 +187,7 @@ pub fn differentiable(names: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Paramet
             None => {
                 let all = Parameter::ALL.into_iter().filter(|parameter| parameter.is_differentiable());
                 let known = all.map(Parameter::name).collect::<Vec<_>>().join(", ");
-                Err(PyValueError::new_err(format!("parameters has {name:?}: expected some of {known}")))
+                Err(PyValueError::new_err(legible(&format!("parameters has {name:?}: expected some of {known}"))))
             }
         }
     };

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use sim::{Simulation, SimulationError, State};
 
 use crate::arguments::{any_rows, check_quaternions, positive, vector};
+use crate::errors::unwritten_file;
 use crate::model::{Model, a_kept_model};
 
 /// The frames of a motion, which a page plays.
@@ -334,9 +335,9 @@ impl Replay {
             let message = format!("{} would be a page of HTML: expected a name that ends with .html", path.display());
             return Err(PyValueError::new_err(message));
         }
+        support::check_place(&path).map_err(|error| unwritten_file(&error))?;
         let page = py.detach(|| self.page())?;
-        let path = py.import("pathlib")?.call_method1("Path", (path,))?;
-        py.import("sapwood._files")?.call_method1("write_whole", (path, page)).map(drop)
+        py.detach(|| support::write_whole(&path, page.as_bytes())).map_err(|error| unwritten_file(&error))
     }
 
     /// A frame with the page, for Jupyter.

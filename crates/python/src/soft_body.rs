@@ -86,7 +86,9 @@ impl Properties {
                 _ => {
                     let hint = suggest::did_you_mean(&name, PROPERTIES);
                     let hint = hint.unwrap_or_else(|| format!("expected one of {}", PROPERTIES.join(", ")));
-                    return Err(PyTypeError::new_err(format!("unexpected keyword argument {name:?}; {hint}")));
+                    return Err(PyTypeError::new_err(support::legible(&format!(
+                        "unexpected keyword argument {name:?}; {hint}"
+                    ))));
                 }
             }
         }

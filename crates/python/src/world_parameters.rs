@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 use sim::{Parameter, Parameters};
+use support::legible;
 
 use crate::arguments::selection;
 use crate::errors::gpu_error;
@@ -106,7 +107,7 @@ impl WorldParameters {
         model: &Model,
         batch: &impl OfWorlds,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let message = || PyTypeError::new_err(format!("there is no parameter {name:?}"));
+        let message = || PyTypeError::new_err(legible(&format!("there is no parameter {name:?}")));
         let parameter = Parameter::named(name).ok_or_else(message)?;
         let place = Parameter::ALL.iter().position(|known| *known == parameter).unwrap_or_default();
         let slot = &self.arrays[place];

@@ -75,6 +75,8 @@ class Guard:
                 answer = process_request(connection, inside)
                 return await answer if inspect.isawaitable(answer) else answer
 
+            # A browser that does not answer should not hold up the end: websockets would wait for it 10 s.
+            options.setdefault("close_timeout", 0.3)
             return begin(*args, process_request=checked, **options)
 
         server.serve = serve  # type: ignore[assignment, misc]

@@ -22,7 +22,7 @@ use geometry::MeshSurface;
 use spatial::Vec3;
 
 use crate::limits::{MAX_ASSET_FILE_BYTES, MAX_MESH_TRIANGLES, MAX_MESH_VERTICES, read_file};
-use crate::nearby;
+use crate::{nearby, text};
 pub(crate) use obj::ALL_DIGITS;
 
 /// Triangles over shared vertices, in the order of the file.
@@ -145,6 +145,11 @@ pub fn read(path: &Path) -> Result<TriangleSoup, MeshFileError> {
         hint: nearby::hint(path),
     })?;
     parse(&bytes, path)
+}
+
+/// That a text is none of an encoding in which nothing would be found.
+fn check_encoding(bytes: &[u8], path: &Path) -> Result<(), MeshFileError> {
+    text::other_encoding(bytes).map_or(Ok(()), |what| Err(MeshFileError::malformed(path, what)))
 }
 
 /// The lines of a text, which end as those of the system that wrote it.

@@ -13,6 +13,7 @@ use crate::limits::MAX_MESH_VERTICES;
 pub(crate) const ALL_DIGITS: &str = "# Sapwood: numbers with all digits\n";
 
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileError> {
+    super::check_encoding(bytes, path)?;
     // Names of groups and materials may be in any encoding; numbers are ASCII.
     let text = String::from_utf8_lossy(bytes);
     let mut vertices: Vec<Vec3<f64>> = Vec::new();

@@ -16,6 +16,10 @@ const TRIANGLE: usize = 50;
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileError> {
     // A mark of the encoding is no part of a text.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if has_announced_length(bytes) {
+        return parse_binary(bytes, path);
+    }
+    super::check_encoding(bytes, path)?;
     if is_binary(bytes) {
         return parse_binary(bytes, path);
     }
@@ -63,14 +67,29 @@ fn announced(bytes: &[u8]) -> Option<usize> {
     Some(u32::from_le_bytes(*count) as usize)
 }
 
-/// ASCII files begin with `solid`, but so do the headers of many binary ones: their length decides, or bytes that are
-/// no text.
+fn has_announced_length(bytes: &[u8]) -> bool {
+    announced(bytes).is_some_and(|announced| bytes.len() == HEADER + TRIANGLE * announced)
+}
+
+/// Of a file without the length that it would announce. ASCII files begin with `solid`, but so do the headers of many binary ones: what
+/// follows a name decides, which may be in any language, or bytes that are no text.
 fn is_binary(bytes: &[u8]) -> bool {
-    let Some(announced) = announced(bytes) else {
+    if announced(bytes).is_none() || has_facet_after_name(bytes) {
         return false;
-    };
+    }
     let text = |b: &u8| b.is_ascii_graphic() || b.is_ascii_whitespace();
-    bytes.len() == HEADER + TRIANGLE * announced || !bytes.iter().take(HEADER + TRIANGLE).all(text)
+    !bytes.iter().take(HEADER + TRIANGLE).all(text)
+}
+
+/// Whether the second line begins as in ASCII.
+fn has_facet_after_name(bytes: &[u8]) -> bool {
+    let mut lines = bytes.splitn(2, |byte| matches!(byte, b'\n' | b'\r'));
+    let [Some(first), Some(rest)] = [lines.next(), lines.next()] else { return false };
+    let begins = |bytes: &[u8], word: &[u8]| {
+        let bytes = bytes.trim_ascii_start();
+        bytes.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
+    };
+    begins(first, b"solid") && (begins(rest, b"facet") || begins(rest, b"endsolid"))
 }
 
 fn parse_binary(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileError> {

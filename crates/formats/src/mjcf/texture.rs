@@ -37,15 +37,21 @@ pub(super) fn read(element: Element<'_>, files: Files<'_>, budget: &mut Budget) 
     };
     let given = |name: &str| element.attribute(name).filter(|value| !value.is_empty());
     let builtin = given("builtin").filter(|&builtin| builtin != "none");
-    let (size, pixels) = match (builtin, given("file")) {
-        (Some(builtin), _) => made(element, builtin, kind)?,
-        (None, Some(file)) if kind == TextureKind::Flat => {
+    if let Some(builtin) = builtin {
+        let size = made_size(element, kind)?;
+        // Not drawn first: that takes time for every one of those that nobody sees.
+        budget.take_pixels(size[0] * size[1])?;
+        let pixels = made(element, builtin, kind, size)?;
+        return Ok(TextureAsset { texture: Texture { name, kind, size, pixels }, is_sky });
+    }
+    let (size, pixels) = match given("file") {
+        Some(file) if kind == TextureKind::Flat => {
             let Picture { size, pixels } = picture(element, file, files)?;
             (size, pixels)
         }
-        (None, Some(file)) => grid(element, picture(element, file, files)?)?,
-        (None, None) if kind == TextureKind::Cube => separate(element, files)?,
-        (None, None) => return Err("expected an attribute `file` or `builtin`".into()),
+        Some(file) => grid(element, picture(element, file, files)?)?,
+        None if kind == TextureKind::Cube => separate(element, files)?,
+        None => return Err("expected an attribute `file` or `builtin`".into()),
     };
     let mut texture = Texture { name, kind, size, pixels };
     while texture.side() > MAX_TEXTURE_SIDE {
@@ -119,18 +125,22 @@ fn cube(sides: [Option<Vec<u8>>; 6], side: usize, missing: [u8; 3]) -> ([usize; 
     ([side, 6 * side], squares.flatten().collect())
 }
 
-/// A picture that MuJoCo makes.
-fn made(element: Element<'_>, builtin: &str, kind: TextureKind) -> Result<([usize; 2], Vec<u8>), String> {
+/// Width and height of a picture that MuJoCo makes, the sides of a cube below each other.
+fn made_size(element: Element<'_>, kind: TextureKind) -> Result<[usize; 2], String> {
     let integer = |name: &str| {
         let text = element.attribute(name).unwrap_or("0").trim();
         let valid = text.parse::<usize>().ok().filter(|n| (1..=MAX_TEXTURE_SIDE).contains(n));
         valid.ok_or_else(|| format!("{name}=\"{text}\": expected 1 to {MAX_TEXTURE_SIDE} pixels"))
     };
     let width = integer("width")?;
-    let (height, sides) = match kind {
-        TextureKind::Flat => (integer("height")?, 1),
-        TextureKind::Cube => (width, 6),
-    };
+    let height = if kind == TextureKind::Flat { integer("height")? } else { width * SIDES.len() };
+    Ok([width, height])
+}
+
+/// A picture of this size that MuJoCo makes.
+fn made(element: Element<'_>, builtin: &str, kind: TextureKind, [width, rows]: [usize; 2]) -> Result<Vec<u8>, String> {
+    let sides = if kind == TextureKind::Flat { 1 } else { SIDES.len() };
+    let height = rows / sides;
     let (rgb1, rgb2) = (colour(element, "rgb1", [0.8; 3])?, colour(element, "rgb2", [0.5; 3])?);
     let mark_colour = bytes_of(colour(element, "markrgb", [0.0; 3])?);
     let (one, two) = (bytes_of(rgb1), bytes_of(rgb2));
@@ -166,7 +176,7 @@ fn made(element: Element<'_>, builtin: &str, kind: TextureKind) -> Result<([usiz
         let share = element.number("random").map_err(|e| e.message().to_owned())?.unwrap_or(0.01);
         dots(&mut pixels, mark_colour, share);
     }
-    Ok(([width, height * sides], pixels))
+    Ok(pixels)
 }
 
 /// From −1 to 1 over a row of pixels.

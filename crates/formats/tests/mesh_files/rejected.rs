@@ -97,3 +97,25 @@ fn collada_that_doubles_itself_forty_times() {
         "{error}"
     );
 }
+
+#[test]
+fn other_encodings_are_named() {
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    let stl = "solid a\nfacet normal 0 0 0\nouter loop\nvertex 0 0 0\n".repeat(9);
+    for (name, text) in [("wide.obj", obj), ("wide.stl", &stl)] {
+        for mark in ["", "\u{feff}"] {
+            let message = error(name, &wide(&format!("{mark}{text}")));
+            assert!(message.contains("is text in UTF-16"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn names_of_ascii_solids_may_have_any_letters() {
+    let facet = "facet normal 0 0 0\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n";
+    for name in ["Gehäuse", "a\u{1b}[31m"] {
+        let text = format!("solid {name}\n{}endsolid\n", facet.repeat(2));
+        assert_eq!(read("named.stl", text.as_bytes()).unwrap().triangles.len(), 2, "{name}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Input that makes no sense: an error that names the line, the element and what was expected, never a panic.
 
-use crate::try_load;
+use crate::{load, try_load};
 
 /// The error of a model with `content` in its worldbody, which starts on line 3.
 fn world_error(content: &str) -> (u32, String, String) {
@@ -168,4 +168,40 @@ fn errors_name_what_looks_misspelt() {
     // What is only out of place, or not read yet, is no such thing.
     let (_, _, message) = world_error("<geom type=\"cube\" size=\"1\" rgba=\"1 0 0 1\"/><site/><camera/>");
     assert!(!message.contains("is not read"), "{message}");
+}
+
+#[test]
+fn messages_are_short_and_do_nothing_to_a_terminal() {
+    let long = "x".repeat(5000);
+    for text in [
+        format!("<mujoco><worldbody><geom class='{long}' size='1'/></worldbody></mujoco>"),
+        format!("<mujoco><worldbody><body name='{long}'/><body name='{long}'/></worldbody></mujoco>"),
+        format!("<mujoco><asset><mesh file='{long}.obj'/></asset></mujoco>"),
+        format!("<mujoco><asset><mesh file='a.{long}'/></asset></mujoco>"),
+        format!("<mujoco><include file='{long}'/></mujoco>"),
+        format!("<mujoco><compiler eulerseq='{long}'/></mujoco>"),
+        format!("<mujoco><a></{long}></mujoco>"),
+        format!("<{long}/>"),
+        format!("<robot name='r'><link name='a'/><joint name='j' type='{long}'><parent link='a'/></joint></robot>"),
+    ] {
+        let message = try_load(&text).unwrap_err().to_string();
+        assert!(message.chars().count() < 300, "{message}");
+    }
+    let warned = load(&format!("<mujoco><{long}/></mujoco>")).model.warnings[0].to_string();
+    assert!(warned.chars().count() < 300, "{warned}");
+    let text = "<mujoco><actuator><motor joint='&#27;[31m&#8238;&#8203;'/></actuator></mujoco>";
+    let message = try_load(text).unwrap_err().to_string();
+    assert!(message.is_ascii() && !message.contains('\u{1b}'), "{message:?}");
+}
+
+#[test]
+fn meshes_too_small_to_compute_with() {
+    for inertia in ["exact", "convex", "shell"] {
+        let text = format!(
+            "<mujoco><asset><mesh name='m' inertia='{inertia}' vertex='0 0 0 1e-30 0 0 0 1e-30 0 0 0 1e-30'/></asset>\
+             <worldbody><body><freejoint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>"
+        );
+        let message = try_load(&text).unwrap_err().to_string();
+        assert!(message.contains("too little to compute with"), "{message}");
+    }
 }

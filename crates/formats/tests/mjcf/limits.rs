@@ -225,3 +225,18 @@ fn devices_pipes_and_folders_are_no_files() {
     let error = sapwood_formats::load("/dev/zero".as_ref(), &LoadOptions::default()).expect_err("no file");
     assert!(error.message().contains("not a regular file"), "{error}");
 }
+
+/// Of a thousand large textures those beyond the limit take no time.
+#[test]
+fn textures_beyond_the_limit_are_not_drawn() {
+    let one = r#"<texture type="cube" builtin="gradient" width="2048" height="2048"/>"#;
+    let started = Instant::now();
+    let text = format!("<mujoco><asset>{}</asset></mujoco>", one.replace("cube\"", "cube\" name=\"t\"").repeat(1000));
+    let loaded = crate::load(&text);
+    assert!(
+        loaded.model.warnings.iter().any(|w| w.message.contains("pixels in the textures")),
+        "{:?}",
+        loaded.model.warnings
+    );
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+}

@@ -191,3 +191,15 @@ fn scaled_meshes_with_places_by_corner() {
     let mut second = load(&written.text, files);
     same(&mut first, &mut second);
 }
+
+/// MuJoCo refuses planes that move, which SDFormat has.
+#[test]
+fn planes_that_move_are_noted() {
+    for (joint, is_noted) in [("<freejoint/>", true), ("", false)] {
+        let geoms = r#"<geom name="a" size="0.1"/><geom name="b" type="plane" size="1 1 1"/>"#;
+        let Loaded { model, scene } = super::world(&format!("<body>{joint}{geoms}</body>"));
+        let written = to_mjcf(&model, &scene, &WriteOptions::default()).unwrap();
+        let is_of_plane = |note: &String| note.starts_with("geom \"b\": a plane that moves");
+        assert_eq!(written.notes.iter().any(is_of_plane), is_noted, "{:?}", written.notes);
+    }
+}

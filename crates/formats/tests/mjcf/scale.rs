@@ -27,3 +27,14 @@ fn deep_frames_and_default_classes_do_not_exhaust_the_stack() {
     let text = format!("<mujoco>{}{}</mujoco>", "<default class='main'>".repeat(n), "</default>".repeat(n));
     assert!(crate::try_load(&text).is_err());
 }
+
+/// Writing a model takes a time that grows with it, not with its square, which would be half a minute.
+#[test]
+fn many_bodies_are_written_in_linear_time() {
+    let body = r#"<body><joint type="slide"/><geom size="1"/></body>"#;
+    let sapwood_formats::Loaded { model, scene } = super::world(&body.repeat(100_000));
+    let started = std::time::Instant::now();
+    let written = sapwood_formats::to_mjcf(&model, &scene, &sapwood_formats::WriteOptions::default()).unwrap();
+    assert!(written.text.len() > 100_000 * body.len());
+    assert!(started.elapsed().as_secs() < 8, "{:?}", started.elapsed());
+}

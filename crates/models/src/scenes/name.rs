@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use support::suggest;
+use support::{brief, suggest};
 
 use super::{Scene, Solid};
 
@@ -40,7 +40,7 @@ pub const FORMS: [&str; 24] = [
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownScene {
     /// It has the form of none.
-    #[error("there is no scene {name:?}{}", hint(name))]
+    #[error("there is no scene {}{}", brief(&format!("{name:?}")), hint(name))]
     Name {
         /// The name.
         name: String,

@@ -18,10 +18,12 @@ mod tree;
 mod xml;
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::Path;
 
 use geometry::Scene;
 use multibody::{CameraMode, Compliance, JointKind, Model};
+use support::{UnwrittenFile, WholeFiles};
 
 use super::keyframe::split;
 use numbers::list;
@@ -77,16 +79,18 @@ pub struct Written {
 }
 
 impl Written {
-    /// Writes the text to `path`, and the files beside it.
+    /// Writes the text to `path`, and the files beside it: all of them, or those that were there stay as they were.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn save(&self, path: &Path) -> std::io::Result<()> {
+    pub fn save(&self, path: &Path) -> Result<(), UnwrittenFile> {
         let folder = path.parent().unwrap_or(Path::new(""));
+        let mut files = WholeFiles::default();
         for WrittenFile { name, content } in &self.files {
-            std::fs::write(folder.join(name), content)?;
+            files.add(&folder.join(name), |out| out.write_all(content))?;
         }
-        std::fs::write(path, &self.text)
+        files.add(path, |out| out.write_all(self.text.as_bytes()))?;
+        files.put_in_place()
     }
 }
 
@@ -186,6 +190,8 @@ struct Writer<'m> {
     extra_sites: Vec<(usize, String, spatial::Pose<f64>)>,
     /// Sites for principal axes that sensors look at.
     axes_sites: Vec<sensors::AxesSite>,
+    /// Of each body the joints of its own that move it.
+    moving_joints: Vec<usize>,
 }
 
 impl<'m> Writer<'m> {
@@ -203,7 +209,10 @@ impl<'m> Writer<'m> {
             notes: Vec::new(),
             extra_sites: Vec::new(),
             axes_sites: Vec::new(),
+            moving_joints: vec![0; model.bodies.len()],
         };
+        let moving = model.joints.iter().filter(|joint| joint.kind.nv() > 0);
+        moving.for_each(|joint| writer.moving_joints[joint.body] += 1);
         names("camera", model.cameras.iter().map(|c| name_of(&c.name)))?;
         names("sensor", model.sensors.iter().map(|s| name_of(&s.name)))?;
         names("keyframe", model.keyframes.iter().map(|k| name_of(&k.name)))?;

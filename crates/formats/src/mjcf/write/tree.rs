@@ -19,6 +19,7 @@ struct Below {
     geoms: Vec<Vec<usize>>,
     sites: Vec<Vec<usize>>,
     cameras: Vec<Vec<usize>>,
+    extra_sites: Vec<Vec<usize>>,
 }
 
 impl Writer<'_> {
@@ -31,6 +32,7 @@ impl Writer<'_> {
         self.scene.geoms.iter().enumerate().for_each(|(index, geom)| below.geoms[geom.body].push(index));
         model.sites.iter().enumerate().for_each(|(index, site)| below.sites[site.body].push(index));
         model.cameras.iter().enumerate().for_each(|(index, camera)| below.cameras[camera.body].push(index));
+        self.extra_sites.iter().enumerate().for_each(|(index, site)| below.extra_sites[site.0].push(index));
         // Without recursion: trees may be deep.
         xml.open("worldbody", &[]);
         self.contents(xml, 0, &below, assets)?;
@@ -93,8 +95,11 @@ impl Writer<'_> {
     /// The reference coordinate that is written for a joint.
     pub(super) fn written_reference(&self, index: usize) -> f64 {
         let (model, joint) = (self.model, &self.model.joints[index]);
-        let moving = model.joints.iter().filter(|j| j.body == joint.body && j.kind.nv() > 0).count();
-        if joint.kind.nv() == 1 && moving == 1 { model.q0[joint.q] } else { JointSpec::of(model, joint).reference }
+        if joint.kind.nv() == 1 && self.moving_joints[joint.body] == 1 {
+            model.q0[joint.q]
+        } else {
+            JointSpec::of(model, joint).reference
+        }
     }
 
     fn contents(&mut self, xml: &mut Xml, body: usize, below: &Below, assets: &Assets) -> Result<(), WriteError> {
@@ -125,10 +130,10 @@ impl Writer<'_> {
         for &camera in &below.cameras[body] {
             self.camera(xml, &model.cameras[camera]);
         }
-        for (at, name, pose) in self.extra_sites.iter().filter(|(at, _, _)| *at == body) {
+        for &site in &below.extra_sites[body] {
+            let (_, name, pose) = &self.extra_sites[site];
             let mut attributes = named(name);
             attributes.extend(pose_attributes(*pose));
-            let _ = at;
             xml.empty("site", &attributes);
         }
         Ok(())
@@ -251,6 +256,9 @@ impl Writer<'_> {
         let label = label("geom", &geom.name, index);
         let mut attributes = named(&self.geoms[index]);
         let (kind, size, asset) = shape(geom, assets);
+        if kind == "plane" && self.model.bodies[geom.body].node.is_some() {
+            self.note(&label, "a plane that moves is written as it is, but MuJoCo has planes on what is fixed only");
+        }
         attributes.push(("type", kind.into()));
         if !size.is_empty() {
             attributes.push(("size", list(&size)));
@@ -320,7 +328,7 @@ impl Writer<'_> {
 impl Below {
     fn new(bodies: usize) -> Self {
         let none = || vec![Vec::new(); bodies];
-        Self { bodies: none(), joints: none(), geoms: none(), sites: none(), cameras: none() }
+        Self { bodies: none(), joints: none(), geoms: none(), sites: none(), cameras: none(), extra_sites: none() }
     }
 }
 
