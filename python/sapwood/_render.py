@@ -168,6 +168,10 @@ def video(path: str | PathLike[str], frames: Iterable[NDArray[np.uint8]], fps: f
             writer.add(frame)
 
 
+_BLOCK = 1 << 20
+"""Bytes of a picture that are compressed at once."""
+
+
 def write_png(path: str | PathLike[str], image: NDArray[np.uint8]) -> None:
     """Write a picture into a PNG file; needs no other package.
 
@@ -194,7 +198,12 @@ def write_png(path: str | PathLike[str], image: NDArray[np.uint8]) -> None:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    body = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 6)) + chunk(b"IEND", b"")
+    compressor = zlib.compressobj(6)
+    # Block by block: an interrupt is seen between two calls.
+    count = max(1, _BLOCK // rows.shape[1])
+    blocks = [compressor.compress(rows[i : i + count].tobytes()) for i in range(0, height, count)]
+    data = b"".join([*blocks, compressor.flush()])
+    body = chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
     write_whole(Path(path), b"\x89PNG\r\n\x1a\n" + body)
 
 
