@@ -67,7 +67,9 @@ def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="shells of POSIX")
 def test_a_closed_standard_output_is_an_error() -> None:
-    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *COMMAND, "info", "@dog"], capture_output=True, text=True, check=False)
+    closed = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *COMMAND, "info", "@dog"], capture_output=True, text=True, check=False
+    )
     assert closed.returncode == 2
     assert "standard output cannot be written: it is closed" in closed.stderr
     # A reader that goes away has what it wanted.

@@ -81,6 +81,19 @@ fn never_takes_it(_: &Path, _: &fs::Metadata) -> Option<&'static str> {
     None
 }
 
+/// Where links lead, whether there is something or not: a link stays a link, and what it leads to is replaced.
+fn end_of_links(path: &Path) -> PathBuf {
+    let follow = |_| {
+        let mut at = path.to_path_buf();
+        // Circles are refused before.
+        while let Ok(link) = fs::read_link(&at) {
+            at = at.parent().unwrap_or(Path::new("")).join(link);
+        }
+        at
+    };
+    fs::canonicalize(path).unwrap_or_else(follow)
+}
+
 /// Writes bytes to a file: all of them, or the file stays as it was.
 ///
 /// # Errors
@@ -112,8 +125,7 @@ impl WholeFiles {
     ) -> io::Result<()> {
         let old = fs::metadata(path).ok();
         let is_file = old.as_ref().is_none_or(fs::Metadata::is_file);
-        // A link stays a link: what it leads to is replaced.
-        let path = if is_file { fs::canonicalize(path).unwrap_or_else(|_| path.into()) } else { path.into() };
+        let path = if is_file { end_of_links(path) } else { path.into() };
         let at = if is_file { beside(&path) } else { path.clone() };
         self.written.push(Written { at: at.clone(), path });
         let mut out = BufWriter::new(File::create(&at)?);
