@@ -143,6 +143,13 @@ fn what_no_body_has_is_written_once() {
     }
 }
 
+#[test]
+fn next_to_nothing_has_no_axes() {
+    let nothing = r#"<body><inertial pos="0 0 0" mass=".2" fullinertia="9e-21 9e-21 0 9e-21 0 0"/></body>"#;
+    let first = written(&crate::load(&world(&format!(r#"<body><joint/><geom size=".1"/>{nothing}</body>"#))));
+    assert_eq!(written(&crate::load(&first.text)).text, first.text);
+}
+
 /// What has lost its last digits somewhere is written as what is nearest to it, and not as a sphere.
 #[test]
 fn moments_that_lack_little_change_little() {

@@ -72,6 +72,10 @@ fn possible(given: [f64; 3], tolerance: f64) -> Possible {
     if moments == given && missing <= tolerance * scale {
         return Possible { moments, are_far: false };
     }
+    if scale < LEAST {
+        // Too little for axes that would come back.
+        return Possible { moments: [moments.iter().sum::<f64>() / 3.0; 3], are_far: true };
+    }
     if missing > 0.0 {
         let share = (missing + 64.0 * f64::EPSILON * scale) / 3.0;
         let [z, y, x] = excess(moments).map(|own| if own == missing { -share } else { share });
