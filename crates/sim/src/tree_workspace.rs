@@ -236,8 +236,10 @@ impl TreeWorkspace {
         }
         self.gather_drives(state, v, step);
         self.is_factored = false;
-        self.loads.iter_mut().for_each(|load| load.dragged = Wrench::ZERO);
         let Self { loads, bodies, has_own_loads, kin, free_step, .. } = self;
+        if *has_own_loads {
+            loads.iter_mut().for_each(|load| load.dragged = Wrench::ZERO);
+        }
         if *has_own_loads || !are_zero(&state.applied_wrench[6 * bodies.start..6 * bodies.end]) {
             for (node, wrench) in wrenches(loads, state, dt, kin) {
                 free_step.load(node, wrench);
@@ -249,7 +251,7 @@ impl TreeWorkspace {
 
     /// Adds what the medium does to the bodies in a step of `dt`, in view of where all other forces would lead them.
     fn load_drag(&mut self, dt: f64) {
-        if !self.loads.iter().any(|load| load.drag.is_some()) {
+        if !self.has_own_loads || self.loads.iter().all(|load| load.drag.is_none()) {
             return;
         }
         self.predict();
