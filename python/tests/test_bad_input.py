@@ -522,3 +522,46 @@ def test_sap_without_contacts_or_velocities() -> None:
     assert free.impulses.shape == (0, 3)
     nothing = sw.sap.solve(np.zeros((0, 0)), [], np.zeros((0, 0)), [], [], [], [])
     assert nothing.v.shape == (0,)
+
+
+LONG: Any = "x" * 5000
+LONG_ARGUMENT: dict[str, Any] = {LONG: 1}
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda sim: sw.Simulation(sim.model, scheme=LONG),
+        lambda sim: sw.Simulation(sim.model, contact=LONG),
+        lambda sim: sw.Simulation(sim.model, **LONG_ARGUMENT),
+        lambda sim: sim.render(8, 8, kind=LONG),
+        lambda sim: getattr(sim, LONG),
+        lambda sim: getattr(sim.model, LONG),
+        lambda sim: sim.parameters[LONG],
+        lambda sim: setattr(sim.parameters, LONG, 1),
+        lambda sim: sw.Batch(sim.model, 2).set_parameters(**LONG_ARGUMENT),
+        lambda _: sw.characters.mjcf(LONG),
+        lambda _: sw.scenes.mjcf(LONG),
+        lambda _: sw.load(f"/{LONG}.xml"),
+        lambda _: sw.load(f"@{LONG}"),
+        lambda sim: sw.tracking.track(sim.model, LONG),
+    ],
+)
+def test_messages_of_long_words_are_short(act: Callable[[sw.Simulation], object]) -> None:
+    with pytest.raises(Exception, match="x{40}") as error:
+        act(sw.Simulation(sw.load(RAGDOLL)))
+    assert len(str(error.value)) < 300
+
+
+def test_warnings_of_long_words_are_short() -> None:
+    for text in (f"<mujoco><{LONG}/></mujoco>", f"<mujoco><worldbody><geom size='1' {LONG}='1'/></worldbody></mujoco>"):
+        assert max(len(str(warning)) for warning in sw.load(text).warnings) < 300
+
+
+def test_arrays_may_lie_anywhere() -> None:
+    sim = sw.Simulation(sw.load(RAGDOLL))
+    records = np.zeros(1, np.dtype([("flag", "u1"), ("q", "f8", (sim.model.nq,))]))
+    records["q"][0] = sim.q
+    assert not records["q"][0].flags.aligned
+    sim.q = records["q"][0]
+    np.testing.assert_array_equal(sim.q, records["q"][0])

@@ -379,3 +379,22 @@ def test_a_client_resets_to_what_there_is(open_viewer: Callable[..., sw.viewer.V
         viewer.panel._reset(name, ["start", "high"])
         viewer._carry_out()
         assert sim.q[2] == (3.0 if name == "high" else 1.0)
+
+
+@needs_viser
+def test_a_browser_that_does_not_answer_does_not_hold_up_the_end() -> None:
+    import http.client
+
+    viewer = sw.view(sw.Simulation(sw.load(FALLING)), run=False)
+    port = viewer.server.get_port()
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.putrequest("GET", viewer.url.partition(f":{port}")[2])
+    for name, value in {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}.items():
+        connection.putheader(name, value)
+    connection.putheader("Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA==")
+    connection.endheaders()
+    assert connection.getresponse().status == 101
+    started = time.monotonic()
+    viewer.close()
+    assert time.monotonic() - started < 2
+    connection.close()

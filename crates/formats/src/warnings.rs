@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use multibody::Warning;
+use support::brief;
 
 use crate::xml::{Element, Unread};
 
@@ -63,6 +64,9 @@ impl Warnings {
             if count > 1 {
                 warning.message.push_str(&format!(" ({count} places, this is the first)"));
             }
+            // Names of a file, which those who show parts of it should not have to clean.
+            warning.element = brief(&warning.element);
+            warning.message = brief(&warning.message);
             warning
         };
         self.entries.into_iter().map(finish).collect()

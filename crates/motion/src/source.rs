@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use multibody::Model;
-use support::suggest;
+use support::{brief, suggest};
 
 use crate::gait::{self, GaitError, LeggedGait, Slither, SlitherPattern};
 use crate::retarget::{Retarget, RetargetError, RetargetOptions};
@@ -56,7 +56,7 @@ enum Kind {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SourceError {
     /// Neither a gait nor a file.
-    #[error("there is no gait and no file {name:?}: {hint}")]
+    #[error("there is no gait and no file {}: {hint}", brief(&format!("{name:?}")))]
     Unknown {
         /// What was asked for.
         name: String,

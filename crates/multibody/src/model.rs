@@ -225,7 +225,7 @@ pub struct Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = brief(if self.file.is_empty() { "<text>" } else { &self.file });
-        write!(f, "{file}:{}: {}: {}", self.line, brief(&self.element), brief(&self.message))
+        write!(f, "{file}:{}: {}: {}", self.line, self.element, self.message)
     }
 }
 

@@ -11,7 +11,7 @@ use support::{legible, suggest};
 /// Finite numbers of exactly this shape, in row-major order. Takes whatever numpy takes: arrays, lists, scalars.
 pub fn array(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<f64>> {
     let values = match value.cast::<PyArrayDyn<f64>>() {
-        Ok(array) if array.is_c_contiguous() => {
+        Ok(array) if array.is_c_contiguous() && array.data().is_aligned() => {
             check_shape(name, array.shape(), shape)?;
             array.to_vec()?
         }
