@@ -12,10 +12,19 @@ FN SpringPoint spring_point(real z) {
   return SpringPoint{lead, lead * R(0.5) + R(0.5)};
 }
 
-// Share of v₀ in the velocity at which a damper is taken whose free motion decays with the rate y/dt.
-FN real damper_lead(real y) {
-  real squared = y * y;
-  return recip(squared * squared + 1) * R(0.5);
+// The same where no coupling can make z greater: with the right frequency, as far as a step resolves it.
+FN SpringPoint spring_in_tune(real z) {
+  real lead = spring_point(z).lead;
+  return SpringPoint{lead, lead * R(11.0 / 12) + R(1.0 / 12)};
+}
+
+// What a damper takes from a velocity within a step, of which e⁻²ʰ is left: a mean of both ends that sees a mass h coth h times as large;
+// (h coth h − 1)/h² and tanh h, over h.
+struct Decay { real heavier, slower; };
+FN Decay decay_over_step(real h) {
+  h = min_(h, R(1e18));
+  real squared = h * h, bend = recip(squared + 3), whole = sqrt_(bend * 3 + squared);
+  return Decay{(squared + 2) * bend * recip(whole + 1), recip(whole)};
 }
 
 // A compliance: near-rigid (0), a spring (1) with stiffness and relaxation time, or a reference (2) with k, b and the course of its impedance.
@@ -42,15 +51,20 @@ FN RowLaw row_law(const Compliance& c, real w, real inverse_weight, real size, r
   if (c.kind == 1) {
     real stiffness = c.of[0], rate = w * (dt * stiffness);
     SpringPoint point = spring_point(rate * dt);
-    real relaxation = met * c.of[1], ahead = relaxation * damper_lead(rate * relaxation);
-    real time = point.reach * dt + (relaxation - ahead), r = recip(time * (dt * stiffness)), per_violation = -recip(time);
-    return rigid.r < r ? RowLaw{r, per_violation, ((point.lead - point.reach) * dt + ahead) * per_violation, INFINITE, false} : rigid;
+    real damper = met * (R(0.5) * c.of[1]), h = rate * damper, reached = point.reach * dt;
+    Decay decay = decay_over_step(h);
+    real inerter = damper * h * decay.heavier + reached;
+    damper += reached * h * decay.slower;
+    real time = inerter + damper, r = recip(time * (dt * stiffness)), per_violation = -recip(time);
+    return rigid.r < r ? RowLaw{r, per_violation, (damper - inerter + point.lead * dt) * per_violation, INFINITE, false} : rigid;
   }
   real d = impedance_of(c, size), k = c.of[0], b = c.of[1], r = inverse_weight * (1 - d) / d, spring = d * (dt * dt * k);
-  SpringPoint point = spring_point(spring * d);
-  real damper = met * (dt * b), ahead = damper * damper_lead(damper);
-  real per_whole = recip(spring * point.reach + (1 + (damper - ahead)));
-  real per_rate = (1 - ahead - spring * (point.lead - point.reach)) * per_whole;
+  SpringPoint point = spring_in_tune(spring * d);
+  real damper = met * (R(0.5) * dt * b), h = damper * d, reached = spring * point.reach;
+  Decay decay = decay_over_step(h);
+  real inerter = damper * h * decay.heavier + (1 + reached);
+  damper += reached * h * decay.slower;
+  real per_whole = recip(inerter + damper), per_rate = (inerter - damper - spring * point.lead) * per_whole;
   return RowLaw{max_(r * per_whole, w * R(LEAST_R)), -(d * per_whole) * (dt * k), per_rate, INFINITE, false};
 }
 

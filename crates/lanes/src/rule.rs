@@ -1,6 +1,6 @@
 //! How compliance becomes regularisation: the law of a row over a step in which positions follow the velocity at its end.
 
-use multibody::{Compliance, Reference, Resistance, SpringPoint, damper_lead};
+use multibody::{Compliance, Decay, Reference, Resistance, SpringPoint};
 use spatial::masks::{select, wide};
 use spatial::{Real, Vec3};
 
@@ -116,12 +116,17 @@ impl Rule {
                 // A spring and a damper, −k (φ + τ φ̇).
                 let rate = weight.w * wide(self.dt * stiffness);
                 let point = SpringPoint::of(rate * wide(self.dt));
-                let relaxation = met * wide(relaxation);
-                let ahead = relaxation * damper_lead(rate * relaxation);
-                let time = point.reach.mul_add(wide(self.dt), relaxation - ahead);
+                // Half of the time in which the damper takes what the spring does, and h of [`Decay`].
+                let damper = met * wide(0.5 * relaxation);
+                let h = rate * damper;
+                let Decay { heavier, slower } = Decay::over_step(h);
+                let reached = point.reach * wide(self.dt);
+                let inerter = (damper * h).mul_add(heavier, reached);
+                let damper = (reached * h).mul_add(slower, damper);
+                let time = inerter + damper;
                 let r = (time * wide(self.dt * stiffness)).recip();
                 let per_violation = -time.recip();
-                let per_rate = (point.lead - point.reach).mul_add(wide(self.dt), ahead) * per_violation;
+                let per_rate = (damper - inerter + point.lead * wide(self.dt)) * per_violation;
                 let is_rigid = rigid.r.if_less(r, T::ZERO, T::ONE);
                 RowLaw {
                     r: select(is_rigid, rigid.r, r),

@@ -97,7 +97,7 @@ pub use sensor::{
     TendonQuantity,
 };
 pub use site::{Site, SiteShape};
-pub use spring::{SpringPoint, UNRESOLVED, damper_lead};
+pub use spring::{Decay, SpringPoint, UNRESOLVED};
 pub use step_force::{NEAR_LIMIT, StepForce, pd_law, stable_pd_impedance};
 pub use tendon::{
     Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,

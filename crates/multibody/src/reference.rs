@@ -3,7 +3,7 @@
 use spatial::Real;
 use spatial::masks::select;
 
-use crate::{SpringPoint, damper_lead};
+use crate::{Decay, SpringPoint};
 
 /// MuJoCo takes impedances to lie in this interval, and so the place of the middle of their course.
 const LEAST: f64 = 1e-4;
@@ -136,21 +136,31 @@ impl Reference {
         Self { solref: [0.0, -b * greatest], ..*self }
     }
 
-    /// The law over a step of `dt` s of a row with the inverse weight Â, where it has the impedance `d`: the inerter at the end of the step,
-    /// the spring where [`SpringPoint`] says, the damper, which acts in the share `met` of the step, where [`damper_lead`] says.
+    /// The law over a step of `dt` s of a row with the inverse weight Â, where it has the impedance `d`; its damper acts in the share `met` of
+    /// the step.
+    ///
+    /// What has the row's inverse weight swings as r̈ = −d b ṙ − d² k r. With z = dt² d² k and h = dt d b/2 its true motion over a step has the
+    /// determinant e⁻²ʰ and the trace 2 e⁻ʰ cos √(z − h²) between r and ṙ half a step apart. This law has both to second order beyond the
+    /// first: the sag under a load leaves it two numbers, and these are the two. A spring that the step does not resolve is taken where
+    /// [`SpringPoint`] says.
     #[inline(always)]
     pub fn over_step<T: Real>(&self, dt: f64, inverse_weight: T, d: T, met: T) -> ReferenceStep<T> {
         let [k, b] = self.stiffness_and_damping(dt);
-        let r = inverse_weight * (T::ONE - d) / d;
-        let damper = met * T::from_f64(dt * b);
-        let ahead = damper * damper_lead(damper);
+        let per_d = d.recip();
+        let r = inverse_weight * (T::ONE - d) * per_d;
+        let damper = met * T::from_f64(0.5 * dt * b);
+        let h = damper * d;
+        let Decay { heavier, slower } = Decay::over_step(h);
         // dt² d k
         let spring = d * T::from_f64(dt * dt * k);
-        let SpringPoint { lead, reach } = SpringPoint::of(spring * d);
-        let per_whole = spring.mul_add(reach, T::ONE + (damper - ahead)).recip();
+        let SpringPoint { lead, reach } = SpringPoint::in_tune(spring * d);
+        let reached = spring * reach;
+        let inerter = (damper * h).mul_add(heavier, T::ONE + reached);
+        let damper = (reached * h).mul_add(slower, damper);
+        let per_whole = (inerter + damper).recip();
         ReferenceStep {
             r: r * per_whole,
-            per_rate: (T::ONE - ahead - spring * (lead - reach)) * per_whole,
+            per_rate: (inerter - damper - spring * lead) * per_whole,
             per_violation: -(d * per_whole) * T::from_f64(dt * k),
         }
     }
@@ -199,6 +209,30 @@ mod tests {
     fn at(solimp: [f64; 5], depth: f64) -> f64 {
         let reference = Reference { solimp, ..Reference::default() };
         reference.impedance(depth, |x| reference.power(x))
+    }
+
+    /// Of the motion over a step of what has the row's inverse weight, 1, and no other force: r and its rate half a step apart.
+    #[test]
+    fn free_motion_is_that_of_its_spring_and_damper() {
+        for d in [0.3, 0.5, 0.9, 0.99] {
+            for [z, ratio] in
+                [[0.1, 0.0], [0.1, 0.3], [0.1, 1.0], [0.1, 2.0], [0.01, 0.5], [0.01, 3.0], [0.01, 20.0_f64]]
+            {
+                let [k, h] = [z / (d * d), ratio * z.sqrt()];
+                // MJCF has k and b of d = 1 here, k d² and b d.
+                let solref = [-k * d * d, -2.0 * h];
+                let reference = Reference { solref, solimp: [d, d, 1.0, 0.5, 1.0], ..Reference::default() };
+                let ReferenceStep { r, per_rate, per_violation } = reference.over_step(1.0, 1.0, d, 1.0);
+                let share = (r + 1.0).recip();
+                let determinant = (r + per_rate) * share;
+                let trace = 1.0 + determinant + per_violation * share;
+                let beyond = z - h * h;
+                let swing = if beyond > 0.0 { beyond.sqrt().cos() } else { (-beyond).sqrt().cosh() };
+                let [error, of_trace] = [determinant - (-2.0 * h).exp(), trace - 2.0 * (-h).exp() * swing];
+                let allowed = 0.01 * (z * z + h.powi(4).min(1.0));
+                assert!(error.abs() < allowed && of_trace.abs() < allowed, "{d} {z} {ratio}: {error:e} {of_trace:e}");
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! From compliance to regularisation R and bias v̂, as documented: `docs/time-stepping.md`, and Castro, Permenter, Han, *An Unconstrained
-//! Convex Formulation of Compliant Contact*. Dampers of constraints are taken at the mean of both ends of the step, where it resolves them.
+//! Convex Formulation of Compliant Contact*. Dampers of constraints leave of a velocity
+//! what they leave in continuous time.
 
 use std::f64::consts::PI;
 
@@ -39,9 +40,10 @@ pub fn spring_point(z: f64) -> [f64; 2] {
     [unresolved, 0.5 + 0.5 * unresolved]
 }
 
-/// What of a damping rate times dt is met at the beginning of the step: ½ where the step resolves it.
-fn damper_at_start(y: f64) -> f64 {
-    0.5 * y / (1.0 + y.powi(4))
+/// h coth h as the engine has it: the mean of both ends of the step, 2h of which a damper takes, and an inertia this many times as large
+/// leave e⁻²ʰ of a velocity.
+fn inertia_beside_damper(h: f64) -> f64 {
+    (h * h + 3.0 / (h * h + 3.0)).sqrt()
 }
 
 /// The law of a row that pushes in a share of the step.
@@ -62,10 +64,14 @@ pub fn compliant(options: &Options, dt: f64, compliance: Compliance, row: Row, s
     let [first, second] = spring_point(dt * dt * stiffness * w);
     // −k (φ + τ φ̇) with φ₀ + dt (first v₀ + second (v − v₀)).
     let rate = dt * stiffness * w;
-    let at_start = damper_at_start(rate * relaxation * share) / rate;
-    let time = second * dt + relaxation * share - at_start;
+    let half = 0.5 * relaxation * share;
+    let inertia = inertia_beside_damper(rate * half);
+    // Each over the velocities v − v₀ and v + v₀.
+    let of_change = (inertia - 1.0) / rate + second * dt;
+    let of_sum = half + second * dt * rate * half / inertia;
+    let time = of_change + of_sum;
     let r = 1.0 / (dt * stiffness * time);
-    let (per_violation, per_rate) = (-1.0 / time, -(dt * (first - second) + at_start) / time);
+    let (per_violation, per_rate) = (-1.0 / time, (of_change - of_sum - dt * first) / time);
     // No constraint is stiffer than the step resolves.
     if r > rigid.r { Compliant { r, per_violation, per_rate, fastest: f64::INFINITY } } else { rigid }
 }
@@ -89,14 +95,19 @@ fn of_reference(dt: f64, reference: &multibody::Reference, row: Row, size: f64, 
         (-first / (d1 * d1), -second / d1)
     };
     let r = inverse * (1.0 - d) / d;
-    let [first, second] = spring_point(dt * dt * d * d * k);
-    let damper = dt * b * share;
-    let at_start = damper_at_start(damper);
-    let whole = 1.0 + damper - at_start + second * dt * dt * d * k;
+    let spring = dt * dt * d * k;
+    // Where it is resolved, so that what swings with the row's own inertia has the right period.
+    let [first, _] = spring_point(spring * d);
+    let second = first + (1.0 - first) / 12.0;
+    let half = 0.5 * dt * b * share;
+    let inertia = inertia_beside_damper(half * d);
+    let of_change = 1.0 + (inertia - 1.0) / d + spring * second;
+    let of_sum = half + spring * second * half * d / inertia;
+    let whole = of_change + of_sum;
     Compliant {
         r: (r / whole).max(1e-7 * w),
         per_violation: -dt * d * k / whole,
-        per_rate: (1.0 - at_start - dt * dt * d * k * (first - second)) / whole,
+        per_rate: (of_change - of_sum - spring * first) / whole,
         fastest: f64::INFINITY,
     }
 }
@@ -108,9 +119,9 @@ pub fn dry_friction(options: &Options, dt: f64, compliance: Compliance, row: Row
     let d = if width > 0.0 { d0 } else { 0.5 * (d0 + d1) };
     let [first, second] = reference.solref;
     let damper = dt * if first > 0.0 { 2.0 / (d1 * first.max(2.0 * dt)) } else { -second / d1 };
-    let at_start = damper_at_start(damper);
-    let whole = 1.0 + damper - at_start;
-    (row.inverse * (1.0 - d) / d / whole, rate * (1.0 - at_start) / whole)
+    let of_change = 1.0 + (inertia_beside_damper(0.5 * damper * d) - 1.0) / d;
+    let whole = of_change + 0.5 * damper;
+    (row.inverse * (1.0 - d) / d / whole, rate * (of_change - 0.5 * damper) / whole)
 }
 
 /// R of sliding friction over `share` of that along the normal, and v̂ over what slides at the beginning: near-rigid, or of MuJoCo's
