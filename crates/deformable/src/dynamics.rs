@@ -14,32 +14,46 @@ use crate::{SoftBody, StepError, stress};
 use newton::{Attempt, Newton, Problem};
 use system::System;
 
-/// A step of the θ-method.
+/// How much of v₀ a [ringing](ThetaStep::ringing) step takes from what swings far faster than it resolves: its amplitude falls by a factor of √2 a
+/// step. All else goes on at the frequency of the steps for ever.
+const UNRESOLVED_LOSS: f64 = 0.5;
+
+/// A step of the θ-method, from velocities v₀ to v. Positions are taken at x₀ + dt (`lead` v₀ + `reach` (v − v₀)).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThetaStep {
     /// Length of the step, s.
     pub dt: f64,
-    /// Where forces take positions.
-    pub theta_q: f64,
-    /// Where forces take velocities.
+    /// Share of the way at v₀ at which forces take positions.
+    pub lead: f64,
+    /// Share of the way that the change of velocity makes.
+    pub reach: f64,
+    /// Where forces take velocities, from 0 at v₀ to 1 at v.
     pub theta_v: f64,
-    /// Where positions take velocities.
-    pub theta_vq: f64,
 }
 
 impl ThetaStep {
     /// θ = 1: takes energy, first order.
     pub fn implicit_euler(dt: f64) -> Self {
-        Self { dt, theta_q: 1.0, theta_v: 1.0, theta_vq: 1.0 }
+        Self { dt, lead: 1.0, reach: 1.0, theta_v: 1.0 }
     }
 
     /// θ = ½: keeps energy and momenta, second order.
     pub fn midpoint(dt: f64) -> Self {
-        Self { dt, theta_q: 0.5, theta_v: 0.5, theta_vq: 0.5 }
+        Self { dt, lead: 0.5, reach: 0.25, theta_v: 0.5 }
+    }
+
+    /// Velocities are those between two steps, positions follow v: forces of linear materials, taken at x₀ + ½ dt (v − v₀), neither give nor take
+    /// energy but of what swings faster than the step resolves. Nonlinear ones are taken at the end of the step. Dampers are, too.
+    pub fn ringing(dt: f64) -> Self {
+        Self { dt, lead: 0.0, reach: 0.5, theta_v: 1.0 }
     }
 
     fn is_midpoint(&self) -> bool {
         *self == Self::midpoint(self.dt)
+    }
+
+    fn is_ringing(&self) -> bool {
+        *self == Self::ringing(self.dt)
     }
 }
 
@@ -157,7 +171,7 @@ impl Dynamics {
     ) -> Result<Report, StepError> {
         self.check(x0, v0, applied)?;
         let analyzed = self.system.analyze(touched)?;
-        let problem = Problem { x0, v0, step: *step };
+        let problem = self.problem(x0, v0, *step);
         let mut iterations = 1;
         if self.law.model.is_nonlinear() {
             self.begin_newton(&problem, gravity, applied, interrupt, pool)?;
@@ -194,7 +208,7 @@ impl Dynamics {
         if !self.law.model.is_nonlinear() || dv_touched.is_empty() {
             return Ok(Refinement { is_needed: false, residual: 0.0, energy_gain: 0.0 });
         }
-        let problem = Problem { x0, v0, step: *step };
+        let problem = self.problem(x0, v0, *step);
         let attempt = self.refine_newton(&problem, dv_touched, v, interrupt, pool)?;
         let residual = self.newton.residual();
         match attempt {
@@ -205,6 +219,12 @@ impl Dynamics {
             }
             Attempt::Stuck => Err(StepError::NotConverged { iterations: 1, residual }),
         }
+    }
+
+    /// The step from `x0` and `v0` as this material makes it.
+    fn problem<'a>(&self, x0: &'a [f64], v0: &'a [f64], step: ThetaStep) -> Problem<'a> {
+        let is_damped = step.is_ringing() && self.law.model.is_nonlinear();
+        Problem { x0, v0, step: if is_damped { ThetaStep::implicit_euler(step.dt) } else { step } }
     }
 
     fn find_schur_factor(&mut self) {
@@ -222,15 +242,15 @@ impl Dynamics {
         interrupt: &Interrupt,
         pool: &mut ThreadPool,
     ) -> Result<(), StepError> {
-        let Problem { x0, v0, step: ThetaStep { dt, theta_q, theta_v, theta_vq } } = *problem;
+        let Problem { x0, v0, step: ThetaStep { dt, lead, reach, theta_v } } = *problem;
         let material = &self.body.material;
         for ((x, x0), v0) in self.x_theta.iter_mut().zip(x0).zip(v0) {
-            *x = x0 + theta_q * dt * v0;
+            *x = x0 + lead * dt * v0;
         }
         self.elements.linearize(&self.law, x0, &self.x_theta, false, pool);
         self.system.collect_stiffness(&self.elements);
         let mass = 1.0 + theta_v * dt * material.damping_mass;
-        let stiffness = theta_q * theta_vq * dt * dt + theta_v * dt * material.damping_stiffness;
+        let stiffness = reach * dt * dt + theta_v * dt * material.damping_stiffness;
         self.system.factor([mass, stiffness, 0.0], interrupt)?;
         // −dt (f(x^θ) + D v₀ − M g − applied)
         self.step.fill(0.0);
@@ -245,12 +265,29 @@ impl Dynamics {
             self.step.iter_mut().zip(applied).for_each(|(step, f)| *step += dt * f);
         }
         self.system.solve(&mut self.step);
+        if problem.step.is_ringing() {
+            self.damp_unresolved(v0, reach * dt * dt);
+        }
         for (node, v) in self.v_star.chunks_exact_mut(3).enumerate() {
             for k in 0..3 {
                 v[k] = if self.body.is_pinned(node as u32) { 0.0 } else { v0[3 * node + k] + self.step[3 * node + k] };
             }
         }
         Ok(())
+    }
+
+    /// Takes from the change of velocity a part of S³ v₀, S = A⁻¹ ½ dt² K: of what swings undamped with the rate ω that is z/(2 + z) to the third
+    /// power, z = (ω dt)². `stiffness` is that of K in A without dampers.
+    fn damp_unresolved(&mut self, v0: &[f64], stiffness: f64) {
+        let Self { system, step, v_star: fast, scratch, .. } = self;
+        fast.copy_from_slice(v0);
+        for _ in 0..3 {
+            scratch.fill(0.0);
+            system.multiply_add(0.0, stiffness, fast, scratch);
+            fast.copy_from_slice(scratch);
+            system.solve(fast);
+        }
+        step.iter_mut().zip(&*fast).for_each(|(step, fast)| *step -= UNRESOLVED_LOSS * fast);
     }
 
     /// The velocities that free motion ends with, m/s.

@@ -36,15 +36,15 @@ pub(super) struct Problem<'a> {
 impl Problem<'_> {
     /// x^θ for velocities `v` at the end.
     fn place(&self, v: &[f64], x_theta: &mut [f64]) {
-        let ThetaStep { dt, theta_q, theta_vq, .. } = self.step;
+        let ThetaStep { dt, lead, reach, .. } = self.step;
         for (((x, x0), v0), v) in x_theta.iter_mut().zip(self.x0).zip(self.v0).zip(v) {
-            *x = x0 + theta_q * dt * (v0 + theta_vq * (v - v0));
+            *x = x0 + dt * (lead * v0 + reach * (v - v0));
         }
     }
 
     /// Whether forces depend on the velocities at the end.
     fn is_nonlinear(&self) -> bool {
-        self.step.dt * self.step.theta_q * self.step.theta_vq > 0.0
+        self.step.dt * self.step.reach > 0.0
     }
 }
 
@@ -189,10 +189,10 @@ impl Dynamics {
         interrupt: &Interrupt,
         pool: &mut ThreadPool,
     ) -> Result<(), StepError> {
-        let ThetaStep { dt, theta_q, theta_v, theta_vq } = problem.step;
+        let ThetaStep { dt, reach, theta_v, .. } = problem.step;
         problem.place(&self.newton.v, &mut self.x_theta);
         let mass = 1.0 + theta_v * dt * self.body.material.damping_mass;
-        let parts = [mass, theta_q * theta_vq * dt * dt, theta_v * dt];
+        let parts = [mass, reach * dt * dt, theta_v * dt];
         let mut is_projected = false;
         loop {
             self.elements.linearize(&self.law, &self.x_theta, &self.x_theta, is_projected, pool);
@@ -256,8 +256,8 @@ impl Dynamics {
         let left = largest(&residual);
         self.newton.product = residual;
         self.newton.relative = left / scale.max(f64::MIN_POSITIVE);
-        let ThetaStep { dt, theta_q, theta_vq, .. } = problem.step;
-        let way = largest(&self.newton.direction) * dt * theta_q * theta_vq;
+        let ThetaStep { dt, reach, .. } = problem.step;
+        let way = largest(&self.newton.direction) * dt * reach;
         if left <= tolerance * scale + round_off || way <= 0.1 * ROUND_OFF * largest(&self.x_theta) {
             return Attempt::Holds;
         }
@@ -338,10 +338,10 @@ impl Dynamics {
     /// ψ at `newton.trial`, whose gradient is what is missing of the balance with the impulses of constraints held; and what round-off makes
     /// of it, J.
     fn potential_at_trial(&mut self, problem: &Problem<'_>) -> (f64, f64) {
-        let ThetaStep { dt, theta_q, theta_v, theta_vq } = problem.step;
+        let ThetaStep { dt, reach, theta_v, .. } = problem.step;
         let alpha = self.body.material.damping_mass;
         problem.place(&self.newton.trial, &mut self.x_theta);
-        let per_potential = 1.0 / (theta_q * theta_vq);
+        let per_potential = 1.0 / reach;
         let elastic = self.elements.energy(&self.law, &self.x_theta) * per_potential;
         let Self { newton, system, law, scratch, .. } = self;
         let Newton { trial, product, external, constraints, .. } = newton;

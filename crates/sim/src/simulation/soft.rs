@@ -71,8 +71,11 @@ impl Simulation {
     }
 
     fn soft_step(&self, dt: f64) -> ThetaStep {
+        if self.options.scheme.is_linear() {
+            return ThetaStep::ringing(dt);
+        }
         let theta = crate::soft::theta(self.options.scheme, &self.discretization(dt));
-        ThetaStep { dt, theta_q: theta.q, theta_v: theta.v, theta_vq: theta.vq }
+        ThetaStep { dt, lead: theta.q, reach: theta.q * theta.vq, theta_v: theta.v }
     }
 
     /// Whether the constraints of the step are to be solved again, for the `round`th time: the forces of a soft body that something touches

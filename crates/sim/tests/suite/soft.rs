@@ -315,13 +315,16 @@ fn a_neo_hookean_ball_falls_among_boxes() {
 fn a_soft_ball_falls_among_boxes() {
     let mut s = ball_among_boxes(MaterialModel::LinearCorotated);
     let weight = s.scene().soft_bodies[0].total_mass() * G;
-    let (mut deepest, mut unsettled) = (0.0_f64, 0);
-    for _ in 0..300 {
+    let (mut deepest, mut unsettled, mut force) = (0.0_f64, 0, Vec3::ZERO);
+    for k in 0..400 {
         s.step().unwrap();
         deepest = deepest.max(s.soft_contacts().iter().fold(0.0, |deepest, c| f64::max(deepest, -c.gap)));
         unsettled += s.stats().unsettled;
+        // The ball rings on by a few percent of its weight.
+        if k >= 300 {
+            force += contact_force(&s) * 0.01;
+        }
     }
-    let force = contact_force(&s);
     assert!((force.z.abs() - weight).abs() < 1e-2 * weight, "{force:?} {weight}");
     // At impacts corners of boxes get between nodes that are 50 mm apart, and are pushed out again.
     assert!(deepest < 15e-3 && unsettled < 10, "{deepest} {unsettled}");
@@ -334,16 +337,19 @@ fn what_starts_in_the_ground_is_righted_without_energy() {
     let cube = cuboid([0.1; 3], [3; 3], -0.02, Material::default());
     let mass = cube.total_mass();
     let mut s = soft(GROUND, vec![cube], vec![], Options { timestep: Some(0.005), ..Options::default() });
-    let mut most = 0.0_f64;
+    let (mut most, mut most_elastic) = (0.0_f64, 0.0_f64);
     for _ in 0..100 {
         s.step().unwrap();
+        let elastic = s.soft_energy(0).elastic;
+        most_elastic = most_elastic.max(elastic);
         let mean = s.state().soft_velocities.iter().skip(2).step_by(3).fold(0.0, |sum, v| sum + v) / 64.0;
         most = most.max(mean);
     }
     let low = s.state().soft_positions.iter().skip(2).step_by(3).fold(0.0, |low: f64, z| low.min(*z));
     assert!(low > -1e-4, "{low}");
     // Recovery at 1 m/s of the whole cube would leave ½ m v²; only what its flesh was strained by comes back.
-    assert!(0.5 * mass * most * most < 0.02, "{most}");
+    let left = 0.5 * mass * most * most;
+    assert!(left < most_elastic && left < 0.04, "{left} of {most_elastic}");
 }
 
 #[test]

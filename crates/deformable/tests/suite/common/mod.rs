@@ -60,8 +60,9 @@ pub fn deformed(body: &SoftBody, size: f64) -> Vec<f64> {
 pub fn step(d: &mut Dynamics, x: &mut [f64], v: &mut [f64], theta: &ThetaStep, gravity: Vec3<f64>) -> Report {
     let report =
         d.free_motion(x, v, theta, gravity, None, &[], &Interrupt::default(), &mut ThreadPool::default()).unwrap();
+    let theta_vq = if *theta == ThetaStep::midpoint(theta.dt) { 0.5 } else { 1.0 };
     for ((x, v), v_star) in x.iter_mut().zip(v.iter_mut()).zip(d.v_star()) {
-        *x += theta.dt * (theta.theta_vq * v_star + (1.0 - theta.theta_vq) * *v);
+        *x += theta.dt * (theta_vq * v_star + (1.0 - theta_vq) * *v);
         *v = *v_star;
     }
     report
