@@ -174,3 +174,27 @@ def test_a_ball_bounces_as_high_as_mujocos(solref: str, solimp: str) -> None:
         return float(data.qpos[0])
 
     assert apex(ours) == pytest.approx(apex(theirs), rel=0.05)
+
+
+@pytest.mark.parametrize("friction", ["", 'solreffriction="0.05 1"', 'solimpfriction=".5 .9 .01"'])
+@pytest.mark.parametrize("kind", ["joint", "tendon"])
+def test_dry_friction_of_a_compiled_model_creeps(kind: str, friction: str) -> None:
+    """As MuJoCo's, which always does: v = f R/b. With ``near_rigid`` it holds."""
+    guest = pytest.importorskip("sapwood.mujoco")
+    dry = f'frictionloss="50" {friction}'
+    of_joint, of_tendon = (dry, "") if kind == "joint" else ("", dry)
+    m = mujoco.MjModel.from_xml_string(f"""<mujoco><option gravity="0 0 0"/><worldbody><body>
+        <joint name="j" axis="0 0 1" {of_joint}/><geom size=".1" mass="5" pos=".3 0 0"/></body></worldbody>
+        <tendon><fixed {of_tendon}><joint joint="j" coef="1.5"/></fixed></tendon></mujoco>""")
+    speeds = []
+    for step in (mujoco.mj_step, guest.step):
+        d = mujoco.MjData(m)
+        d.qfrc_applied[0] = 20
+        step(m, d, 1000)
+        speeds.append(d.qvel[0])
+    assert speeds[0] > 0.01
+    assert speeds[1] == pytest.approx(speeds[0], rel=1e-4)
+    rigid = sw.Simulation(sw.Model.from_mujoco(m, near_rigid=True))
+    rigid.applied_force[0] = 20
+    rigid.step(1000)
+    assert abs(rigid.v[0]) < 1e-5

@@ -177,6 +177,7 @@ class _Writer(Actuation):
             margin=m.jnt_margin[j] or None,
             armature=m.dof_armature[v],
             frictionloss=m.dof_frictionloss[v],
+            **(self.compliance(m.dof_solref[v], m.dof_solimp[v], "friction") if m.dof_frictionloss[v] else {}),
             damping=[m.dof_damping[v], *m.dof_dampingpoly[v]],
             stiffness=[m.jnt_stiffness[j], *m.jnt_stiffnesspoly[j]],
             actuatorfrclimited=effort,
@@ -320,6 +321,11 @@ class _Writer(Actuation):
                 stiffness=[m.tendon_stiffness[t], *m.tendon_stiffnesspoly[t]],
                 damping=[m.tendon_damping[t], *m.tendon_dampingpoly[t]],
                 frictionloss=m.tendon_frictionloss[t],
+                **(
+                    self.compliance(m.tendon_solref_fri[t], m.tendon_solimp_fri[t], "friction")
+                    if m.tendon_frictionloss[t]
+                    else {}
+                ),
                 armature=m.tendon_armature[t] or None,
                 springlength=m.tendon_lengthspring[t],
                 actuatorfrclimited=effort,
