@@ -198,3 +198,20 @@ def test_dry_friction_of_a_compiled_model_creeps(kind: str, friction: str) -> No
     rigid.applied_force[0] = 20
     rigid.step(1000)
     assert abs(rigid.v[0]) < 1e-5
+
+
+def test_adhesion_of_a_compiled_model_holds() -> None:
+    guest = pytest.importorskip("sapwood.mujoco")
+    m = mujoco.MjModel.from_xml_string("""<mujoco><option timestep="0.002"/><worldbody>
+        <body name="cup" pos="0 0 1"><geom type="box" size=".1 .1 .05" margin=".01" gap=".01"/></body>
+        <body pos="0 0 .899"><freejoint/><geom type="box" size=".05 .05 .05" mass=".5"/></body></worldbody>
+        <actuator><adhesion body="cup" ctrlrange="0 1" gain="20"/></actuator></mujoco>""")
+    heights = []
+    for step in (mujoco.mj_step, guest.step):
+        d = mujoco.MjData(m)
+        for ctrl, time in ((1, 1000), (0, 100)):
+            d.ctrl[0] = ctrl
+            step(m, d, time)
+            heights.append(d.qpos[2])
+    np.testing.assert_allclose(heights[2:], heights[:2], rtol=0, atol=1e-6)
+    assert heights[0] > 0.89 > 0.7 > heights[1]
