@@ -27,16 +27,16 @@ Way = list[tuple[int, NDArray[np.float64], list[float], float]]
 
 def ways_of_hands(cube: NDArray[np.float64]) -> tuple[Way, Way]:
     """Those of the left and the right hand: the right one lifts the cube and gives it to the left one."""
-    meet = np.array([0, 0.5, 0.25])
-    above, low = cube + [0, 0, 0.08], cube - [0, 0, 0.01]
-    aside, near = meet - [0.1, 0, 0.02], meet + [0.02, 0, -0.02]
+    meet, out, up = np.array([0, 0.5, 0.25]), np.array([1.0, 0, 0]), np.array([0, 0, 1.0])
+    above, low = cube + 0.08 * up, cube - 0.01 * up
+    aside, near = meet - 0.1 * out - 0.02 * up, meet + 0.02 * out - 0.02 * up
     left = [(0, STARTS[0], LEVEL, OPEN), (400, aside, ACROSS, OPEN), (620, aside, ACROSS, OPEN)]
     left += [(680, near, ACROSS, OPEN), (720, near, ACROSS, SHUT), (960, near, ACROSS, SHUT)]
     left += [(1020, aside, ACROSS, SHUT)]
     right = [(0, STARTS[1], LEVEL, OPEN), (100, above, DOWN, OPEN), (220, above, DOWN, OPEN)]
     right += [(280, low, DOWN, OPEN), (320, low, DOWN, OPEN), (360, low, DOWN, SHUT), (440, low, DOWN, SHUT)]
-    right += [(520, low + [0, 0, 0.12], DOWN, SHUT), (600, meet, DOWN, SHUT), (780, meet, DOWN, SHUT)]
-    right += [(820, meet, DOWN, OPEN), (880, meet, DOWN, OPEN), (960, meet + [0.15, 0, 0], DOWN, OPEN)]
+    right += [(520, low + 0.12 * up, DOWN, SHUT), (600, meet, DOWN, SHUT), (780, meet, DOWN, SHUT)]
+    right += [(820, meet, DOWN, OPEN), (880, meet, DOWN, OPEN), (960, meet + 0.15 * out, DOWN, OPEN)]
     return left, right
 
 
