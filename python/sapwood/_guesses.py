@@ -144,6 +144,11 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "pose": "position, quaternion",
         "torque": "applied_wrench[:3]",
     },
+    "GeomView": {
+        "color": "b.geom(name).color of b = sw.ModelBuilder.from_model(model)",
+        "pose": "position, quaternion",
+        "rgba": "b.geom(name).color of b = sw.ModelBuilder.from_model(model)",
+    },
     "JointView": {
         "angle": "q",
         "limits": "range",
@@ -252,6 +257,30 @@ SETTINGS = {
         "timestep": "sim.timestep, sw.Simulation(model, timestep=…) changes that of a simulation",
     },
     "Batch": {"n": "sw.Batch(model, n)", "timestep": "sw.Batch(model, n, timestep=…)"},
+    "BodyView": {
+        "com": "sim.parameters.coms[body.index] = …, in the body's frame",
+        "inertia": "sim.parameters.inertias[body.index] = …, or inertia_scales",
+        "mass": "sim.parameters.masses[body.index] = …",
+        "rotation": "sim.q of its joints; quaternion of a mocap body",
+        "velocity": "sim.v of its joints",
+    },
+    "JointView": {
+        "effort": "sim.applied_force, sim.ctrl",
+        "effort_limit": "the argument of sim.pd(kp, kd, target, effort_limit=…)",
+        "range": "sim.parameters.joint_ranges[joint.index] = …",
+    },
+    "GeomView": {
+        "position": "sim.parameters.geom_positions[geom.index] = …, in the body's frame",
+        "quaternion": "sim.parameters.geom_quaternions[geom.index] = …, in the body's frame",
+        "size": "sim.parameters.geom_sizes[geom.index] = …",
+    },
+    "ActuatorView": {"force": "sim.actuator(name).ctrl, or sim.applied_force"},
+    "Simulation": {
+        "acceleration": "sim.applied_force = sim.inverse_dynamics(a) leads to a",
+        "body_positions": "sim.q, sim.mocap_positions, or sim.parameters.body_positions of what is fixed",
+        "body_quaternions": "sim.q, sim.mocap_quaternions, or sim.parameters.body_quaternions of what is fixed",
+        "geom_positions": "sim.parameters.geom_positions",
+    },
 }
 """What objects of a class keep, and what changes it."""
 

@@ -142,7 +142,7 @@ def test_what_guesses_lead_to(model: sw.Model, owner: str, monkeypatch: pytest.M
     b = builder()
     owners: dict[str, Any] = {"sapwood": sw, "Simulation": sim, "Model": model, "Batch": batch, "ModelBuilder": b}
     owners |= {"BodyView": sim.body("base"), "JointView": sim.joint("elbow"), "ActuatorView": sim.actuator("servo")}
-    owners |= {"BodyBuilder": b.body("a")}
+    owners |= {"BodyBuilder": b.body("a"), "GeomView": sim.geom("box")}
     names = {"sim": sim, "batch": batch, "model": model, "b": b, "sw": sw, "i": 0, "ModelBuilder": sw.ModelBuilder}
     names |= {"body": {"BodyView": sim.body("base"), "ModelBuilder": b.body("a")}.get(owner, b.body("a"))}
     names |= {"joint": sim.joint("elbow"), "actuator": sim.actuator("servo"), "state": sim.state(), "keyframe": "up"}
@@ -158,6 +158,23 @@ def test_what_guesses_lead_to(model: sw.Model, owner: str, monkeypatch: pytest.M
         for snippet in re.findall(r"\b(?:sim|batch|model)\.\w+\[[^]]*\]", words):
             known = {**names, "name": "tip" if "site_index" in snippet else "base"}
             eval(snippet, known)
+
+
+@pytest.mark.parametrize("owner", _guesses.SETTINGS)
+def test_what_is_not_writable_says_what_changes_it(model: sw.Model, owner: str) -> None:
+    sim, batch = sw.Simulation(model), sw.Batch(model, 2)
+    views = {"body": sim.body("base"), "joint": sim.joint("elbow"), "geom": sim.geom(0)}
+    owners: dict[str, Any] = {"Model": model, "Batch": batch, "Simulation": sim, "ActuatorView": sim.actuator("servo")}
+    owners |= {"BodyView": views["body"], "JointView": views["joint"], "GeomView": views["geom"]}
+    names = {**views, "sim": sim, "sw": sw, "a": sim.v, "name": "servo"}
+    for name, words in _guesses.SETTINGS[owner].items():
+        with pytest.raises(AttributeError, match=re.escape(f"'{name}' of '{owner}' is not writable: {words}")):
+            setattr(owners[owner], name, getattr(owners[owner], name))
+        for place in re.findall(r"sim\.parameters\.\w+\[\w+\.index\]", words):
+            exec(f"{place} = {place}", dict(names))
+        for chain in re.findall(r"\b(?:sim|sw)(?:\.\w+)+(?:\(\w+\))?(?:\.\w+)*", words):
+            eval(chain.split("(")[0] if "Batch" in chain or "pd" in chain else chain, dict(names))
+    sim.step()
 
 
 def test_servos_are_switched_off(model: sw.Model) -> None:

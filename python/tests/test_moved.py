@@ -119,6 +119,26 @@ def test_what_does_not_move_so_says_so() -> None:
         sw.load(text)
 
 
+def test_bodies_of_a_builder_are_moved_from_outside_or_not() -> None:
+    builder = sw.ModelBuilder.from_model(sw.load(HAND.format(parameters="")))
+    target, hand = builder.body("target"), builder.body("hand")
+    assert [target.mocap, hand.mocap] == [True, False]
+    builder.add_keyframe("far", mocap={target: [1, 2, 3, 1, 0, 0, 0]})
+    target.mocap = False
+    assert not target.mocap
+    target.add_joint("free", "free")
+    with pytest.raises(TypeError, match=r"mocap is 'yes': expected True or False"):
+        target.mocap = "yes"  # type: ignore[assignment]
+    with pytest.raises(ValueError, match="the world"):
+        builder.world.mocap = True
+    model = builder.build()
+    assert model.nq == 14
+    assert sw.Simulation(model).mocap_positions.shape == (0, 3)
+    hand.mocap = True
+    with pytest.raises(sw.ModelError, match="without joints"):
+        builder.build()
+
+
 def test_keyframes_say_where_moved_bodies_are() -> None:
     builder = sw.ModelBuilder()
     hand = builder.add_body("hand", mocap=True, position=(0, 0, 1))

@@ -174,3 +174,44 @@ def test_a_ball_bounces_as_high_as_mujocos(solref: str, solimp: str) -> None:
         return float(data.qpos[0])
 
     assert apex(ours) == pytest.approx(apex(theirs), rel=0.05)
+
+
+@pytest.mark.parametrize("friction", ["", 'solreffriction="0.05 1"', 'solimpfriction=".5 .9 .01"'])
+@pytest.mark.parametrize("kind", ["joint", "tendon"])
+def test_dry_friction_of_a_compiled_model_creeps(kind: str, friction: str) -> None:
+    """As MuJoCo's, which always does: v = f R/b. With ``near_rigid`` it holds."""
+    guest = pytest.importorskip("sapwood.mujoco")
+    dry = f'frictionloss="50" {friction}'
+    of_joint, of_tendon = (dry, "") if kind == "joint" else ("", dry)
+    m = mujoco.MjModel.from_xml_string(f"""<mujoco><option gravity="0 0 0"/><worldbody><body>
+        <joint name="j" axis="0 0 1" {of_joint}/><geom size=".1" mass="5" pos=".3 0 0"/></body></worldbody>
+        <tendon><fixed {of_tendon}><joint joint="j" coef="1.5"/></fixed></tendon></mujoco>""")
+    speeds = []
+    for step in (mujoco.mj_step, guest.step):
+        d = mujoco.MjData(m)
+        d.qfrc_applied[0] = 20
+        step(m, d, 1000)
+        speeds.append(d.qvel[0])
+    assert speeds[0] > 0.01
+    assert speeds[1] == pytest.approx(speeds[0], rel=1e-4)
+    rigid = sw.Simulation(sw.Model.from_mujoco(m, near_rigid=True))
+    rigid.applied_force[0] = 20
+    rigid.step(1000)
+    assert abs(rigid.v[0]) < 1e-5
+
+
+def test_adhesion_of_a_compiled_model_holds() -> None:
+    guest = pytest.importorskip("sapwood.mujoco")
+    m = mujoco.MjModel.from_xml_string("""<mujoco><option timestep="0.002"/><worldbody>
+        <body name="cup" pos="0 0 1"><geom type="box" size=".1 .1 .05" margin=".01" gap=".01"/></body>
+        <body pos="0 0 .899"><freejoint/><geom type="box" size=".05 .05 .05" mass=".5"/></body></worldbody>
+        <actuator><adhesion body="cup" ctrlrange="0 1" gain="20"/></actuator></mujoco>""")
+    heights = []
+    for step in (mujoco.mj_step, guest.step):
+        d = mujoco.MjData(m)
+        for ctrl, time in ((1, 1000), (0, 100)):
+            d.ctrl[0] = ctrl
+            step(m, d, time)
+            heights.append(d.qpos[2])
+    np.testing.assert_allclose(heights[2:], heights[:2], rtol=0, atol=1e-6)
+    assert heights[0] > 0.89 > 0.7 > heights[1]

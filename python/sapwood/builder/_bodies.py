@@ -106,6 +106,17 @@ class BodyBuilder(_Element):
 
     gravity_compensation = Number("The share of its weight that is cancelled.")
 
+    @property
+    def mocap(self) -> bool:
+        """Whether it is moved from outside: a child of the world, without joints on it or below it."""
+        return bool(self._get("mocap"))
+
+    @mocap.setter
+    def mocap(self, value: bool) -> None:
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"body {self.name!r}: mocap is {value!r}: expected True or False")
+        self._set("mocap", bool(value))
+
     def set_inertia(self, mass: float, inertia: ArrayLike, com: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Give the body an inertia of its own, whatever its geoms are.
 

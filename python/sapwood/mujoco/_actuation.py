@@ -88,6 +88,8 @@ class Actuation(Names):
         if kind == mjtTrn.mjTRN_SLIDERCRANK:
             ends = {"cranksite": self.ref(site, first), "slidersite": self.ref(site, second)}
             return {**ends, "cranklength": self.m.actuator_cranklength[a]}
+        if kind == mjtTrn.mjTRN_BODY:  # adhesion
+            return {"body": self.ref(mjtObj.mjOBJ_BODY, first)}
         return None
 
     def actuator(self, a: int, words: dict[str, Any]) -> str:

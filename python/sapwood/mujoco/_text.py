@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 from mujoco import mjtCamLight, mjtCone, mjtDisableBit, mjtEnableBit, mjtEq, mjtGeom, mjtJoint, mjtObj, mjtWrap
+from numpy.typing import NDArray
 
 from sapwood.mujoco._actuation import Actuation
 from sapwood.mujoco._words import element, kind_of
@@ -96,9 +97,19 @@ class _Writer(Actuation):
         plugins = [
             (mjtObj.mjOBJ_BODY, i, "its plugin does nothing here") for i in np.flatnonzero(m.body_plugin >= 0).tolist()
         ]
-        for kind, index, message in flexes + plugins:
+        still = [
+            (mjtObj.mjOBJ_BODY, i, "joints hang on it: it is not moved from outside here")
+            for i in np.flatnonzero((m.body_mocapid >= 0) & self.carries_joints()).tolist()
+        ]
+        for kind, index, message in flexes + plugins + still:
             name = self.own_name(kind, index) or index
             warnings.warn(f"{kind_of(int(kind), mjtObj)} {name}: {message}", UserWarning, stacklevel=5)
+
+    def carries_joints(self) -> NDArray[np.bool_]:
+        """Of which bodies of the world there are joints, on them or further out."""
+        carries = np.zeros(self.m.nbody, np.bool_)
+        carries[self.m.body_rootid[self.m.body_jntnum > 0]] = True
+        return carries
 
     def option(self) -> str:
         o = self.m.opt
@@ -177,6 +188,7 @@ class _Writer(Actuation):
             margin=m.jnt_margin[j] or None,
             armature=m.dof_armature[v],
             frictionloss=m.dof_frictionloss[v],
+            **(self.compliance(m.dof_solref[v], m.dof_solimp[v], "friction") if m.dof_frictionloss[v] else {}),
             damping=[m.dof_damping[v], *m.dof_dampingpoly[v]],
             stiffness=[m.jnt_stiffness[j], *m.jnt_stiffnesspoly[j]],
             actuatorfrclimited=effort,
@@ -320,6 +332,11 @@ class _Writer(Actuation):
                 stiffness=[m.tendon_stiffness[t], *m.tendon_stiffnesspoly[t]],
                 damping=[m.tendon_damping[t], *m.tendon_dampingpoly[t]],
                 frictionloss=m.tendon_frictionloss[t],
+                **(
+                    self.compliance(m.tendon_solref_fri[t], m.tendon_solimp_fri[t], "friction")
+                    if m.tendon_frictionloss[t]
+                    else {}
+                ),
                 armature=m.tendon_armature[t] or None,
                 springlength=m.tendon_lengthspring[t],
                 actuatorfrclimited=effort,
@@ -382,8 +399,12 @@ class _Writer(Actuation):
 
     def keys(self, activations: list[int]) -> Iterator[str]:
         m = self.m
+        moved = (m.body_mocapid >= 0) & ~self.carries_joints()
+        places = m.body_mocapid[moved]
         for k in range(m.nkey):
-            state = {word: getattr(m, f"key_{word}")[k].ravel() for word in ("qpos", "qvel", "ctrl", "mpos", "mquat")}
+            state = {word: getattr(m, f"key_{word}")[k] for word in ("qpos", "qvel", "ctrl")}
+            state["mpos"] = m.key_mpos[k].reshape(-1, 3)[places].ravel()
+            state["mquat"] = m.key_mquat[k].reshape(-1, 4)[places].ravel()
             said = {word: values for word, values in state.items() if len(values)}
             act = m.key_act[k][activations] if activations else None
             yield element("key", name=self.own_name(mjtObj.mjOBJ_KEY, k), time=m.key_time[k], **said, act=act)
