@@ -173,6 +173,15 @@ class _LiveParameters(ABC):
         self._write("solimp", value)
 
     @property
+    def pair_frictions(self) -> NDArray[np.float64]:
+        """Frictions of the pairs in ``<contact>``, (npair, 4): sliding along both tangents, torsional, rolling."""
+        return self._array("pair_frictions").view()
+
+    @pair_frictions.setter
+    def pair_frictions(self, value: ArrayLike) -> None:
+        self._write("pair_frictions", value)
+
+    @property
     def pair_solref(self) -> NDArray[np.float64]:
         """``solref`` of the pairs in ``<contact>``, (npair, 2); 0 of near-rigid ones, which stay so."""
         return self._array("pair_solref").view()
@@ -435,6 +444,7 @@ NAMES = (
     "rolling_frictions",
     "solref",
     "solimp",
+    "pair_frictions",
     "pair_solref",
     "pair_solimp",
     "limit_solref",

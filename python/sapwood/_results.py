@@ -443,6 +443,8 @@ class Parameters(NamedTuple):
     """``solref`` of the geoms, (ngeom, 2), as MJCF has it; 0 of near-rigid geoms, which stay so."""
     solimp: NDArray[np.float64]
     """``solimp`` of the geoms, (ngeom, 5), as MJCF has it; 0 of near-rigid geoms, which stay so."""
+    pair_frictions: NDArray[np.float64]
+    """Frictions of the pairs in ``<contact>``, (npair, 4): sliding along both tangents, torsional, rolling."""
     pair_solref: NDArray[np.float64]
     """``solref`` of the pairs in ``<contact>``, (npair, 2); 0 of near-rigid ones, which stay so."""
     pair_solimp: NDArray[np.float64]
@@ -533,6 +535,7 @@ class ParameterArrays(TypedDict, total=False):
     rolling_frictions: ArrayLike
     solref: ArrayLike
     solimp: ArrayLike
+    pair_frictions: ArrayLike
     pair_solref: ArrayLike
     pair_solimp: ArrayLike
     limit_solref: ArrayLike

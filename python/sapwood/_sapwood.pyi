@@ -1467,13 +1467,13 @@ class BodyView:
     def __hash__(self) -> int: ...
     @property
     def position(self) -> NDArray[np.float64]:
-        """Position of the origin, (3,), m. Of a body that is moved from outside it can be set."""
+        """Position of the origin, (3,), m. Of a body without joints of its own it can be set."""
 
     @position.setter
     def position(self, value: ArrayLike) -> None: ...
     @property
     def quaternion(self) -> NDArray[np.float64]:
-        """Orientation, (4,), w x y z. Of a body that is moved from outside it can be set."""
+        """Orientation, (4,), w x y z. Of a body without joints of its own it can be set."""
 
     @quaternion.setter
     def quaternion(self, value: ArrayLike) -> None: ...
@@ -1512,16 +1512,27 @@ class BodyView:
     def parent(self) -> BodyView:
         """The body that it hangs on; the world hangs on itself."""
 
-    def follow(self, motion: Callable[[float], ArrayLike | tuple[ArrayLike, ArrayLike]] | None) -> None:
-        """Be where a function of time says, from the next step on; None ends that. Of bodies with ``mocap`` alone.
+    def follow(
+        self,
+        motion: Callable[[float], ArrayLike | tuple[ArrayLike, ArrayLike]] | ArrayLike | None,
+        times: ArrayLike | None = None,
+    ) -> None:
+        """Be where a function of time or an array of poses says, from the next step on. Of bodies with ``mocap`` alone.
 
-        It is called before each step with the time at its end, s, and returns the position there, (3,), m, or that
-        and the orientation, (4,), w x y z. What the body touches is carried at the velocity of the motion. Copies
-        of the simulation, states and pickles do not have it.
+        What the body touches is carried at the velocity of the motion. Copies of the simulation, states and pickles
+        do not have it.
+
+        Args:
+            motion: Called before each step with the time at its end, s; returns the position there, (3,), m, or that
+                and the orientation, (4,), w x y z. Or positions (n, 3), or with quaternions (n, 7), at ``times``:
+                straight between them, turned about one axis at one rate; the first and the last stay. None ends it.
+            times: When an array is where, (n,), s, ascending.
 
         Raises:
             AttributeError: When the body moves by its joints or is fixed.
-            TypeError: When the motion is not a function.
+            TypeError: When the motion is neither a function nor an array with ``times``.
+            ValueError: When an array has another shape, is not finite or has a quaternion of zeros, or when times do
+                not ascend.
         """
 
     @property

@@ -242,10 +242,70 @@ def test_a_body_follows_a_function() -> None:
     with pytest.raises(AttributeError, match="moves by its joints"):
         sim.body("crate").follow(lambda t: [0, 0, t])
     with pytest.raises(TypeError, match="expected a function of time"):
-        sim.body("lift").follow([0, 0, 1])  # type: ignore[arg-type]
+        sim.body("lift").follow([0, 0, 1])
     sim.body("lift").follow(lambda _: [1.0])
     with pytest.raises(ValueError, match="position has shape"):
         sim.step()
+
+
+def test_a_body_follows_an_array() -> None:
+    """As the function that goes straight between the poses; quaternions turn at one rate, the shorter way."""
+    model = sw.load(
+        """<mujoco><option timestep="0.004"/><worldbody><body name="lift" mocap="true"><geom size=".1"/></body>
+      </worldbody></mujoco>"""
+    )
+    sim, twin = sw.Simulation(model), sw.Simulation(model)
+    times = np.array([0.1, 0.3, 0.35])
+    positions = np.array([[0, 0, 1], [0.02, 0, 1.01], [0.02, 0.01, 1.0]])
+    sim.body("lift").follow(positions, times)
+    twin.body("lift").follow(lambda t: [np.interp(t, times, column) for column in positions.T])
+    for _ in range(100):
+        sim.step()
+        twin.step()
+        np.testing.assert_allclose(sim.body("lift").position, twin.body("lift").position, atol=1e-15)
+    turned = np.array([[1, 0, 0, 0], [math.cos(0.4), 0, 0, math.sin(0.4)]])
+    sim.body("lift").follow(np.hstack([positions[:2], -3 * turned]), times=[0.4, 0.8])
+    sim.advance_to(0.6)
+    np.testing.assert_allclose(np.abs(sim.body("lift").quaternion), [math.cos(0.2), 0, 0, math.sin(0.2)], atol=1e-9)
+    for motion, at, message in (
+        (positions, [0, 1], r"times has shape \(2,\)"),
+        (positions, [0, 1, 1], "each later than the one before"),
+        (positions[:, :2], times, r"motion has shape \[3, 2\]: expected"),
+        (positions * np.nan, times, r"motion\[0\]: expected finite numbers"),
+        (np.zeros((3, 7)), times, r"motion\[0\]: a quaternion is zero"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sim.body("lift").follow(motion, at)
+
+
+def test_fixed_bodies_are_placed_in_the_world() -> None:
+    sim = sw.Simulation(
+        sw.load("""<mujoco><worldbody><body name="arm" pos="0 0 1" euler="0 0 90"><joint axis="0 0 1"/><geom size=".1"/>
+      <body name="tool" pos=".3 0 0"><geom size=".05"/></body></body>
+      <body name="table" pos="0 0 .5"><geom type="box" size=".3 .3 .05"/></body></worldbody></mujoco>""")
+    )
+    sim.body("table").position = [0.2, 0, 0.4]
+    np.testing.assert_allclose(sim.body("table").position, [0.2, 0, 0.4], atol=1e-15)
+    half = [math.sqrt(0.5), 0, math.sqrt(0.5), 0]
+    sim.body("tool").position = [0.1, 0.4, 1]
+    sim.body("tool").quaternion = half
+    np.testing.assert_allclose(sim.body("tool").position, [0.1, 0.4, 1], atol=1e-15)
+    np.testing.assert_allclose(sim.body("tool").quaternion, half, atol=1e-15)
+    # It stays where it is on the arm.
+    sim.q[0] = math.pi / 2
+    np.testing.assert_allclose(sim.body("tool").position, [-0.4, 0.1, 1], atol=1e-15)
+    with pytest.raises(AttributeError, match="moves by its joints"):
+        sim.body("arm").position = [0, 0, 0]
+
+
+def test_keys_count_bodies_that_stay_in_place() -> None:
+    """MuJoCo's `mpos` has a row of each body with `mocap`, those with joints below among them."""
+    text = """<mujoco><worldbody><body name="A" mocap="true" pos="0 3 .5"><body><joint type="slide"/><geom size=".01"/>
+      </body></body><body name="B" mocap="true" pos="-.5 0 .1"><geom size=".05"/></body></worldbody>
+      <keyframe><key name="k" mpos="0 3 .5 4 5 6"/><key name="short" mpos="0 3 .5"/></keyframe></mujoco>"""
+    model = sw.load(text)
+    assert model.keyframe("k").mocap.tolist() == [[4, 5, 6, 1, 0, 0, 0]]
+    assert model.keyframe("short").mocap.tolist() == [[-0.5, 0, 0.1, 1, 0, 0, 0]]
 
 
 def test_what_is_written_into_no_controls_is_answered() -> None:

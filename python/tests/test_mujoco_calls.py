@@ -123,3 +123,21 @@ def test_heights_that_no_geom_shows_are_not_compared() -> None:
     from sapwood.mujoco._carry import Watched
 
     assert sum(size for _, size in Watched._spans(m)) < m.hfield_data.nbytes
+
+
+@pytest.mark.filterwarnings("ignore:body A")
+def test_moved_bodies_have_their_own_poses() -> None:
+    """One that joints hang on stays in place; the next is where `mocap_pos` has it, not where the first is."""
+    m = mujoco.MjModel.from_xml_string("""<mujoco><option gravity="0 0 0"/><worldbody>
+      <body name="A" mocap="true" pos="0 3 .5"><body><joint type="slide" axis="0 1 0"/><geom size=".01"/></body></body>
+      <body name="B" mocap="true" pos="-.5 0 .1"><geom type="box" size=".05 .05 .05"/></body>
+      <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>""")
+    places = []
+    for step in (mujoco.mj_step, guest.step):
+        d = mujoco.MjData(m)
+        for k in range(500):
+            d.mocap_pos[1, 0] = -0.5 + 0.001 * k
+            step(m, d)
+        places.append(d.qpos[1])
+    assert places[0] > 0.1
+    assert places[1] == pytest.approx(places[0], abs=0.005)

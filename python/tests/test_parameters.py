@@ -265,3 +265,62 @@ def test_bodies_that_are_placed_elsewhere() -> None:
 def drive_free(sim: sw.Simulation) -> bytes:
     sim.step(200)
     return sim.q.tobytes() + sim.v.tobytes()
+
+
+def test_frictions_of_pairs_are_those_of_the_file() -> None:
+    """The second tangent of a normal along z is the x axis."""
+    file = """<mujoco><option timestep="0.002"/><worldbody><geom name="floor" type="plane" size="9 9 .1"/>
+      <body pos="0 0 .1"><freejoint/><geom name="box" type="box" size=".1 .1 .1"/></body></worldbody>
+      <contact><pair geom1="floor" geom2="box" friction="{}"/></contact></mujoco>"""
+
+    def slide(sim: sw.Simulation) -> float:
+        sim.v[0] = 1.0
+        sim.step(50)
+        return float(sim.v[0])
+
+    model = sw.load(file.format(".3 .3 .01 .001 .001"))
+    for row, friction in (([0.6, 0.6, 0.01, 0.001], ".6 .6 .01 .001 .001"), ([0.2, 0.5, 0, 0], ".2 .5 0 0 0")):
+        sim = sw.Simulation(model)
+        np.testing.assert_array_equal(sim.parameters.pair_frictions, [[0.3, 0.3, 0.01, 0.001]])
+        sim.parameters.pair_frictions[0] = row
+        expected = slide(sw.Simulation(sw.load(file.format(friction))))
+        assert slide(sim) == expected
+        assert expected == pytest.approx(1 - row[1] * 9.81 * 0.1, abs=2e-3)
+        batch = sw.Batch(model, 2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", sw.PerformanceWarning)
+            batch.set_parameters([1], pair_frictions=[[row]])
+        batch.v[:, 0] = 1.0
+        batch.step(50)
+        assert batch.v[1, 0] == pytest.approx(expected, abs=1e-9)
+        assert batch.v[0, 0] == pytest.approx(1 - 0.3 * 0.981, abs=2e-3)
+    sim.parameters.pair_frictions[0, 1] = -1
+    with pytest.raises(ValueError, match=r"pair_frictions\[0, 1\] is -1"):
+        sim.step()
+
+
+def test_states_give_worlds_their_parameters() -> None:
+    text = """<mujoco><worldbody><body name="a" pos="0 0 1"><freejoint/><geom size=".1"/></body></worldbody>
+      <equality><weld name="e" body1="a" active="false"/></equality></mujoco>"""
+    sim = sw.Simulation(sw.load(text))
+    sim.step(50)
+    sim.equality("e").attach()
+    sim.step()
+    batch = sw.Batch(sim.model, 4)
+    batch.set_state(0, sim)
+    batch.set_state(1, sim.state())
+    batch.set_state(2, batch.state(0))
+    batch.step(300)
+    sim.step(300)
+    np.testing.assert_allclose(batch.q[:3, 2], sim.q[2], atol=1e-9)
+    assert batch.q[3, 2] < 0
+    anchors = sim.parameters.equality_anchors
+    np.testing.assert_array_equal(batch.parameters.equality_anchors[:3], [anchors] * 3)
+    # One without parameters leaves the world its own.
+    batch.set_state(2, sw.Simulation(sim.model).state())
+    np.testing.assert_array_equal(batch.parameters.equality_anchors[2], anchors)
+    other = sw.Simulation(sim.model)
+    other.restore(batch.state(1))
+    np.testing.assert_array_equal(other.parameters.equality_anchors, anchors)
+    with pytest.raises(ValueError, match="cut short or of another version"):
+        batch.set_state(0, sim.state()[:30])

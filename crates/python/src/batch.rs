@@ -21,6 +21,7 @@ use crate::first_words::{no_arguments, pd_arguments, pd_target, steps};
 use crate::live::{LiveArray, columns};
 use crate::model::{Model, a_model};
 use crate::options::{OPTIONS, OptionArguments, SchemeArgument, threads as checked_threads, warn_of_milliseconds};
+use crate::parameters::{split_state, state_bytes, wrong};
 use crate::resets::{Reset, ResetTo, States};
 use crate::results::read_only;
 use crate::signals::{Watch, in_background};
@@ -499,10 +500,11 @@ impl Batch {
         let world = self.world(world)?;
         let mut batch = self.lock()?;
         self.read_world(py, &mut batch, world)?;
-        Ok(PyBytes::new(py, &batch.state(world).to_bytes()))
+        let own = batch.own_parameters(world).cloned().unwrap_or_default();
+        Ok(PyBytes::new(py, &state_bytes(batch.state(world).to_bytes(), &own)))
     }
 
-    /// Take a world to a state.
+    /// Take a world to a state, and give it the parameters that the state has.
     fn set_state(
         &self,
         py: Python<'_>,
@@ -510,17 +512,22 @@ impl Batch {
         state: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let world = self.world(world)?;
-        let state = if let Ok(simulation) = state.cast::<Simulation>() {
-            simulation.get().current_state(py)?
+        let (state, own) = if let Ok(simulation) = state.cast::<Simulation>() {
+            (simulation.get().current_state(py)?, simulation.get().own_parameters(py)?)
         } else {
-            let bytes: &[u8] = state.extract()?;
+            let (bytes, own) = split_state(state.extract()?)?;
             let mut state = sim::State::new(self.model.get().inner());
             state.restore(bytes).map_err(|error| PyValueError::new_err(format!("state: {error}")))?;
-            state
+            (state, own)
         };
+        // All or nothing.
+        own.apply(self.model.get().inner(), self.model.get().scene()).map_err(|error| wrong(&error))?;
         let mut batch = self.lock()?;
         self.read_world(py, &mut batch, world)?;
         batch.set_state(world, &state).map_err(|error| batch_error(py, &error))?;
+        if !own.is_empty() {
+            self.parameters.give(py, &mut *batch, world, own)?;
+        }
         self.write_world(py, &batch, world)
     }
 

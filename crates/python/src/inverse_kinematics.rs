@@ -5,7 +5,7 @@ use numpy::{PyArray1, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyString, PyType};
 use spatial::{Pose, Quat, Vec3};
 
 use crate::arguments::{Rows, check_scalar, configuration, elements, numbers, positive, vector, whole, with_axis};
@@ -117,9 +117,11 @@ fn all_targets(py: Python<'_>, model: &Model, targets: &Bound<'_, PyAny>) -> PyR
             return read(model, target);
         }
         let found = target.get_type().name()?;
-        Err(PyTypeError::new_err(format!("targets: expected a sapwood.PoseTarget or a list of them, not {found}")))
+        Err(PyTypeError::new_err(format!(
+            "targets: expected a sapwood.PoseTarget(body=\"hand\", position=(x, y, z)) or a list of them, not {found}"
+        )))
     };
-    if targets.is_instance(class)? || targets.try_iter().is_err() {
+    if targets.is_instance(class)? || targets.is_instance_of::<PyString>() || targets.try_iter().is_err() {
         Ok(vec![one(targets)?])
     } else {
         elements(targets, 1000, one)

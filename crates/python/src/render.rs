@@ -6,8 +6,10 @@ use multibody::{Lens, Model as Multibody};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use render::{Eye, Marker, MarkerShape, Options, Stage};
 use spatial::{Pose, Quat, Vec3};
+use support::brief;
 
 use crate::arguments::{configuration, elements, vector, whole, word};
 use crate::errors::unknown_name;
@@ -513,6 +515,13 @@ impl Simulation {
             Eye::Free(_) | Eye::Fixed { .. } => None,
         };
         let [columns, rows] = own.unwrap_or([640, 480]).map(i64::from);
+        if let Some(text) = width.filter(|width| width.is_instance_of::<PyString>()) {
+            let text = brief(&text.to_string());
+            let message = format!(
+                "width is {text:?}: expected pixels; sapwood.write_png({text:?}, sim.render()) writes a picture"
+            );
+            return Err(PyTypeError::new_err(message));
+        }
         let pixels = |name, given: Option<&Bound<'py, PyAny>>, own| side(name, given.map_or(Ok(own), whole)?);
         let size = [pixels("width", width, columns)?, pixels("height", height, rows)?];
         let groups = shown(groups)?;

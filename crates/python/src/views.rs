@@ -7,12 +7,14 @@ mod sensor;
 
 pub use container::Views;
 use multibody::JointKind;
-use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 use sim::{Frame, Parameter};
+use spatial::{Pose, Quat, Vec3};
 
 use crate::arguments::bits;
+use crate::follow::Motion;
 use crate::model::Model;
 use crate::names::Kind;
 use crate::quantities::{fixed_matrix, fixed_vector, quaternion, twist};
@@ -186,7 +188,6 @@ impl BodyView {
         &self.model().inner().bodies[self.index]
     }
 
-    /// Sets some of the seven numbers of a body that is moved from outside, from the `first` of them on.
     /// Its place among the bodies that are moved from outside.
     fn mocap_place(&self) -> PyResult<usize> {
         self.model().inner().mocap_bodies().position(|body| body == self.index).ok_or_else(|| {
@@ -197,10 +198,23 @@ impl BodyView {
         })
     }
 
+    /// Whether it is fixed to its parent.
+    fn is_fixed(&self) -> bool {
+        let is_own = |joint: &multibody::Joint| joint.body == self.index;
+        self.index != 0 && !self.body().is_mocap && !self.model().inner().joints.iter().any(is_own)
+    }
+
+    /// Sets some of the seven numbers of a body that is moved from outside, from the `first` of them on.
     fn move_to(&self, py: Python<'_>, first: usize, values: &[f64]) -> PyResult<()> {
         let start = 7 * self.mocap_place()? + first;
         let _idle = self.simulation().lock()?;
         self.simulation().live().mocap.write_range(py, start..start + values.len(), values)
+    }
+
+    /// Where its parent is now.
+    fn parent_pose(&self, py: Python<'_>) -> PyResult<Pose<f64>> {
+        let parent = self.body().parent;
+        self.simulation().observe(py, parent, |now| now.pose(Frame::Body(parent)))
     }
 }
 
@@ -236,8 +250,13 @@ impl BodyView {
     // Of one that is moved from outside.
     #[setter]
     fn set_position(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let values = crate::arguments::vector("position", value, 3)?;
-        self.move_to(value.py(), 0, &values)
+        let (py, values) = (value.py(), crate::arguments::vector("position", value, 3)?);
+        if self.is_fixed() {
+            let Pose { pos, rot } = self.parent_pose(py)?;
+            let in_parent = rot.conjugate() * (Vec3::new(values[0], values[1], values[2]) - pos);
+            return self.simulation().set_parameter(py, Parameter::BodyPositions, self.index, &in_parent.to_array());
+        }
+        self.move_to(py, 0, &values)
     }
 
     // Of one that is moved from outside.
@@ -247,17 +266,21 @@ impl BodyView {
         if values.iter().all(|x| *x == 0.0) {
             return Err(PyValueError::new_err("quaternion: all four numbers are 0: expected a rotation, w x y z"));
         }
-        self.move_to(value.py(), 3, &values)
+        let py = value.py();
+        let turn = Quat { w: values[0], x: values[1], y: values[2], z: values[3] };
+        if let (true, Some(turn)) = (self.is_fixed(), turn.normalized()) {
+            let in_parent = quaternion(self.parent_pose(py)?.rot.conjugate() * turn);
+            return self.simulation().set_parameter(py, Parameter::BodyQuaternions, self.index, &in_parent);
+        }
+        self.move_to(py, 3, &values)
     }
 
     /// Follow a motion from the next step on.
-    fn follow(&self, motion: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    #[pyo3(signature = (motion, times=None))]
+    fn follow(&self, motion: Option<&Bound<'_, PyAny>>, times: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let place = self.mocap_place()?;
-        if let Some(motion) = motion.filter(|motion| !motion.is_callable()) {
-            let message = format!("motion is {}: expected a function of time, or None", motion.get_type());
-            return Err(PyTypeError::new_err(message));
-        }
-        self.simulation().followers().set(place, motion.map(|motion| motion.clone().unbind()));
+        let motion = motion.map(|motion| Motion::new(motion, times)).transpose()?;
+        self.simulation().followers().set(place, motion);
         Ok(())
     }
 

@@ -153,6 +153,12 @@ impl WorldParameters {
         self.write(py, batch, &worlds)
     }
 
+    /// Gives a world parameters.
+    pub fn give(&self, py: Python<'_>, batch: &mut impl OfWorlds, world: usize, given: Parameters) -> PyResult<()> {
+        py.detach(|| batch.give(vec![(world, given)], ""))?;
+        self.write(py, batch, &[world])
+    }
+
     /// Takes their own parameters back from worlds.
     pub fn reset(&self, py: Python<'_>, batch: &mut impl OfWorlds, worlds: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let worlds = selected(worlds, batch.count())?;

@@ -41,7 +41,10 @@ pub enum Parameter {
     Solref,
     /// `solimp` of the geoms, (ngeom, 5), likewise.
     Solimp,
-    /// `solref` of the pairs with surfaces of their own, in the order of the scene, (npair, 2), likewise.
+    /// Frictions of the pairs with surfaces of their own, in the order of the scene, (npair, 4): sliding along both tangents of
+    /// [`multibody::Material::friction_tangents`], torsional and rolling, m.
+    PairFrictions,
+    /// `solref` of these pairs, in the order of the scene, (npair, 2), likewise.
     PairSolref,
     /// `solimp` of these, (npair, 5).
     PairSolimp,
@@ -86,7 +89,7 @@ use Parameter as P;
 
 impl Parameter {
     /// All of them.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         P::Gravity,
         P::Masses,
         P::Coms,
@@ -99,6 +102,7 @@ impl Parameter {
         P::RollingFrictions,
         P::Solref,
         P::Solimp,
+        P::PairFrictions,
         P::PairSolref,
         P::PairSolimp,
         P::LimitSolref,
@@ -134,6 +138,7 @@ impl Parameter {
             P::RollingFrictions => "rolling_frictions",
             P::Solref => "solref",
             P::Solimp => "solimp",
+            P::PairFrictions => "pair_frictions",
             P::PairSolref => "pair_solref",
             P::PairSolimp => "pair_solimp",
             P::LimitSolref => "limit_solref",
@@ -172,6 +177,7 @@ impl Parameter {
             P::Frictions | P::TorsionalFrictions | P::RollingFrictions => (geoms, 1),
             P::Solref => (geoms, 2),
             P::Solimp => (geoms, 5),
+            P::PairFrictions => (scene.pairs.len(), 4),
             P::PairSolref => (scene.pairs.len(), 2),
             P::PairSolimp => (scene.pairs.len(), 5),
             P::LimitSolref => (model.joints.len(), 2),
@@ -203,6 +209,11 @@ impl Parameter {
             P::Frictions => surface(|material| material.friction),
             P::TorsionalFrictions => surface(|material| material.torsional_friction),
             P::RollingFrictions => surface(|material| material.rolling_friction),
+            P::PairFrictions => {
+                let of_pair =
+                    |pair: &geometry::PairSpec| model.materials.get(pair.material).map_or([0.0; 4], frictions);
+                scene.pairs.iter().flat_map(of_pair).collect()
+            }
             P::Solref | P::PairSolref | P::LimitSolref => {
                 self.references(model, scene).into_iter().flat_map(|reference| reference.solref).collect()
             }
@@ -249,6 +260,12 @@ impl Parameter {
 /// The numbers of [`Parameter::Inertias`].
 fn moments(inertia: &Sym3<f64>) -> [f64; 6] {
     [inertia.xx(), inertia.yy(), inertia.zz(), inertia.xy(), inertia.xz(), inertia.yz()]
+}
+
+/// The numbers of [`Parameter::PairFrictions`].
+pub(crate) fn frictions(material: &Material) -> [f64; 4] {
+    let Material { friction, second_friction, torsional_friction, rolling_friction, .. } = *material;
+    [friction, second_friction.unwrap_or(friction), torsional_friction, rolling_friction]
 }
 
 /// The numbers of [`Parameter::EqualityAnchors`].

@@ -40,6 +40,8 @@ class Text(NamedTuple):
     """MuJoCo's index of each equality constraint."""
     activations: list[int]
     """MuJoCo's address of each activation, the state that an actuator has of its own."""
+    mocap: list[int]
+    """MuJoCo's number of each body that is moved from outside."""
     meshes: frozenset[int]
     """MuJoCo's index of each mesh."""
 
@@ -88,7 +90,8 @@ class _Writer(Actuation):
         ]
         name = m.names.split(b"\0", 1)[0].decode()
         text = element("mujoco", *sections, model=name)
-        return Text(text, self.assets, equalities, activations, frozenset(self.mesh_ids))
+        moved = m.body_mocapid[self.is_moved()].tolist()
+        return Text(text, self.assets, equalities, activations, moved, frozenset(self.mesh_ids))
 
     def warn(self) -> None:
         """Names what has no words in the text."""
@@ -110,6 +113,11 @@ class _Writer(Actuation):
         carries = np.zeros(self.m.nbody, np.bool_)
         carries[self.m.body_rootid[self.m.body_jntnum > 0]] = True
         return carries
+
+    def is_moved(self) -> NDArray[np.bool_]:
+        """Of which bodies the pose is that of ``mocap_pos``."""
+        is_moved: NDArray[np.bool_] = (self.m.body_mocapid >= 0) & ~self.carries_joints()
+        return is_moved
 
     def option(self) -> str:
         o = self.m.opt
@@ -141,6 +149,7 @@ class _Writer(Actuation):
         m = self.m
         for target in m.cam_targetbodyid[m.cam_targetbodyid >= 0].tolist():
             self.ref(mjtObj.mjOBJ_BODY, target)
+        is_moved = self.is_moved()
         children: list[list[str]] = [[] for _ in range(m.nbody)]
         for body in range(m.nbody - 1, 0, -1):
             of_body = element(
@@ -150,7 +159,7 @@ class _Writer(Actuation):
                 name=self.name(mjtObj.mjOBJ_BODY, body),
                 pos=m.body_pos[body],
                 quat=m.body_quat[body],
-                mocap=True if m.body_mocapid[body] >= 0 else None,
+                mocap=True if is_moved[body] else None,
                 gravcomp=m.body_gravcomp[body] or None,
             )
             children[m.body_parentid[body]].append(of_body)
@@ -399,8 +408,7 @@ class _Writer(Actuation):
 
     def keys(self, activations: list[int]) -> Iterator[str]:
         m = self.m
-        moved = (m.body_mocapid >= 0) & ~self.carries_joints()
-        places = m.body_mocapid[moved]
+        places = m.body_mocapid[self.is_moved()]
         for k in range(m.nkey):
             state = {word: getattr(m, f"key_{word}")[k] for word in ("qpos", "qvel", "ctrl")}
             state["mpos"] = m.key_mpos[k].reshape(-1, 3)[places].ravel()

@@ -82,6 +82,8 @@ class _Parts(NamedTuple):
     activations: list[int]
     equalities: list[int]
     """MuJoCo's address of each activation, and its index of each equality that is in force when it says so."""
+    mocap: list[int]
+    """MuJoCo's number of each body that is moved from outside."""
     outputs: list[list[int]]
     """Where MuJoCo has the force of an actuator, and that actuator's control."""
     surfaces: list[list[float]]
@@ -194,6 +196,7 @@ class World:
             native=native(stages),
             activations=carried.activations,
             equalities=[] if m.opt.disableflags & OFF else carried.equalities,
+            mocap=carried.mocap,
             outputs=np.column_stack([m.actuator_outadr[one], m.actuator_ctrladr[one]]).tolist(),
             surfaces=np.hstack([kinds, friction, m.geom_solref, m.geom_solimp, m.geom_margin[:, None]]).tolist(),
             is_pyramidal=m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL,

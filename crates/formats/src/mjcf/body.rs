@@ -81,6 +81,7 @@ impl<'a> Reader<'_, 'a> {
         if is_mocap && has_joints(element) {
             self.warnings.add_attribute(element, "mocap", "joints hang on it: it stays in place");
             is_mocap = false;
+            self.mocap_in_place.push(index);
         }
         let class = self.defaults.class(element, "childclass", item.class)?;
         let inside = Item { element, class, frame: Pose::IDENTITY, suffix: item.suffix.clone() };

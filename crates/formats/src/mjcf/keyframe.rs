@@ -1,6 +1,6 @@
 //! `<keyframe>`: named states.
 
-use multibody::{Keyframe, KeyframeKey, Model};
+use multibody::{Keyframe, KeyframeKey, Model, mocap_numbers};
 use spatial::Quat;
 
 use super::names::Names;
@@ -10,16 +10,20 @@ use crate::warnings::Warnings;
 use crate::xml::Element;
 
 /// Reads every `<keyframe>` below the root. What a key does not set has its default: q0, at rest, no control. Of a key of a model with soft
-/// bodies that counts the coordinates of their nodes, positions and velocities are left out.
+/// bodies that counts the coordinates of their nodes, positions and velocities are left out. Keys count the bodies `in_place` as well,
+/// which are not moved from outside though they have `mocap`.
 pub(super) fn read(
     root: Element<'_>,
     model: &mut Model,
     soft_coordinates: usize,
+    in_place: &[usize],
     names: &mut Names,
     warnings: &mut Warnings,
 ) -> Result<(), LoadError> {
     for element in root.children_named("keyframe").flat_map(Element::children).filter(|e| e.name() == "key") {
         check_keyframes(element, model)?;
+        let counted = (0..model.bodies.len()).filter(|body| model.bodies[*body].is_mocap || in_place.contains(body));
+        let pose_of = |body: usize| mocap_numbers(model.bodies[body].pose_in_parent);
         let mut vector = |name: &'static str, otherwise: Vec<f64>| {
             let Some(values) = element.numbers(name)? else { return Ok(otherwise) };
             let (found, expected) = (values.len(), otherwise.len());
@@ -50,11 +54,13 @@ pub(super) fn read(
             act: vec![0.0; model.na()],
             mocap: Vec::new(),
         };
-        let (positions, quaternions) = split(&model.mocap_poses());
+        let (positions, quaternions) = split(&counted.clone().flat_map(pose_of).collect::<Vec<_>>());
         let (positions, quaternions) = (vector("mpos", positions)?, vector("mquat", quaternions)?);
-        key.mocap = joined(&positions, &quaternions).ok_or_else(|| {
+        let poses = joined(&positions, &quaternions).ok_or_else(|| {
             element.error("mquat: a quaternion is zero: expected the orientation of a body that is moved from outside")
         })?;
+        let of_moved = poses.chunks_exact(7).zip(counted).filter(|(_, body)| model.bodies[*body].is_mocap);
+        key.mocap = of_moved.flat_map(|(pose, _)| pose).copied().collect();
         normalize_quaternions(model, &mut key.q).ok_or_else(|| {
             element.error("qpos: a quaternion is zero: expected the orientation of a ball or free joint")
         })?;
@@ -95,7 +101,7 @@ pub(super) fn check_keyframes(element: Element<'_>, model: &Model) -> Result<(),
     }
 }
 
-/// Positions and quaternions of poses, as files have them.
+/// Positions and quaternions of poses.
 pub(super) fn split(poses: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let poses = poses.as_chunks::<7>().0;
     (

@@ -119,6 +119,8 @@ struct Reader<'d, 'a> {
     tendons: Vec<tendon::TendonInfo<'a>>,
     /// Bodies whose inertia no rigid body has, and where they say so.
     odd_inertias: Vec<(String, Element<'a>)>,
+    /// Bodies with `mocap` that are not moved from outside.
+    mocap_in_place: Vec<usize>,
     /// Where the equality constraints stand.
     equalities: Vec<Element<'a>>,
     /// Where the sensors stand.
@@ -172,6 +174,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             joints: Vec::new(),
             tendons: Vec::new(),
             odd_inertias: Vec::new(),
+            mocap_in_place: Vec::new(),
             equalities: Vec::new(),
             sensors: Vec::new(),
             inertial_axes: BTreeMap::new(),
@@ -214,7 +217,7 @@ impl<'d, 'a> Reader<'d, 'a> {
         tendon::complete_strings(&mut model, &self.strings_at_rest);
         inertia_dependent::complete(&mut model, &self.spring_dampers, &self.damping_ratios, &self.muscles);
         let soft_coordinates = free_coordinates(&self.scene);
-        keyframe::read(root, &mut model, soft_coordinates, &mut self.names, &mut self.warnings)?;
+        keyframe::read(root, &mut model, soft_coordinates, &self.mocap_in_place, &mut self.names, &mut self.warnings)?;
         self.parts.add_keyframes(&mut self.names, &mut model)?;
         self.defaults.mark_read();
         // Sections about pictures, storage and names for users are no part of a simulation.

@@ -30,6 +30,7 @@ struct Parts<'py> {
     native: Option<Native>,
     activations: Vec<usize>,
     equalities: Vec<usize>,
+    mocap: Vec<usize>,
     outputs: Vec<[usize; 2]>,
     surfaces: Vec<[f64; Surface::LEN]>,
     is_pyramidal: bool,
@@ -166,9 +167,10 @@ pub struct MujocoWorld {
     addresses: Pair,
     /// MuJoCo's library, where it can be called directly.
     native: Option<Native>,
-    /// MuJoCo's address of each activation, its index of each equality.
+    /// MuJoCo's address of each activation, its index of each equality, its number of each body that is moved from outside.
     activations: Vec<usize>,
     equalities: Vec<usize>,
+    mocap: Vec<usize>,
     /// Where MuJoCo has the force of which actuator.
     outputs: Vec<[usize; 2]>,
     surfaces: Vec<Surface>,
@@ -200,6 +202,7 @@ impl MujocoWorld {
             native: own.native,
             activations: own.activations,
             equalities: own.equalities,
+            mocap: own.mocap,
             outputs: own.outputs,
             surfaces: own.surfaces.iter().map(Surface::new).collect(),
             is_pyramidal: own.is_pyramidal,
@@ -479,12 +482,11 @@ impl<'py> Running<'_, 'py> {
     fn read_mocap(&mut self) {
         // SAFETY: as in `step`.
         let (positions, quaternions) = unsafe { (self.memory.mocap_pos.get(), self.memory.mocap_quat.get()) };
-        let places = positions.chunks_exact(3).zip(quaternions.chunks_exact(4));
         // They have no velocity there.
         self.simulation.state_mut().mocap_from.clear();
-        for (own, (position, quaternion)) in self.simulation.state_mut().mocap.chunks_exact_mut(7).zip(places) {
-            own[..3].copy_from_slice(position);
-            own[3..].copy_from_slice(quaternion);
+        for (own, &at) in self.simulation.state_mut().mocap.chunks_exact_mut(7).zip(&self.world.mocap) {
+            own[..3].copy_from_slice(&positions[3 * at..][..3]);
+            own[3..].copy_from_slice(&quaternions[4 * at..][..4]);
         }
     }
 

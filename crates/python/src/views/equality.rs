@@ -1,14 +1,32 @@
 //! Views of equality constraints.
 
 use multibody::EqualityKind;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use sim::{Frame, Parameter};
 use spatial::Vec3;
+use support::brief;
 
 use super::{EqualityView, title};
 use crate::names::Kind;
 use crate::quantities::{fixed_matrix, fixed_vector, quaternion};
+
+impl EqualityView {
+    fn switch(&self, py: Python<'_>, is_active: bool) -> PyResult<()> {
+        let _idle = self.simulation().lock()?;
+        let value = [f64::from(u8::from(is_active))];
+        self.simulation().live().equality_active.write_range(py, self.index..self.index + 1, &value)
+    }
+
+    fn check_anchors(&self) -> PyResult<()> {
+        if self.kind() != "coupling" {
+            return Ok(());
+        }
+        let title = title(Kind::Equality, self.model(), self.index);
+        let message = format!("equality {title} is a coupling of joints or tendons: it has no anchors");
+        Err(PyAttributeError::new_err(message))
+    }
+}
 
 #[stubdoc::documented]
 #[pymethods]
@@ -22,10 +40,12 @@ impl EqualityView {
     }
 
     #[setter]
-    fn set_active(&self, py: Python<'_>, value: bool) -> PyResult<()> {
-        let _idle = self.simulation().lock()?;
-        let value = [f64::from(u8::from(value))];
-        self.simulation().live().equality_active.write_range(py, self.index..self.index + 1, &value)
+    fn set_active(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let is_active = value.extract().map_err(|_| {
+            let found = value.repr().map_or_else(|_| String::new(), |text| brief(&text.to_string()));
+            PyTypeError::new_err(format!("active is {found}: expected True or False"))
+        })?;
+        self.switch(value.py(), is_active)
     }
 
     /// What it holds: "connect", "weld", "distance" or "coupling".
@@ -60,7 +80,7 @@ impl EqualityView {
         if kind == "weld" {
             simulation.set_parameter(py, Parameter::EqualityQuaternions, self.index, &quaternion(relative.rot))?;
         }
-        self.set_active(py, true)
+        self.switch(py, true)
     }
 
     /// Force on its second body in the last step, world, (3,), N.
@@ -78,6 +98,7 @@ impl EqualityView {
     /// The point of each of the bodies that it holds, in their frames, (2, 3), m.
     #[getter]
     fn anchors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.check_anchors()?;
         let mut anchors = vec![0.0; 6];
         self.simulation().parameter(py, Parameter::EqualityAnchors, self.index, &mut anchors)?;
         fixed_matrix(py, anchors, [2, 3])
@@ -85,6 +106,7 @@ impl EqualityView {
 
     #[setter]
     fn set_anchors(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.check_anchors()?;
         let anchors = crate::arguments::array("anchors", value, &[2, 3])?;
         self.simulation().set_parameter(py, Parameter::EqualityAnchors, self.index, &anchors)
     }

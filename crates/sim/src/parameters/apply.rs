@@ -154,9 +154,15 @@ impl Parameters {
         for (index, pair) in scene.pairs.iter_mut().enumerate() {
             let Some(surface) = model.materials.get(pair.material).copied() else { continue };
             let compliance = self.compliance([P::PairSolref, P::PairSolimp], index, surface.compliance)?;
-            if compliance != surface.compliance {
+            let mut new = Material { compliance, ..surface };
+            let given = self.get(P::PairFrictions).and_then(|all| all.as_chunks::<4>().0.get(index));
+            if let Some(&[first, second, torsional, rolling]) = given {
+                (new.friction, new.second_friction) = (first, (second != first).then_some(second));
+                (new.torsional_friction, new.rolling_friction) = (torsional, rolling);
+            }
+            if new != surface {
                 pair.material = model.materials.len();
-                model.materials.push(Material { compliance, ..surface });
+                model.materials.push(new);
             }
         }
         Ok(())
@@ -380,6 +386,7 @@ fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> 
         | P::Frictions
         | P::TorsionalFrictions
         | P::RollingFrictions
+        | P::PairFrictions
         | P::Armature
         | P::Damping
         | P::Stiffness

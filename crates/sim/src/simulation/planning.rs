@@ -126,8 +126,8 @@ pub(crate) fn numbers_at_rest(
 ) -> Result<Numbers<f64>, NotInLanes> {
     check_structure(base, base_scene, own, parameters)?;
     let is_of_surfaces = |(parameter, _)| {
-        use Parameter::{Frictions, Gravity, RollingFrictions, TorsionalFrictions};
-        matches!(parameter, Gravity | Frictions | RollingFrictions | TorsionalFrictions)
+        use Parameter::{Frictions, Gravity, PairFrictions, RollingFrictions, TorsionalFrictions};
+        matches!(parameter, Gravity | Frictions | RollingFrictions | TorsionalFrictions | PairFrictions)
     };
     plan.numbers_of(Variation {
         model: own,
@@ -163,6 +163,13 @@ fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &P
         |parameter: &Parameter| parameters.get(*parameter).is_some_and(|own| own != parameter.of(base, base_scene));
     if let Some(parameter) = fixed.iter().find(|parameter| is_moved(parameter)) {
         return Err(NotInLanes(format!("{} of its own", parameter.name())));
+    }
+    let are_elliptic =
+        |frictions: &[f64]| frictions.as_chunks().0.iter().map(|[a, b, _, _]| a != b).collect::<Vec<bool>>();
+    if let Some(frictions) = parameters.get(P::PairFrictions)
+        && are_elliptic(frictions) != are_elliptic(&P::PairFrictions.of(base, base_scene))
+    {
+        return Err(NotInLanes("pair_frictions in two directions of its own".into()));
     }
     let patterns: [(Parameter, Pattern); 4] = [
         (Parameter::Stiffness, |model| model.stiffness.iter().map(|k| *k != 0.0).collect()),

@@ -52,6 +52,7 @@ impl Parameter {
             | Self::RollingFrictions
             | Self::Solref
             | Self::Solimp
+            | Self::PairFrictions
             | Self::PairSolref
             | Self::PairSolimp
             | Self::LimitSolref
