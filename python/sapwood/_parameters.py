@@ -128,6 +128,24 @@ class _LiveParameters(ABC):
         self._write("body_quaternions", value)
 
     @property
+    def joint_axes(self) -> NDArray[np.float64]:
+        """Axes of the joints in their bodies' frames, (njoint, 3); 0 of those that have not one axis, and stay so."""
+        return self._array("joint_axes").view()
+
+    @joint_axes.setter
+    def joint_axes(self, value: ArrayLike) -> None:
+        self._write("joint_axes", value)
+
+    @property
+    def joint_anchors(self) -> NDArray[np.float64]:
+        """Points of the joints in their bodies' frames, (njoint, 3), m; that of a free joint stays."""
+        return self._array("joint_anchors").view()
+
+    @joint_anchors.setter
+    def joint_anchors(self, value: ArrayLike) -> None:
+        self._write("joint_anchors", value)
+
+    @property
     def frictions(self) -> NDArray[np.float64]:
         """Coefficients of sliding friction of the geoms, (ngeom,); of two geoms the larger counts."""
         return self._array("frictions").view()
@@ -439,6 +457,8 @@ NAMES = (
     "inertia_scales",
     "body_positions",
     "body_quaternions",
+    "joint_axes",
+    "joint_anchors",
     "frictions",
     "torsional_frictions",
     "rolling_frictions",

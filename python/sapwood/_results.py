@@ -433,6 +433,10 @@ class Parameters(NamedTuple):
     """Origins of the bodies in their parents' frames, (nbody, 3), m; what is free is where ``q`` has it."""
     body_quaternions: NDArray[np.float64]
     """Orientations of the bodies in their parents' frames, (nbody, 4), w x y z."""
+    joint_axes: NDArray[np.float64]
+    """Axes of the joints in their bodies' frames, (njoint, 3); 0 of those that have not one axis, and stay so."""
+    joint_anchors: NDArray[np.float64]
+    """Points of the joints in their bodies' frames, (njoint, 3), m; that of a free joint stays."""
     frictions: NDArray[np.float64]
     """Coefficients of sliding friction of the geoms, (ngeom,); of two geoms the larger counts."""
     torsional_frictions: NDArray[np.float64]
@@ -530,6 +534,8 @@ class ParameterArrays(TypedDict, total=False):
     inertia_scales: ArrayLike
     body_positions: ArrayLike
     body_quaternions: ArrayLike
+    joint_axes: ArrayLike
+    joint_anchors: ArrayLike
     frictions: ArrayLike
     torsional_frictions: ArrayLike
     rolling_frictions: ArrayLike

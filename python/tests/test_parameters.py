@@ -324,3 +324,38 @@ def test_states_give_worlds_their_parameters() -> None:
     np.testing.assert_array_equal(other.parameters.equality_anchors, anchors)
     with pytest.raises(ValueError, match="cut short or of another version"):
         batch.set_state(0, sim.state()[:30])
+
+
+def test_axes_and_anchors_of_joints_are_those_of_the_file() -> None:
+    """Of several joints of a body, with bodies behind it, limits and geoms."""
+    file = """<mujoco><worldbody><geom type="plane" size="5 5 1"/><body pos="0 0 .6">
+      <joint name="a" axis="{0}" pos="{1}" damping=".1"/>
+      <joint name="b" type="slide" axis="{2}" pos=".1 0 0" stiffness="50"/>
+      <geom size=".06" pos=".2 0 0"/><body pos=".4 0 0" euler="0 20 0"><joint name="c" pos="{3}" axis="0 1 0"/>
+      <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03"/></body></body>
+      <body pos="1 0 1"><joint name="d" type="ball" pos="{4}"/><geom type="box" size=".1 .05 .03" pos=".1 0 0"/></body>
+      </worldbody></mujoco>"""
+    before, after = (
+        ("0 1 0", "0 0 0", "0 0 1", ".02 0 0", "0 0 0"),
+        ("0 3 4", "-.1 .02 0", "1 0 0", "0 .03 .1", ".05 0 .1"),
+    )
+    sim, expected = sw.Simulation(sw.load(file.format(*before))), sw.Simulation(sw.load(file.format(*after)))
+    sim.parameters.joint_axes[0] = [0, 3, 4]
+    sim.parameters.joint_axes[1] = [1, 0, 0]
+    sim.parameters.joint_anchors[[0, 2, 3]] = [[-0.1, 0.02, 0], [0, 0.03, 0.1], [0.05, 0, 0.1]]
+    assert drive_free(sim) == drive_free(expected)
+    batch = sw.Batch(sim.model, 2)
+    with pytest.warns(sw.PerformanceWarning):
+        batch.set_parameters([1], joint_axes=[sim.parameters.joint_axes], joint_anchors=[sim.parameters.joint_anchors])
+    batch.step(200)
+    assert batch.q[1].tobytes() == expected.q.tobytes()
+    sim.parameters.reset()
+    sim.reset()
+    assert drive_free(sim) == drive_free(sw.Simulation(sim.model))
+    sim.parameters.joint_axes[0] = 0
+    with pytest.raises(ValueError, match=r"joint_axes\[0\] is 0: expected an axis"):
+        sim.step()
+    sim.parameters.reset()
+    sim.parameters.joint_axes[3] = [0, 0, 1]
+    with pytest.raises(ValueError, match=r"joint_axes\[3\] is 0: expected 0, 0, 0: the joint has not one axis"):
+        sim.step()

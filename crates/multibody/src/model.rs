@@ -380,23 +380,26 @@ impl Model {
         }
     }
 
-    /// Places bodies anew after their poses in their parents have been changed, but for those of free joints, whose place is in q.
+    /// Places bodies anew after their poses in their parents or the anchors of joints have been changed, but for those of free joints, whose place
+    /// is in q.
     pub fn place_bodies(&mut self) {
-        let mut first_joints = vec![None; self.bodies.len()];
-        for (index, joint) in self.joints.iter().enumerate().rev().filter(|(_, joint)| !joint.nodes.is_empty()) {
-            first_joints[joint.body] = Some(index);
-        }
-        for index in 1..self.bodies.len() {
-            let (parent, pose) = (self.bodies[index].parent, self.bodies[index].pose_in_parent);
-            let placed = self.bodies[parent].pose * pose;
-            match first_joints[index].map(|joint| &self.joints[joint]) {
-                None => self.bodies[index].pose = placed,
-                Some(joint) if joint.kind == JointKind::Free => {}
-                Some(joint) => {
-                    let node = &mut self.tree.nodes[joint.nodes.start];
-                    (node.pos, node.rot) = (placed.transform_point(joint.anchor), placed.rot);
+        // Those of a body come one after the other, as bodies do.
+        let mut joints = self.joints.iter().peekable();
+        for index in 0..self.bodies.len() {
+            let Body { parent, pose_in_parent, .. } = self.bodies[index];
+            let mut here = if index == 0 { pose_in_parent } else { self.bodies[parent].pose * pose_in_parent };
+            while let Some(joint) = joints.next_if(|joint| joint.body == index) {
+                if joint.kind == JointKind::Free {
+                    here = self.bodies[index].pose;
+                    continue;
+                }
+                for node in &mut self.tree.nodes[joint.nodes.clone()] {
+                    (node.pos, node.rot) = (here.transform_point(joint.anchor), here.rot);
+                    // From here on the body's frame is seen from the node, whose origin is the anchor.
+                    here = Pose::new(-joint.anchor, Quat::IDENTITY);
                 }
             }
+            self.bodies[index].pose = here;
         }
         self.collect_inertias();
     }

@@ -18,9 +18,14 @@ use crate::model::Model;
 use crate::parameters;
 
 /// The parameters of all worlds as live arrays, those that somebody has asked for.
-#[derive(Default)]
 pub struct WorldParameters {
     arrays: [OnceLock<WorldArray>; Parameter::ALL.len()],
+}
+
+impl Default for WorldParameters {
+    fn default() -> Self {
+        Self { arrays: std::array::from_fn(|_| OnceLock::new()) }
+    }
 }
 
 struct WorldArray {

@@ -6,7 +6,7 @@ mod own;
 use std::collections::BTreeMap;
 
 use geometry::{Scene, Shape};
-use multibody::{Compliance, EqualityKind, Material, Model, Reference};
+use multibody::{Compliance, EqualityKind, JointKind, Material, Model, Reference};
 use spatial::{Quat, Sym3, Vec3};
 
 pub use own::OwnModel;
@@ -31,6 +31,10 @@ pub enum Parameter {
     BodyPositions,
     /// Orientations of the bodies in their parents' frames, (nbody, 4): quaternions w x y z.
     BodyQuaternions,
+    /// Axes of the joints in their bodies' frames, (njoint, 3), of any length above 0; 0 of those that have not one axis, and stay so.
+    JointAxes,
+    /// Points of the joints in their bodies' frames, (njoint, 3), m; that of a free joint stays.
+    JointAnchors,
     /// Coefficients of sliding friction of the geoms, (ngeom); of two geoms the larger counts.
     Frictions,
     /// Greatest torques about the normal over normal force, (ngeom), m; they count where a geom resists spinning.
@@ -89,7 +93,7 @@ use Parameter as P;
 
 impl Parameter {
     /// All of them.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 33] = [
         P::Gravity,
         P::Masses,
         P::Coms,
@@ -97,6 +101,8 @@ impl Parameter {
         P::InertiaScales,
         P::BodyPositions,
         P::BodyQuaternions,
+        P::JointAxes,
+        P::JointAnchors,
         P::Frictions,
         P::TorsionalFrictions,
         P::RollingFrictions,
@@ -133,6 +139,8 @@ impl Parameter {
             P::InertiaScales => "inertia_scales",
             P::BodyPositions => "body_positions",
             P::BodyQuaternions => "body_quaternions",
+            P::JointAxes => "joint_axes",
+            P::JointAnchors => "joint_anchors",
             P::Frictions => "frictions",
             P::TorsionalFrictions => "torsional_frictions",
             P::RollingFrictions => "rolling_frictions",
@@ -186,6 +194,7 @@ impl Parameter {
             P::GeomQuaternions => (geoms, 4),
             P::Armature | P::Damping | P::Stiffness | P::Frictionloss => (nv, 1),
             P::JointRanges => (model.joints.len(), 2),
+            P::JointAxes | P::JointAnchors => (model.joints.len(), 3),
             P::Gains | P::Kv => (nu, 1),
             P::Contypes | P::Conaffinities => (geoms, 1),
             P::EqualityAnchors => (model.equalities.len(), 6),
@@ -227,6 +236,8 @@ impl Parameter {
             P::Damping => model.damping.clone(),
             P::Stiffness => model.stiffness.clone(),
             P::Frictionloss => model.friction_loss.clone(),
+            P::JointAxes => model.joints.iter().flat_map(|joint| axis(joint.kind).to_array()).collect(),
+            P::JointAnchors => model.joints.iter().flat_map(|joint| joint.anchor.to_array()).collect(),
             P::JointRanges => {
                 let range = |joint: &multibody::Joint| joint.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
                 model.joints.iter().flat_map(|joint| <[f64; 2]>::from(range(joint))).collect()
@@ -260,6 +271,14 @@ impl Parameter {
 /// The numbers of [`Parameter::Inertias`].
 fn moments(inertia: &Sym3<f64>) -> [f64; 6] {
     [inertia.xx(), inertia.yy(), inertia.zz(), inertia.xy(), inertia.xz(), inertia.yz()]
+}
+
+/// The numbers of [`Parameter::JointAxes`].
+fn axis(kind: JointKind) -> Vec3<f64> {
+    match kind {
+        JointKind::Revolute { axis } | JointKind::Prismatic { axis } | JointKind::Screw { axis, .. } => axis,
+        _ => Vec3::ZERO,
+    }
 }
 
 /// The numbers of [`Parameter::PairFrictions`].

@@ -102,7 +102,8 @@ impl Parameters {
 
     fn apply_placements(&self, base: &Model, model: &mut Model) -> Result<(), ParameterError> {
         let (positions, quaternions) = (self.get(P::BodyPositions), self.get(P::BodyQuaternions));
-        if positions.is_none() && quaternions.is_none() {
+        let are_joints_moved = self.apply_joints(model)?;
+        if positions.is_none() && quaternions.is_none() && !are_joints_moved {
             return Ok(());
         }
         for index in 0..model.bodies.len() {
@@ -131,6 +132,42 @@ impl Parameters {
         }
         model.place_bodies();
         Ok(())
+    }
+
+    /// Axes and anchors; whether there are any anchors.
+    fn apply_joints(&self, model: &mut Model) -> Result<bool, ParameterError> {
+        let Model { joints, tree, .. } = model;
+        let rows = |parameter| self.get(parameter).unwrap_or_default().as_chunks::<3>().0;
+        for (index, (joint, &row)) in joints.iter_mut().zip(rows(P::JointAxes)).enumerate() {
+            let given = Vec3::from(row);
+            match &mut joint.kind {
+                JointKind::Revolute { axis } | JointKind::Prismatic { axis } | JointKind::Screw { axis, .. } => {
+                    if given != *axis {
+                        let expected = "an axis, not three times 0";
+                        *axis = given.normalized().ok_or_else(|| wrong(P::JointAxes, index, None, row[0], expected))?;
+                        tree.nodes[joint.nodes.start].axis = *axis;
+                    }
+                }
+                _ if given != Vec3::ZERO => {
+                    return Err(wrong(P::JointAxes, index, None, row[0], "0, 0, 0: the joint has not one axis"));
+                }
+                _ => {}
+            }
+        }
+        for (index, (joint, &row)) in joints.iter_mut().zip(rows(P::JointAnchors)).enumerate() {
+            let given = Vec3::from(row);
+            if joint.kind == JointKind::Free && given != joint.anchor {
+                return Err(wrong(
+                    P::JointAnchors,
+                    index,
+                    None,
+                    row[0],
+                    "0, 0, 0: a free joint is at its body's origin",
+                ));
+            }
+            joint.anchor = given;
+        }
+        Ok(self.get(P::JointAnchors).is_some())
     }
 
     fn apply_surfaces(&self, model: &mut Model, scene: &mut Scene) -> Result<(), ParameterError> {
@@ -337,6 +374,7 @@ fn restore(base: &Model, base_scene: &Scene, model: &mut Model, scene: &mut Scen
     model.tree.nodes.copy_from_slice(&base.tree.nodes);
     for (own, joint) in model.joints.iter_mut().zip(&base.joints) {
         (own.range, own.limit_compliance) = (joint.range, joint.limit_compliance);
+        (own.kind, own.anchor) = (joint.kind, joint.anchor);
     }
     scene.pairs.clone_from(&base_scene.pairs);
     model.actuators.iter_mut().zip(&base.actuators).for_each(|(own, actuator)| own.law = actuator.law);
@@ -370,6 +408,8 @@ fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> 
         | P::Inertias
         | P::BodyPositions
         | P::BodyQuaternions
+        | P::JointAxes
+        | P::JointAnchors
         | P::GeomPositions
         | P::GeomQuaternions
         | P::Solref

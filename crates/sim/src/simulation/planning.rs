@@ -147,6 +147,8 @@ fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &P
     let fixed = [
         P::BodyPositions,
         P::BodyQuaternions,
+        P::JointAxes,
+        P::JointAnchors,
         P::Solref,
         P::Solimp,
         P::PairSolref,

@@ -58,6 +58,8 @@ impl Parameter {
             | Self::LimitSolref
             | Self::LimitSolimp
             | Self::BodyPositions
+            | Self::JointAxes
+            | Self::JointAnchors
             | Self::BodyQuaternions
             | Self::Frictionloss
             | Self::JointRanges
