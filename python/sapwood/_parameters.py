@@ -332,6 +332,15 @@ class _LiveParameters(ABC):
         self._write("kv", value)
 
     @property
+    def actuators_enabled(self) -> NDArray[np.float64]:
+        """Whether the actuators give a force, (nu,), 1 or 0; an activation goes on either way."""
+        return self._array("actuators_enabled").view()
+
+    @actuators_enabled.setter
+    def actuators_enabled(self, value: ArrayLike) -> None:
+        self._write("actuators_enabled", value)
+
+    @property
     def contypes(self) -> NDArray[np.float64]:
         """Bits of the geoms, (ngeom,): two may touch when one's contype and the other's conaffinity share one."""
         return self._array("contypes").view()
@@ -479,6 +488,7 @@ NAMES = (
     "joint_ranges",
     "gains",
     "kv",
+    "actuators_enabled",
     "contypes",
     "conaffinities",
     "equality_anchors",

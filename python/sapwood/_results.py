@@ -483,6 +483,8 @@ class Parameters(NamedTuple):
     """
     kv: NDArray[np.float64]
     """Damping of the actuators that are position servos, (nu,); those of others count for nothing."""
+    actuators_enabled: NDArray[np.float64]
+    """Whether the actuators give a force, (nu,), 1 or 0; an activation goes on either way."""
     contypes: NDArray[np.float64]
     """Bits of the geoms, (ngeom,): two may touch when one's contype and the other's conaffinity share one."""
     conaffinities: NDArray[np.float64]
@@ -557,6 +559,7 @@ class ParameterArrays(TypedDict, total=False):
     gains: ArrayLike
     kv: ArrayLike
     kp: ArrayLike
+    actuators_enabled: ArrayLike
     contypes: ArrayLike
     conaffinities: ArrayLike
     equality_anchors: ArrayLike

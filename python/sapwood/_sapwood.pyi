@@ -264,6 +264,10 @@ class Model:
         """Names of the joints, in the order of their coordinates; empty where the file gives none."""
 
     @property
+    def actuator_groups(self) -> list[int]:
+        """Groups that the actuators belong to, (nu,)."""
+
+    @property
     def actuator_names(self) -> list[str]:
         """Names of the actuators, in the order of the controls; empty where the file gives none."""
 
@@ -1968,6 +1972,16 @@ class ActuatorView:
     @property
     def force(self) -> float:
         """Force in the last step, before the gear, N or N·m."""
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it gives a force; it can be set, and counts from the next step on. An activation goes on."""
+
+    @enabled.setter
+    def enabled(self, value: bool) -> None: ...
+    @property
+    def group(self) -> int:
+        """The group that it belongs to (MJCF ``group``)."""
 
     @property
     def ctrl(self) -> float:

@@ -359,3 +359,46 @@ def test_axes_and_anchors_of_joints_are_those_of_the_file() -> None:
     sim.parameters.joint_axes[3] = [0, 0, 1]
     with pytest.raises(ValueError, match=r"joint_axes\[3\] is 0: expected 0, 0, 0: the joint has not one axis"):
         sim.step()
+
+
+def test_actuators_are_disabled_by_group() -> None:
+    """As by MuJoCo's `actuatorgroupdisable` in the file; in batches, too."""
+    file = """<mujoco><option timestep="0.002">{}</option><worldbody><body><joint name="a" axis="0 1 0"/>
+      <geom size=".1" pos=".2 0 0"/><body pos=".4 0 0"><joint name="b" axis="0 1 0"/><geom size=".1" pos=".2 0 0"/>
+      </body></body></worldbody><actuator><position joint="a" kp="80" kv="3" group="2"/><motor joint="b" gear="3"/>
+      <general joint="b" gainprm="5" biastype="affine" biasprm="1 -2 -3" group="2"/></actuator></mujoco>"""
+    model = sw.load(file.format(""))
+    assert model.actuator_groups == [2, 0, 2]
+
+    def run(worlds: sw.Simulation | sw.Batch) -> None:
+        worlds.ctrl[:] = [0.3, 0.5, -1.0]
+        worlds.step(300)
+
+    all_on, sim = sw.Simulation(model), sw.Simulation(model)
+    expected = sw.Simulation(sw.load(file.format("").replace("<option", '<option actuatorgroupdisable="2"')))
+    run(expected)
+    run(all_on)
+    sim.parameters.actuators_enabled[np.equal(model.actuator_groups, 2)] = 0
+    assert [sim.actuator(k).enabled for k in range(3)] == [False, True, False]
+    assert sim.actuator(0).group == 2
+    run(sim)
+    np.testing.assert_allclose(sim.q, expected.q, atol=1e-12)
+    assert sim.actuator(0).force == 0
+    assert np.abs(sim.q - all_on.q).max() > 0.1
+    batch = sw.Batch(model, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.PerformanceWarning)
+        batch.set_parameters([1], actuators_enabled=[[0, 1, 0]])
+    run(batch)
+    np.testing.assert_allclose(batch.q, [all_on.q, sim.q], atol=1e-9)
+    for k in (0, 2):
+        sim.actuator(k).enabled = True
+    sim.reset()
+    run(sim)
+    np.testing.assert_allclose(sim.q, all_on.q, atol=1e-12)
+    assert sw.load(model.to_mjcf()).actuator_groups == [2, 0, 2]
+    with pytest.raises(TypeError, match="enabled is 'no': expected True or False"):
+        sim.actuator(0).enabled = "no"  # type: ignore[assignment]
+    sim.parameters.actuators_enabled[1] = 0.5
+    with pytest.raises(ValueError, match=r"actuators_enabled\[1\] is 0.5: expected 1 or 0"):
+        sim.step()

@@ -60,6 +60,8 @@ pub struct Actuator {
     pub ctrl_range: Option<(f64, f64)>,
     /// Forces (before the gear) are clamped to this range.
     pub force_range: Option<(f64, f64)>,
+    /// The group that it belongs to (MJCF `group`).
+    pub group: i32,
 }
 
 /// What an actuator acts on.

@@ -6,6 +6,7 @@ use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods, get_arr
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyFloat, PyString, PyTuple};
+use support::brief;
 use support::{legible, suggest};
 
 /// Finite numbers of exactly this shape, in row-major order. Takes whatever numpy takes: arrays, lists, scalars.
@@ -351,6 +352,14 @@ pub fn positive(name: &str, value: f64) -> PyResult<f64> {
         return Ok(value);
     }
     Err(PyValueError::new_err(format!("{name} is {value}: expected a finite number above 0")))
+}
+
+/// True or False.
+pub fn switch(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.extract().map_err(|_| {
+        let found = value.repr().map_or_else(|_| String::new(), |text| brief(&text.to_string()));
+        PyTypeError::new_err(format!("{name} is {found}: expected True or False"))
+    })
 }
 
 /// The elements of a sequence, at most so many. (A `Vec` would reserve memory for as many as the sequence says it has,

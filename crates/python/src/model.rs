@@ -179,6 +179,12 @@ impl Model {
         self.model.actuators.iter().map(|actuator| actuator.name.as_str()).collect()
     }
 
+    /// Groups that the actuators belong to, (nu,).
+    #[getter]
+    fn actuator_groups(&self) -> Vec<i32> {
+        self.model.actuators.iter().map(|actuator| actuator.group).collect()
+    }
+
     /// Names of the fixed tendons; empty where the file gives none.
     #[getter]
     fn tendon_names(&self) -> Vec<&str> {

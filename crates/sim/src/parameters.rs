@@ -77,6 +77,8 @@ pub enum Parameter {
     Gains,
     /// Damping of the actuators that are position servos, (nu). Those of others count for nothing.
     Kv,
+    /// Whether the actuators give a force, (nu): 1 or 0. An activation goes on either way.
+    ActuatorsEnabled,
     /// Bits of the geoms, (ngeom): two may touch when one's `contype` and the other's `conaffinity` share one.
     Contypes,
     /// See [`Contypes`](Self::Contypes), (ngeom).
@@ -93,7 +95,7 @@ use Parameter as P;
 
 impl Parameter {
     /// All of them.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         P::Gravity,
         P::Masses,
         P::Coms,
@@ -123,6 +125,7 @@ impl Parameter {
         P::JointRanges,
         P::Gains,
         P::Kv,
+        P::ActuatorsEnabled,
         P::Contypes,
         P::Conaffinities,
         P::EqualityAnchors,
@@ -161,6 +164,7 @@ impl Parameter {
             P::JointRanges => "joint_ranges",
             P::Gains => "gains",
             P::Kv => "kv",
+            P::ActuatorsEnabled => "actuators_enabled",
             P::Contypes => "contypes",
             P::Conaffinities => "conaffinities",
             P::EqualityAnchors => "equality_anchors",
@@ -195,7 +199,7 @@ impl Parameter {
             P::Armature | P::Damping | P::Stiffness | P::Frictionloss => (nv, 1),
             P::JointRanges => (model.joints.len(), 2),
             P::JointAxes | P::JointAnchors => (model.joints.len(), 3),
-            P::Gains | P::Kv => (nu, 1),
+            P::Gains | P::Kv | P::ActuatorsEnabled => (nu, 1),
             P::Contypes | P::Conaffinities => (geoms, 1),
             P::EqualityAnchors => (model.equalities.len(), 6),
             P::EqualityQuaternions => (model.equalities.len(), 4),
@@ -244,6 +248,7 @@ impl Parameter {
             }
             P::Gains => model.actuators.iter().map(|actuator| actuator.law.gain).collect(),
             P::Kv => model.actuators.iter().map(|actuator| -actuator.law.bias[2]).collect(),
+            P::ActuatorsEnabled => vec![1.0; model.nu()],
             P::Contypes => scene.geoms.iter().map(|geom| f64::from(geom.contype)).collect(),
             P::Conaffinities => scene.geoms.iter().map(|geom| f64::from(geom.conaffinity)).collect(),
             P::EqualityAnchors => model.equalities.iter().flat_map(|equality| anchors(&equality.kind)).collect(),

@@ -58,7 +58,15 @@ pub(crate) fn add(
             Actuators::None | Actuators::Motors => (ActuatorLaw::fixed(1.0, [0.0; 3]), of.effort_limit),
         };
         let transmission = Transmission::Joint { joint, gear: 1.0 };
-        model.actuators.push(Actuator { name, transmission, law, activation: None, ctrl_range, force_range: None });
+        model.actuators.push(Actuator {
+            name,
+            transmission,
+            law,
+            activation: None,
+            ctrl_range,
+            force_range: None,
+            group: 0,
+        });
     }
     Ok(())
 }

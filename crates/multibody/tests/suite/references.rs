@@ -167,7 +167,15 @@ fn an_actuator_needs_its_tendon() {
     let law = ActuatorLaw::fixed(1.0, [0.0; 3]);
     let transmission = Transmission::Tendon { tendon: 1, gear: 1.0 };
     let name = "pull".into();
-    builder.actuators.push(Actuator { name, transmission, law, activation: None, ctrl_range: None, force_range: None });
+    builder.actuators.push(Actuator {
+        name,
+        transmission,
+        law,
+        activation: None,
+        ctrl_range: None,
+        force_range: None,
+        group: 0,
+    });
     let message = builder.build().map(|_| ()).expect_err("no tendon 1").to_string();
     assert_eq!(message, "actuator \"pull\": there is no tendon with index 1");
 }

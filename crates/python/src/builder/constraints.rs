@@ -63,7 +63,15 @@ impl Assembly {
         let [gain, constant, length, velocity] = law;
         let (ctrl_range, force_range) = (interval("ctrl_range", ctrl_range)?, interval("force_range", force_range)?);
         let law = ActuatorLaw::fixed(gain, [constant, length, velocity]);
-        self.inner.actuators.push(Actuator { name, transmission, law, activation: None, ctrl_range, force_range });
+        self.inner.actuators.push(Actuator {
+            name,
+            transmission,
+            law,
+            activation: None,
+            ctrl_range,
+            force_range,
+            group: 0,
+        });
         Ok(self.inner.actuators.len() - 1)
     }
 

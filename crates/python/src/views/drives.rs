@@ -4,8 +4,10 @@ use multibody::Transmission;
 use numpy::PyArray1;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
+use sim::Parameter;
 
 use super::{ActuatorView, TendonView, brief, title, view};
+use crate::arguments::switch;
 use crate::names::Kind;
 
 impl ActuatorView {
@@ -47,6 +49,26 @@ impl ActuatorView {
     #[getter]
     fn force(&self) -> PyResult<f64> {
         Ok(self.simulation().lock()?.step_forces().actuators[self.index])
+    }
+
+    /// Whether it gives a force.
+    #[getter]
+    fn enabled(&self, py: Python<'_>) -> PyResult<bool> {
+        let mut enabled = [1.0];
+        self.simulation().parameter(py, Parameter::ActuatorsEnabled, self.index, &mut enabled)?;
+        Ok(enabled[0] != 0.0)
+    }
+
+    #[setter]
+    fn set_enabled(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let enabled = f64::from(u8::from(switch("enabled", value)?));
+        self.simulation().set_parameter(value.py(), Parameter::ActuatorsEnabled, self.index, &[enabled])
+    }
+
+    /// The group that it belongs to.
+    #[getter]
+    fn group(&self) -> i32 {
+        self.actuator().group
     }
 
     /// The control.

@@ -1,13 +1,13 @@
 //! Views of equality constraints.
 
 use multibody::EqualityKind;
-use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use sim::{Frame, Parameter};
 use spatial::Vec3;
-use support::brief;
 
 use super::{EqualityView, title};
+use crate::arguments::switch;
 use crate::names::Kind;
 use crate::quantities::{fixed_matrix, fixed_vector, quaternion};
 
@@ -41,11 +41,7 @@ impl EqualityView {
 
     #[setter]
     fn set_active(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let is_active = value.extract().map_err(|_| {
-            let found = value.repr().map_or_else(|_| String::new(), |text| brief(&text.to_string()));
-            PyTypeError::new_err(format!("active is {found}: expected True or False"))
-        })?;
-        self.switch(value.py(), is_active)
+        self.switch(value.py(), switch("active", value)?)
     }
 
     /// What it holds: "connect", "weld", "distance" or "coupling".

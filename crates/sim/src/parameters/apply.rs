@@ -1,7 +1,7 @@
 //! Parameters into a model.
 
 use geometry::{Scene, Shape};
-use multibody::{Compliance, EqualityKind, JointKind, Material, Model, Tendon, inertia_flaw};
+use multibody::{ActuatorLaw, Compliance, EqualityKind, JointKind, Material, Model, Tendon, inertia_flaw};
 use spatial::{Quat, Sym3, Vec3};
 
 use super::{P, Parameter, ParameterError, Parameters};
@@ -361,6 +361,11 @@ impl Parameters {
                 law.gain = *gain;
             }
         }
+        for (actuator, enabled) in model.actuators.iter_mut().zip(self.get(P::ActuatorsEnabled).unwrap_or_default()) {
+            if *enabled == 0.0 {
+                actuator.law = ActuatorLaw::fixed(0.0, [0.0; 3]);
+            }
+        }
         Ok(())
     }
 }
@@ -421,6 +426,7 @@ fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> 
         | P::Gains
         | P::EqualityAnchors
         | P::EqualityQuaternions => (f64::is_finite, FINITE),
+        P::ActuatorsEnabled => (is_switch, "1 or 0"),
         P::Contypes | P::Conaffinities => (is_bits, "a whole number from 0 to 4294967295"),
         P::Masses
         | P::Frictions
@@ -462,6 +468,10 @@ fn wrong(
 ) -> ParameterError {
     let index = column.map_or_else(|| row.to_string(), |column| format!("{row}, {column}"));
     ParameterError::Value { name: parameter.name(), index, value, expected }
+}
+
+fn is_switch(x: f64) -> bool {
+    x == 0.0 || x == 1.0
 }
 
 fn is_not_negative(x: f64) -> bool {

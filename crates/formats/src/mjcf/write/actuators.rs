@@ -99,6 +99,9 @@ impl Writer<'_> {
                     attributes.extend([(key, self.interval(low, high, false, &label)), (flag, "true".into())]);
                 }
             }
+            if actuator.group != 0 && actuator.transmission != Transmission::Unsupported {
+                attributes.push(("group", actuator.group.to_string()));
+            }
             xml.empty(kind, &attributes);
         }
         xml.close("actuator");

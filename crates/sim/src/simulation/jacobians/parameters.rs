@@ -58,6 +58,7 @@ impl Parameter {
             | Self::LimitSolref
             | Self::LimitSolimp
             | Self::BodyPositions
+            | Self::ActuatorsEnabled
             | Self::JointAxes
             | Self::JointAnchors
             | Self::BodyQuaternions
