@@ -10,7 +10,7 @@ use support::Interrupt;
 
 use super::facets::Facets;
 use super::manifold::Clipper;
-use super::placed::{Core, Placed, glam, vec3};
+use super::placed::{Core, Detail, Placed, glam, vec3};
 use super::polish::{Polished, is_peak, polish};
 use super::spread::{add_middle, spread};
 use super::{Point, Sink};
@@ -21,6 +21,9 @@ const DEEPER: f64 = 1e-9;
 
 /// A way apart that is shorter than the one found by more than this is taken instead, m.
 const MISSED: f64 = 1e-6;
+
+/// Bodies are deep in each other where they overlap by so many times as much as their polytopes lie within them.
+const DEEP: f64 = 4.0;
 
 /// The points of two surfaces between which their distance, or the least way apart, is measured.
 #[derive(Clone, Copy, Debug)]
@@ -153,16 +156,25 @@ impl Convex {
     /// The nearest points; `overlapping` gives normal and points of overlapping cores.
     fn search(&mut self, a: &Placed, b: &Placed, limit: f64, overlapping: impl Fn(&mut Self) -> Option<Ends>) -> Apart {
         let curved = a.core.is_curved() || b.core.is_curved();
-        // Two curved bodies: first as inscribed polytopes; where Newton's method from there finds no peak, as they
-        // are. Beside the sharp edges of a polytope the estimate would be too far off.
         let sharp = |p: &Placed| matches!(p.core, Core::Box(_) | Core::Hull(_) | Core::Triangle(_));
-        for coarse in [curved && !sharp(a) && !sharp(b), false] {
-            a.coarse.set(coarse);
-            b.coarse.set(coarse);
+        // Two curved bodies: first as inscribed polytopes; where Newton's method from there finds no peak, as they are. Beside sharp edges
+        // the estimate of a coarse polytope would be too far off, and GJK soon finds the nearest points of round sides. But EPA would refine
+        // what is deep inside to the last digit: there a fine one.
+        let estimates = match () {
+            () if !curved => [Detail::Exact; 2],
+            () if sharp(a) || sharp(b) => [Detail::Exact, Detail::Fine],
+            () => [Detail::Coarse; 2],
+        };
+        let look = |detail: Detail| [a, b].iter().for_each(|p| p.detail.set(detail));
+        for [apart, overlap] in [estimates, [Detail::Exact; 2]] {
+            look(apart);
             let (normal, p, q) = match self.cores(a, b, limit + a.radius + b.radius) {
                 Cores::Beyond => return Ok(None),
                 Cores::Apart(ends) => ends,
-                Cores::Overlapping => overlapping(self).ok_or(Overlap)?,
+                Cores::Overlapping => {
+                    look(overlap);
+                    overlapping(self).ok_or(Overlap)?
+                }
             };
             let middle = (p + q) * 0.5;
             let finish = |normal: Vec3<f64>, gap: f64, middle: Vec3<f64>| {
@@ -174,7 +186,12 @@ impl Convex {
             {
                 found = finish(normal, gap, middle);
             }
-            if !curved || !coarse || is_peak(a, b, &found) {
+            let is_enough = match a.detail.get() {
+                Detail::Exact => true,
+                Detail::Coarse => is_peak(a, b, &found),
+                Detail::Fine => found.gap < -DEEP * (a.coarseness() + b.coarseness()) && is_peak(a, b, &found),
+            };
+            if is_enough {
                 let distance = found.gap - a.radius - b.radius;
                 let position = found.position.add_scaled(0.5 * (a.radius - b.radius), found.normal);
                 return Ok((distance <= limit).then_some(Nearest { normal: found.normal, position, distance }));
@@ -188,8 +205,7 @@ impl Convex {
         // Seeded by the centres alone, so that the result does not depend on earlier queries.
         let seed = CsoPoint::from_shapes(&Pose::IDENTITY, a, b, glam(toward(a, b)));
         self.simplex.reset(seed);
-        let inside = if a.coarse.get() { a.coarseness() + b.coarseness() } else { 0.0 };
-        let reach = limit + inside;
+        let reach = limit + a.coarseness() + b.coarseness();
         match closest_points(&Pose::IDENTITY, a, b, reach, true, &mut self.simplex) {
             GJKResult::ClosestPoints(p, q, direction) => {
                 let (p, q) = (vec3(p), vec3(q));

@@ -4,7 +4,7 @@ use parry3d_f64::shape::TriMesh;
 use spatial::Vec3;
 
 use super::convex::Nearest;
-use super::placed::Placed;
+use super::placed::{Detail, Placed};
 use super::{Convex, Points, Sink, height_field};
 use crate::solid::{PlacedSolid, Solid};
 
@@ -18,7 +18,7 @@ pub(crate) fn nearest_points(
 ) -> Option<(Vec3<f64>, Vec3<f64>, f64)> {
     let (at, origin) = (a.at, b.at.pos);
     let shape = Placed::new(b.solid, b.at, origin)?;
-    shape.coarse.set(false);
+    shape.detail.set(Detail::Exact);
     match a.solid {
         Solid::Plane => {
             let normal = at.rot.z;

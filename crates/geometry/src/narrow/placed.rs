@@ -41,6 +41,37 @@ impl Core<'_> {
     }
 }
 
+/// How much of a curved core is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// All.
+    Exact,
+    /// A polytope inscribed in it, its corners 7° from each other.
+    Coarse,
+    /// The same with 1°.
+    Fine,
+}
+
+impl Detail {
+    /// Steps from the middle of a cube's face to its border in which directions are rounded.
+    fn steps(self) -> Option<f64> {
+        match self {
+            Self::Exact => None,
+            Self::Coarse => Some(8.0),
+            Self::Fine => Some(64.0),
+        }
+    }
+
+    /// How deep inside a unit sphere a polytope of points at such directions is, at most.
+    fn coarseness(self) -> f64 {
+        match self {
+            Self::Exact => 0.0,
+            Self::Coarse => 0.01,
+            Self::Fine => 2e-4,
+        }
+    }
+}
+
 /// A core in a common frame: the axes of the world, the origin near the pair.
 pub(super) struct Placed<'a> {
     pub core: Core<'a>,
@@ -49,8 +80,8 @@ pub(super) struct Placed<'a> {
     pub pos: Vec3<f64>,
     /// A point inside.
     pub centre: Vec3<f64>,
-    /// Whether GJK and EPA see an inscribed polytope in place of a curved core.
-    pub coarse: Cell<bool>,
+    /// What GJK and EPA see in place of a curved core.
+    pub detail: Cell<Detail>,
 }
 
 impl<'a> Placed<'a> {
@@ -67,7 +98,7 @@ impl<'a> Placed<'a> {
         };
         let pos = at.pos - origin;
         let centre = if let Solid::Hull(hull) = solid { at.rot * hull.centre + pos } else { pos };
-        Some(Self { core, radius, rot: at.rot, pos, centre, coarse: Cell::new(true) })
+        Some(Self { core, radius, rot: at.rot, pos, centre, detail: Cell::new(Detail::Coarse) })
     }
 
     /// A triangle without thickness.
@@ -75,18 +106,25 @@ impl<'a> Placed<'a> {
         let [a, b, c] = corners;
         let centre = (a + b + c) * (1.0 / 3.0);
         let core = Core::Triangle(corners);
-        Placed { core, radius: 0.0, rot: Mat3::IDENTITY, pos: Vec3::ZERO, centre, coarse: Cell::new(false) }
+        Placed { core, radius: 0.0, rot: Mat3::IDENTITY, pos: Vec3::ZERO, centre, detail: Cell::new(Detail::Exact) }
     }
 
     /// A segment without thickness.
     pub fn segment([s, e]: [Vec3<f64>; 2]) -> Placed<'static> {
         let (core, centre) = (Core::Segment((e - s) * 0.5), (s + e) * 0.5);
-        Placed { core, radius: 0.0, rot: Mat3::IDENTITY, pos: centre, centre, coarse: Cell::new(false) }
+        Placed { core, radius: 0.0, rot: Mat3::IDENTITY, pos: centre, centre, detail: Cell::new(Detail::Exact) }
     }
 
     /// A point.
     pub fn point(p: Vec3<f64>) -> Placed<'static> {
-        Placed { core: Core::Point, radius: 0.0, rot: Mat3::IDENTITY, pos: p, centre: p, coarse: Cell::new(false) }
+        Placed {
+            core: Core::Point,
+            radius: 0.0,
+            rot: Mat3::IDENTITY,
+            pos: p,
+            centre: p,
+            detail: Cell::new(Detail::Exact),
+        }
     }
 
     /// The point of the core farthest along `d`.
@@ -98,8 +136,8 @@ impl<'a> Placed<'a> {
     /// The same for a polytope inscribed in the core, which GJK and EPA work through in few iterations. No point of
     /// it is deeper inside than [`Placed::coarseness`].
     #[inline(always)]
-    fn coarse_support(&self, d: Vec3<f64>) -> Vec3<f64> {
-        self.support_by(d, rounded_on_cube, rounded_on_square)
+    fn support_in_steps(&self, d: Vec3<f64>, steps: f64) -> Vec3<f64> {
+        self.support_by(d, |d| rounded_on_cube(d, steps), |d| rounded_on_square(d, steps))
     }
 
     /// The farthest point, with directions on the unit sphere of an ellipsoid and the unit circle of a cylinder
@@ -147,9 +185,9 @@ impl<'a> Placed<'a> {
         self.rot * local + self.pos
     }
 
-    /// How far inside the core the polytope of [`Placed::coarse_support`] may be, m.
+    /// How far inside the core the polytope of [`Placed::support_in_steps`] may be, m.
     pub fn coarseness(&self) -> f64 {
-        COARSENESS
+        self.detail.get().coarseness()
             * match self.core {
                 Core::Ellipsoid(r) => r.x.max(r.y).max(r.z),
                 Core::Cylinder { radius, .. } => radius,
@@ -230,7 +268,10 @@ impl SupportMap for Placed<'_> {
     #[allow(clippy::manual_clamp)] // `clamp` keeps NaN.
     fn local_support_point(&self, d: Vector) -> Vector {
         let d = vec3(d);
-        let point = if self.coarse.get() { self.coarse_support(d) } else { self.support(d) };
+        let point = match self.detail.get().steps() {
+            Some(steps) => self.support_in_steps(d, steps),
+            None => self.support(d),
+        };
         glam(point.map(|x| x.max(-HUGE).min(HUGE)))
     }
 
@@ -241,24 +282,18 @@ impl SupportMap for Placed<'_> {
     }
 }
 
-/// Steps from the middle of a cube's face to its border in which directions are rounded: about 7°.
-const STEPS: f64 = 8.0;
-
-/// How deep inside a unit sphere a polytope of points at such directions is, at most.
-const COARSENESS: f64 = 0.01;
-
 /// The direction rounded to a grid on a cube.
 #[inline(always)]
-fn rounded_on_cube(d: Vec3<f64>) -> Vec3<f64> {
+fn rounded_on_cube(d: Vec3<f64>, steps: f64) -> Vec3<f64> {
     let largest = d.x.abs().max(d.y.abs()).max(d.z.abs());
-    if largest > TINY { d.map(|x| (x * (STEPS / largest)).round_ties_even()) } else { Vec3::ZERO }
+    if largest > TINY { d.map(|x| (x * (steps / largest)).round_ties_even()) } else { Vec3::ZERO }
 }
 
 /// The direction rounded to a grid on a square.
 #[inline(always)]
-fn rounded_on_square(d: [f64; 2]) -> [f64; 2] {
+fn rounded_on_square(d: [f64; 2], steps: f64) -> [f64; 2] {
     let largest = d[0].abs().max(d[1].abs());
-    if largest > TINY { d.map(|x| (x * (STEPS / largest)).round_ties_even()) } else { [0.0; 2] }
+    if largest > TINY { d.map(|x| (x * (steps / largest)).round_ties_even()) } else { [0.0; 2] }
 }
 
 pub(super) fn glam(v: Vec3<f64>) -> Vector {

@@ -4,7 +4,7 @@ use spatial::Vec3;
 
 use super::Convex;
 use super::convex::Overlap;
-use super::placed::Placed;
+use super::placed::{Detail, Placed};
 use crate::solid::PlacedSolid;
 
 /// Share of a triangle's height by which a point may be beside it that counts as over it.
@@ -102,7 +102,7 @@ pub(crate) fn triangle_contact(
             if let Some(contact) = through(most) {
                 return Some(contact);
             }
-            shape.coarse.set(true);
+            shape.detail.set(Detail::Coarse);
             workspace.nearest(&triangle, &shape, limit).filter(|n| n.normal.dot(outward) > OUTWARD)?
         }
     };

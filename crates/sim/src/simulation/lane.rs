@@ -2,7 +2,7 @@
 //!
 //! Lanes take half the time of the step for all models, since a step is laid out before it begins ([`lanes::Plan`]) and much is gathered
 //! on request alone. They solve the same problem to the same tolerance. Steps that err by too much are made in halves and quarters. The step for
-//! all models makes the rest: models that [`Lane::new`] refuses, states that [`takes`] refuses, problems that do not converge.
+//! all models makes the rest: parts that err even so, models that [`Lane::new`] refuses, states that [`takes`] refuses, problems that do not converge.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use lanes::constants::ROWS_OF_JAMS;
 use lanes::{AtRest, Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry};
 use multibody::{JointType, Model};
 
-use super::Simulation;
 use super::mocap::MocapBody;
 use super::planning::{attachments, numbers_at_rest, plan_with};
+use super::{HALVINGS, Simulation};
 use crate::report::{self, Reports};
 use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::step_forces::LastStep;
@@ -36,7 +36,7 @@ const MAX_CONTACTS: usize = 20;
 /// The least budget of factorisations with which lanes are used: they spend a few dozen at most.
 const MIN_BUDGET: usize = 50;
 
-/// How often a step is halved in the lane at most; what asks for less is for the step for all models.
+/// How often a step is halved in the lane at most; parts that ask for less are for the step for all models.
 const MAX_HALVINGS_IN_LANE: usize = 2;
 
 /// The lane of a simulation.
@@ -281,33 +281,34 @@ impl Simulation {
         }
         self.before.copy_from(&self.state);
         let spent = Stats { force_evaluations: 1, ..Stats::default() };
-        let is_made = self.halve_in_lane(dt, 0, spent);
-        if !is_made {
+        let halves = self.halve_in_lane(dt, 0, spent);
+        if halves.is_err() {
             self.state.copy_from(&self.before);
             self.forget_lane();
         }
-        Ok(is_made)
+        halves.map(|()| true)
     }
 
-    /// Makes a step of `dt` that was halved so often in halves; false where lanes do not make a part of it.
-    fn halve_in_lane(&mut self, dt: f64, halvings: usize, spent: Stats) -> bool {
+    /// Makes a step of `dt` that was halved so often in halves; what the lane does not make of them, the step for all models does.
+    fn halve_in_lane(&mut self, dt: f64, halvings: usize, spent: Stats) -> Result<(), SimulationError> {
         if halvings == MAX_HALVINGS_IN_LANE || !self.prepare_length(halvings + 1, 0.5 * dt) {
-            return false;
+            self.forget_lane();
+            return self.step_by_halves(dt, HALVINGS - halvings as u32, spent);
         }
         let mut sum = spent;
         for _ in 0..2 {
-            let is_made = match self.try_in_lane(0.5 * dt, halvings + 1) {
-                Trial::Made => true,
-                Trial::Unresolved => self.halve_in_lane(0.5 * dt, halvings + 1, spent),
-                Trial::Fallback => false,
-            };
-            if !is_made {
-                return false;
+            match self.try_in_lane(0.5 * dt, halvings + 1) {
+                Trial::Made => {}
+                Trial::Unresolved => self.halve_in_lane(0.5 * dt, halvings + 1, spent)?,
+                Trial::Fallback => {
+                    self.forget_lane();
+                    self.step_by(0.5 * dt, HALVINGS - 1 - halvings as u32)?;
+                }
             }
             sum = sum.followed_by(&self.stats);
         }
         self.stats = sum;
-        true
+        Ok(())
     }
 
     /// Makes ready for steps of `dt`, which were halved so often, if that was not done before; false where it cannot be.
