@@ -94,7 +94,6 @@ impl<'a> Reader<'_, 'a> {
         self.warn_about_actuator(attributes)?;
         let activation = self.activation(attributes, &law)?.filter(|_| transmission != Transmission::Unsupported);
         let name = self.names.claim(element, "actuator", "", index)?;
-        let group = i32::try_from(group).unwrap_or_default();
         let actuator = Actuator { name, transmission, law: force_law, activation, ctrl_range, force_range, group };
         // The first control of several has the name. (Those with several are not simulated.)
         let unnamed = Actuator { name: String::new(), ..actuator.clone() };

@@ -141,13 +141,14 @@ impl Parameters {
         for (index, (joint, &row)) in joints.iter_mut().zip(rows(P::JointAxes)).enumerate() {
             let given = Vec3::from(row);
             match &mut joint.kind {
-                JointKind::Revolute { axis } | JointKind::Prismatic { axis } | JointKind::Screw { axis, .. } => {
-                    if given != *axis {
-                        let expected = "an axis, not three times 0";
-                        *axis = given.normalized().ok_or_else(|| wrong(P::JointAxes, index, None, row[0], expected))?;
-                        tree.nodes[joint.nodes.start].axis = *axis;
-                    }
+                JointKind::Revolute { axis } | JointKind::Prismatic { axis } | JointKind::Screw { axis, .. }
+                    if given != *axis =>
+                {
+                    let expected = "an axis, not three times 0";
+                    *axis = given.normalized().ok_or_else(|| wrong(P::JointAxes, index, None, row[0], expected))?;
+                    tree.nodes[joint.nodes.start].axis = *axis;
                 }
+                JointKind::Revolute { .. } | JointKind::Prismatic { .. } | JointKind::Screw { .. } => {}
                 _ if given != Vec3::ZERO => {
                     return Err(wrong(P::JointAxes, index, None, row[0], "0, 0, 0: the joint has not one axis"));
                 }

@@ -16,13 +16,20 @@ const ROBOT: &str = r#"<mujoco><compiler autolimits="true"/><option timestep=".0
 
 fn changed(s: &Simulation) -> Parameters {
     let (model, scene) = (s.model(), s.scene());
-    let all = Parameter::ALL.into_iter().filter(|parameter| {
-        let others =
-            [Parameter::GeomQuaternions, Parameter::JointRanges, Parameter::Contypes, Parameter::Conaffinities];
-        ![Parameter::GeomSizes, Parameter::GeomPositions, Parameter::BodyPositions, Parameter::BodyQuaternions]
-            .contains(parameter)
-            && !others.contains(parameter)
-    });
+    // They have shapes, places and links of their own tests, or 1.3 times them is none.
+    let others = [
+        Parameter::GeomSizes,
+        Parameter::GeomPositions,
+        Parameter::GeomQuaternions,
+        Parameter::BodyPositions,
+        Parameter::BodyQuaternions,
+        Parameter::JointRanges,
+        Parameter::JointAnchors,
+        Parameter::ActuatorsEnabled,
+        Parameter::Contypes,
+        Parameter::Conaffinities,
+    ];
+    let all = Parameter::ALL.into_iter().filter(|parameter| !others.contains(parameter));
     all.map(|parameter| (parameter, parameter.of(model, scene).iter().map(|x| 1.3 * x).collect())).collect()
 }
 
