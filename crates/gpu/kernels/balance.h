@@ -84,23 +84,18 @@ PHASE void balance(const Here here) {
     const V3 ang = get3(sums + 1), lin = get3(sums + 4), moment = get3(sums + 7), none = v3(0, 0, 0);
     const real *due = W.due[t], half_mass = tree_mass(1, t), mass = tree_mass(2, t), per_mass = tree_mass(3, t), due_kinetic = due[0];
     const bool floats = tree_floats(t) && tree_has_mass(t);
-    V3 shift = floats ? per_mass * lin : none, shift_due = floats ? per_mass * get3(due + 4) : none;
-    const real carried = dot(shift, shift) * half_mass;
-    real own = kinetic + geared - carried;
-    // External forces work along the motion of the centre of mass as it is at the end.
-    real work = floats ? R(0.5) * per_mass * dot(get3(due + 13), get3(due + 10)) : R(0);
-    // Of the motion about the centre of mass alone: whoever moves along with it sees the same.
-    real lack = due_kinetic - kinetic + (work + carried - dot(shift_due, shift_due) * half_mass);
+    V3 shift = floats ? per_mass * lin : none;
+    real own = kinetic + geared - dot(shift, shift) * half_mass;
     // What stops in the step, at a contact or a limit, is not asked for a part of the little that is left of its energy.
     V3 shift_at_start = floats ? per_mass * (get3(due + 4) - get3(due + 10)) : none;
     real own_at_start = due[16] + geared_at_start - dot(shift_at_start, shift_at_start) * half_mass;
-    const bool errs = max_(own, own_at_start) * R(LARGEST_ERROR) < abs_(lack);
+    const bool errs = max_(own, own_at_start) * R(LARGEST_ERROR) < abs_(kinetic - due_kinetic);
     LEAD W.coarse += W.turns[t] && errs;
-    // The centre of mass takes the momentum that is due; all other motion is scaled.
-    real ratio = own > 0 ? lack / own + 1 : R(1);
+    // All motion is scaled, but for that of the centre of mass.
+    real ratio = own > 0 ? (due_kinetic - kinetic) / own + 1 : R(1);
     if (!errs) ratio = min_(max_(ratio, R(1 - LARGEST_ERROR)), R(1 / (1 - LARGEST_ERROR)));
     real scale = sqrt_(max_(ratio, R(0)));
-    V3 add_lin = shift_due - scale * shift, add_ang = none;
+    V3 add_lin = (1 - scale) * shift, add_ang = none;
     if (tree_keeps_momentum(t)) {
       // The root takes the momentum that is due, and the motion within, which has none, is scaled to the rest of the energy.
       V3 centre = per_mass * moment;
@@ -112,7 +107,8 @@ PHASE void balance(const Here here) {
       inverse_of(about, inverse);
       Rigid now = as_one(inverse, ang, lin, moment, per_mass);
       Rigid then = as_one(inverse, get3(due + 1), get3(due + 4), get3(due + 7), per_mass);
-      real whole = kinetic + geared;
+      // External forces work along the motion of the centre of mass as it is at the end.
+      real work = R(0.5) * per_mass * dot(get3(due + 13), get3(due + 10)), whole = kinetic + geared;
       real within = whole - now.energy, within_due = due_kinetic + work + geared - then.energy, most = R(SCALING * SCALING);
       bool is_scaled = whole * BY_PRECISION(LITTLE, 1e-3) < within && !(within_due * most < within) && !(within * most < within_due);
       if (is_scaled) {

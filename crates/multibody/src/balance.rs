@@ -9,9 +9,6 @@
 //! is zero in exact motion. Velocities are scaled by it, except that of the centre of mass of a floating tree: kinetic energy then changes
 //! by the work of forces and constraints alone, however far bodies turn, but for what a step that stops bodies leaves of its error: 5 % of
 //! the energy before it at most. Positions stay as they are.
-//!
-//! That centre takes the momentum that is due, and of a floating tree all energies are those about it. Of the whole motion δ is greater by the
-//! speed times the momentum that the step errs by: of what falls fast far more than all the energy of what moves within.
 
 use spatial::masks::{select, select3, wide};
 use spatial::{ArticulatedInertia, PointInertia, Real, RigidInertia, Sym3, Twist, Vec3, Wrench};
@@ -230,28 +227,24 @@ impl<T: Real> StepEnd<'_, T> {
     #[inline(always)]
     pub fn correction(&self) -> Correction<T> {
         let Self { whole: end, due, mass, half_mass, per_mass, geared, geared_at_start, turns, freedom } = *self;
-        let per_mass = if freedom == Freedom::Bound { T::ZERO } else { per_mass };
-        let (shift, shift_due) = (end.momentum.lin * per_mass, due.momentum.lin * per_mass);
+        let shift = if freedom == Freedom::Bound { Vec3::ZERO } else { end.momentum.lin * per_mass };
         let carried = shift.norm_squared() * half_mass;
         let own = end.kinetic + geared - carried;
-        // External forces work along the motion of the centre of mass as it is at the end. It has gained what the bodies' turning does to it, half
-        // of which is not in the energy of a step with Jacobians at q₀: as much as the internal motion has where a joint turns around.
-        let work = due.drift.dot(due.impulse) * per_mass * wide(0.5);
-        // Of the motion about the centre of mass alone: whoever moves along with it sees the same.
-        let lack = due.kinetic - end.kinetic + (work + carried - shift_due.norm_squared() * half_mass);
+        let error = (end.kinetic - due.kinetic).abs();
         // What stops in the step, at a contact or a limit, is not asked for a part of the little that is left of its energy.
-        let shift_at_start = (due.momentum.lin - due.impulse) * per_mass;
+        let shift_at_start =
+            if freedom == Freedom::Bound { Vec3::ZERO } else { (due.momentum.lin - due.impulse) * per_mass };
         let own_at_start = due.at_start + geared_at_start - shift_at_start.norm_squared() * half_mass;
         let most = own.max(own_at_start);
-        let errs = (most * wide(LARGEST_ERROR)).if_less(lack.abs(), T::ONE, T::ZERO) * turns;
+        let errs = (most * wide(LARGEST_ERROR)).if_less(error, T::ONE, T::ZERO) * turns;
 
-        // The centre of mass takes the momentum that is due; all other motion is scaled.
+        // All motion is scaled, but for that of the centre of mass.
         let moves = turns * T::ZERO.if_less(own, T::ONE, T::ZERO);
-        let ratio = lack / select(moves, own, T::ONE) + T::ONE;
+        let ratio = (due.kinetic - end.kinetic) / select(moves, own, T::ONE) + T::ONE;
         let within_most = ratio.max(wide(1.0 - LARGEST_ERROR)).min(wide(1.0 / (1.0 - LARGEST_ERROR)));
         let ratio = select(errs, ratio, within_most);
         let scale = select(moves, ratio.max(T::ZERO).sqrt(), T::ONE);
-        let rest = (shift_due - shift * scale) * turns;
+        let rest = shift * (T::ONE - scale);
         if freedom != Freedom::KeepsMomentum {
             return Correction { scale, lin: rest, ang: Vec3::ZERO, errs };
         }
@@ -262,6 +255,9 @@ impl<T: Real> StepEnd<'_, T> {
         let inverse = central.inverse();
         let rigid = Rigid::new(end.momentum, centre, inverse, per_mass);
         let rigid_due = Rigid::new(due.momentum, due.moment * per_mass, inverse, per_mass);
+        // External forces work along the motion of the centre of mass as it is at the end. It has gained what the bodies' turning does to it, half
+        // of which is not in the energy of a step with Jacobians at q₀: as much as the internal motion has where a joint turns around.
+        let work = due.drift.dot(due.impulse) * per_mass * wide(0.5);
         let kinetic = end.kinetic + geared;
         let (within, within_due) = (kinetic - rigid.energy, due.kinetic + work + geared - rigid_due.energy);
         let most = wide::<T>(MAX_SCALING * MAX_SCALING);

@@ -183,38 +183,3 @@ fn trees_that_a_tendon_pulls_at_make_halves_together() {
     }
     assert!(halved > 50, "{halved} steps in halves");
 }
-
-/// The largest difference between two states, of velocities about that of the frame of the second, relative to how fast the first moves.
-fn difference_in_a_frame([still, carried]: [&State; 2], frame: [f64; 3]) -> f64 {
-    let frame = frame.into_iter().chain(std::iter::repeat(0.0));
-    let own = carried.v.iter().zip(frame).map(|(v, frame)| v - frame);
-    largest(still.v.iter().zip(own).map(|(v, own)| v - own)) / largest(still.v.iter().copied())
-}
-
-#[test]
-fn what_flies_fast_is_not_made_in_more_parts() {
-    const FRAME: [f64; 3] = [20.0, -10.0, 30.0];
-    // Nothing stops it: what constraints do is known to the solver's tolerance alone.
-    let flying = || {
-        scene(robot("0 0 1000").map(|text| {
-            text.replace(" range=\"-40 40\"", "").replace("<geom ", "<geom contype=\"0\" conaffinity=\"0\" ")
-        }))
-    };
-    let (mut still, mut carried) = (flying(), flying());
-    let mut random = SplitMix64(3);
-    let mut parts = 0;
-    for step in 0..200 {
-        if step % 25 == 0 {
-            still.state_mut().ctrl.iter_mut().for_each(|u| *u = random.symmetric());
-        }
-        // From each state of the one both make a step.
-        carried.state_mut().clone_from(still.state());
-        carried.state_mut().v.iter_mut().zip(FRAME).for_each(|(v, frame)| *v += frame);
-        [&mut still, &mut carried].into_iter().for_each(|s| s.step().unwrap());
-        assert_eq!(still.stats().substeps, carried.stats().substeps, "step {step}");
-        let error = difference_in_a_frame([still.state(), carried.state()], FRAME);
-        assert!(error < 1e-9, "step {step}: {error:e}");
-        parts += still.stats().substeps;
-    }
-    assert!(parts > 210, "{parts}");
-}

@@ -184,7 +184,7 @@ fn trees_in_free_motion() {
         }
         push(s, step, &mut random, 5.0, 0);
     };
-    let tally = compare("flying humanoid", &humanoid(), &options(0.004), 30, |s, step| act(s, step, (10.0, 40.0)));
+    let tally = compare("flying humanoid", &humanoid(), &options(0.004), 30, |s, step| act(s, step, (10.0, 8.0)));
     tally.check_without_contacts();
     let tally = compare("joints", JOINTS, &options(0.002), 60, |s, step| act(s, step, (0.0, 2.0)));
     tally.check_without_contacts();

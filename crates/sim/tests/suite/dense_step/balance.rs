@@ -96,27 +96,25 @@ impl Ends<'_> {
         let (geared, geared_before) = (geared(v), geared(v0));
         let root = &model.tree.nodes[nodes.start];
         let floats = root.joint == JointType::Free && own.mass > 0.0;
-        // The centre of mass takes the momentum that is due; all other motion is scaled to the energy about it.
-        let shift_of = |momentum: Vec3<f64>| if floats { momentum * (1.0 / own.mass) } else { Vec3::ZERO };
-        let carried = |shift: Vec3<f64>| 0.5 * own.mass * shift.norm_squared();
-        let (shift, shift_due) = (shift_of(own.momentum.lin), shift_of(due.momentum.lin));
-        let inner = kinetic + geared - carried(shift);
-        // External forces work along the motion of the centre of mass at the end, which turning bodies change.
-        let work = 0.5 * drift.dot(shift_of(impulse));
-        let inner_due = kinetic_due + work + geared - carried(shift_due);
+        // All motion is scaled but for that of the centre of mass.
+        let shift = if floats { own.momentum.lin * (1.0 / own.mass) } else { Vec3::ZERO };
+        let inner = kinetic + geared - 0.5 * own.mass * shift.norm_squared();
         // The error is a share of the energy at either end, whichever is greater: what a contact stops has little at the end.
-        let inner_before = kinetic_before + geared_before - carried(shift_of(due.momentum.lin - impulse));
-        let is_resolved = (inner - inner_due).abs() <= LARGEST_ERROR * inner.max(inner_before);
-        let gain = if inner > 0.0 { (inner_due - inner) / inner } else { 0.0 };
+        let shift_before = if floats { (due.momentum.lin - impulse) * (1.0 / own.mass) } else { Vec3::ZERO };
+        let inner_before = kinetic_before + geared_before - 0.5 * own.mass * shift_before.norm_squared();
+        let is_resolved = (kinetic - kinetic_due).abs() <= LARGEST_ERROR * inner.max(inner_before);
+        let gain = if inner > 0.0 { (kinetic_due - kinetic) / inner } else { 0.0 };
         let gain = if is_resolved { gain.clamp(-LARGEST_ERROR, LARGEST_ERROR / (1.0 - LARGEST_ERROR)) } else { gain };
         let mut scale = (1.0 + gain).max(0.0).sqrt();
-        let (mut lin, mut ang) = (shift_due - shift * scale, Vec3::ZERO);
+        let (mut lin, mut ang) = (shift * (1.0 - scale), Vec3::ZERO);
         let has_bare_root = model.armature[dofs.start..(dofs.start + 6).min(dofs.end)].iter().all(|x| *x == 0.0);
         if floats && nodes.len() > 1 && has_bare_root {
             let ((rigid, energy), (rigid_due, energy_due)) = (own.as_one(&inertia), {
                 let as_led = Whole { mass: own.mass, ..due };
                 as_led.as_one(&inertia)
             });
+            // External forces work along the motion of the centre of mass at the end, which turning bodies change.
+            let work = 0.5 * drift.dot(impulse) / own.mass;
             let (within, within_due) = (own.kinetic + geared - energy, due.kinetic + work + geared - energy_due);
             let most = (1.0 + LARGEST_ERROR).powi(2);
             if within > 1e-9 * (own.kinetic + geared) && within_due * most >= within && within_due <= most * within {
