@@ -15,7 +15,7 @@ use newton::{Attempt, Newton, Problem};
 use system::System;
 
 /// How much of v₀ a [ringing](ThetaStep::ringing) step takes from what swings far faster than it resolves: its amplitude falls by a factor of √2 a
-/// step. All else goes on at the frequency of the steps for ever.
+/// step. Without that it would go on at the frequency of the steps for ever.
 const UNRESOLVED_LOSS: f64 = 0.5;
 
 /// A step of the θ-method, from velocities v₀ to v. Positions are taken at x₀ + dt (`lead` v₀ + `reach` (v − v₀)).

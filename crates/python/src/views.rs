@@ -247,7 +247,7 @@ impl BodyView {
         view(self.simulation.bind(py), Kind::Body, self.body().parent)
     }
 
-    // Of one that is moved from outside.
+    // Of one without joints of its own.
     #[setter]
     fn set_position(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, values) = (value.py(), crate::arguments::vector("position", value, 3)?);
@@ -259,7 +259,7 @@ impl BodyView {
         self.move_to(py, 0, &values)
     }
 
-    // Of one that is moved from outside.
+    // Of one without joints of its own.
     #[setter]
     fn set_quaternion(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let values = crate::arguments::vector("quaternion", value, 4)?;

@@ -287,7 +287,7 @@ fn axis(kind: JointKind) -> Vec3<f64> {
 }
 
 /// The numbers of [`Parameter::PairFrictions`].
-pub(crate) fn frictions(material: &Material) -> [f64; 4] {
+fn frictions(material: &Material) -> [f64; 4] {
     let Material { friction, second_friction, torsional_friction, rolling_friction, .. } = *material;
     [friction, second_friction.unwrap_or(friction), torsional_friction, rolling_friction]
 }
