@@ -122,6 +122,7 @@ FN int add_candidate(World& W, const Here here, bool is_there, int pair, int slo
     put3(to.position, point.position);
     put3(to.normal, point.normal);
     to.extra[0] = point.distance - pair_margin(pair);
+    to.extra[1] = point.share;
   }
   return place;
 }

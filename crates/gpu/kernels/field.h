@@ -505,7 +505,10 @@ CALLED void collide_field(const Here here, const Body& field, const Frame& at, c
     for (int i = 0; i < kept; i++) add(patch, found.of[chosen[i]].position, found.of[chosen[i]].normal, found.of[chosen[i]].distance);
     add_middle(s.shape, s.shape, patch);
     ONCE for (int i = 0; i < found.count; i++) is_done[i] |= is_of(i);
-    ONCE for (int i = 0; i < patch.count; i++) add(out, turn(at.rot, patch.of[i].position) + bt.pos, turn(at.rot, patch.of[i].normal), patch.of[i].distance);
+    ONCE for (int i = 0; i < patch.count; i++) {
+      const Point& p = patch.of[i];
+      add(out, turn(at.rot, p.position) + bt.pos, turn(at.rot, p.normal), p.distance, p.share);
+    }
   }
   // What has had no room is counted as a point too many.
   if (found.lost) out.count = POINTS;

@@ -149,7 +149,7 @@ FN void regularise_contact(World& W, const Here here, Candidate& c) {
   // A contact between bodies of very different mass is regularised by the heavier one, so that it does not sink in.
   real free = w + min_(slack, w * R(FREEST - 1));
   real stiff = is_uneven(0) > 0 ? max_(min_(free, W.heaviest[tree] * R(OVERLOAD)), w * R(STIFFEST)) : free;
-  OneSided law = one_sided(surface, stiff, pair_weight(pair), gap, closing);
+  OneSided law = one_sided(surface, stiff, pair_weight(pair) / c.extra[1], gap, closing);
   real depth = pair_law(7, pair);
   // Where the spring ends a stop begins.
   if (surface.kind && gap < -depth) law = one_sided(Compliance{0, {}}, stiff, 0, gap + depth, 0);

@@ -197,5 +197,6 @@ FN void add_middle(const Placed& a, const Placed& b, Points& points) {
   if (points.count != 2 || !(a.shape == CYLINDER || b.shape == CYLINDER)) return;
   const Point p = points.of[0], q = points.of[1];
   add(points, R(0.5) * (p.position + q.position), p.normal, R(0.5) * (p.distance + q.distance));
+  for (int i = 0; i < 3; i++) points.of[i].share = OF_LINE;
 }
 #endif

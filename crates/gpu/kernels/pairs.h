@@ -15,9 +15,9 @@
 FN real entry(V3 v, int k) { return k == 0 ? v.x : k == 1 ? v.y : v.z; }
 
 // A point of a body's surface above a plane.
-FN void touch_plane(V3 n, real height, V3 p, real limit, Points& to) {
+FN void touch_plane(V3 n, real height, V3 p, real limit, Points& to, real share = 1) {
   real distance = dot(n, p) - height;
-  if (distance <= limit) add(to, p - (R(0.5) * distance) * n, n, distance);
+  if (distance <= limit) add(to, p - (R(0.5) * distance) * n, n, distance, share);
 }
 
 #if HULLS
@@ -56,15 +56,17 @@ CALLED void collide_plane(const Here here, V3 n, real height, const Body& body, 
     touch_plane(n, height, place_in(at, (-1 / norm(s)) * scaled(body.size, s)), limit, to);
   }
   if (body.shape == CYLINDER) {
-    // Four points of the lower cap's rim, the lowest among them, the lowest of the upper cap's, and the one between both.
-    const real r = body.size.x, slope = dot(z, n);
+    // Four points of the lower cap's rim, the lowest among them, the lowest of the upper cap's, and the one between both. On a soft plane it
+    // stands on four as on three, and lies on three as on two.
+    const real r = body.size.x, slope = dot(z, n), share = OF_LINE + (R(0.75) - OF_LINE) * slope * slope;
     V3 down = slope > 0 ? -z : z, u = r * (slope * z - n);
     real steep = norm(u);
     u = steep > UPRIGHT * r ? (r / steep) * u : r * x;
     V3 v = cross(down, u), low = at.pos + body.size.y * down;
-    touch_plane(n, height, low + u, limit, to), touch_plane(n, height, low + v, limit, to);
-    touch_plane(n, height, low - u, limit, to), touch_plane(n, height, low - v, limit, to);
-    touch_plane(n, height, at.pos - body.size.y * down + u, limit, to), touch_plane(n, height, at.pos + u, limit, to);
+    touch_plane(n, height, low + u, limit, to, share), touch_plane(n, height, low + v, limit, to, share);
+    touch_plane(n, height, low - u, limit, to, share), touch_plane(n, height, low - v, limit, to, share);
+    touch_plane(n, height, at.pos - body.size.y * down + u, limit, to, share);
+    touch_plane(n, height, at.pos + u, limit, to, OF_LINE);
   }
 #if HULLS
   if (body.shape == HULL) collide_plane_hull(here, n, height, body, limit, to);

@@ -8,7 +8,10 @@
 // Round bodies that approach by more than this share of the smaller one's radius in a step may pass each other: such steps are counted.
 #define FAR R(0.5)
 
-struct Point { V3 position, normal; real distance; };
+// `share` is that of a point's stiffness: less than 1 where there are more points than a line or a face needs.
+// Of each of the three points of a line that a cylinder lies on.
+#define OF_LINE (R(2) / R(3))
+struct Point { V3 position, normal; real distance, share = 1; };
 // A sphere, or a capsule: its axis and half its length.
 struct Round { V3 pos, axis; real radius, half; };
 

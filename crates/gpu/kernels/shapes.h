@@ -44,8 +44,8 @@ struct Placed {
 };
 
 struct Points { int count; Point of[POINTS]; };
-FN void add(Points& points, V3 position, V3 normal, real distance) {
-  if (points.count < POINTS) points.of[points.count++] = Point{position, normal, distance};
+FN void add(Points& points, V3 position, V3 normal, real distance, real share = 1) {
+  if (points.count < POINTS) points.of[points.count++] = Point{position, normal, distance, share};
 }
 
 FN V3 column(const Frame& at, int k) { return get3(at.rot + 3 * k); }

@@ -59,7 +59,7 @@ impl<T: Bundle> Lanes<T> {
         let (ends, numbers) = (&plan.contacts.ends[k], &self.numbers);
         let compliance = &plan.contacts.pairs[ends.pair].surface.compliance;
         let slider = Slider { friction: numbers.friction[k], resistance: ends.spin.resistance };
-        let weight = RowWeight { w: stiff, inverse: numbers.pair_weights[ends.pair] };
+        let weight = RowWeight { w: stiff, inverse: numbers.pair_weights[ends.pair] * self.slots[k].softness };
         let law = plan.rule.friction(&slider, compliance, weight, self.slots[k].gap);
         self.slots[k].r_t = law.r;
         if plan.rule.impratio.is_some() {
@@ -163,7 +163,8 @@ impl<T: Bundle> Lanes<T> {
         // A contact between bodies of very different mass is regularised by the heavier one, so that it does not sink in.
         let heaviest = if self.numbers.is_uneven { self.heaviest[tree] } else { wide(f64::INFINITY) };
         let stiff = stiff_mobility(w, slack, heaviest);
-        let weight = RowWeight { w: stiff, inverse: self.numbers.pair_weights[plan.contacts.ends[k].pair] };
+        let inverse = self.numbers.pair_weights[plan.contacts.ends[k].pair] * slot.softness;
+        let weight = RowWeight { w: stiff, inverse };
         let mut law = plan.rule.one_sided(&pair.surface.compliance, weight, slot.gap, || rate);
         if pair.surface.spring_depth < f64::INFINITY {
             // Where the spring ends a stop begins.

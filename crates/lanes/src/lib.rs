@@ -331,6 +331,8 @@ struct ConstraintSlot<T: Real> {
     /// From the first geom to the second.
     normal: Vec3<T>,
     gap: T,
+    /// One over [`geometry::Contact::stiffness_share`].
+    softness: T,
     /// The velocity of the second geom's surface less that of the first's that is none of the nodes, across the normal and along it; known
     /// where surfaces move.
     sliding: Vec3<T>,
@@ -368,6 +370,7 @@ impl<T: Real> ConstraintSlot<T> {
         position: Vec3::ZERO,
         normal: Vec3::ZERO,
         gap: T::ZERO,
+        softness: T::ONE,
         sliding: Vec3::ZERO,
         parting: T::ZERO,
         v_hat: T::ZERO,

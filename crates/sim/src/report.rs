@@ -42,7 +42,7 @@ pub(crate) fn of_lane(contact: LaneContact, impulse: Vec3<f64>, velocity: Vec3<f
     let (t1, t2) = normal.tangents();
     let along = |v: Vec3<f64>| [t1.dot(v), t2.dot(v), normal.dot(v)];
     let outcome = ContactOutcome { gap, impulse: along(impulse), velocity: along(velocity) };
-    (Contact { geoms, position, normal, gap, pair: None }, outcome)
+    (Contact { geoms, position, normal, gap, stiffness_share: 1.0, pair: None }, outcome)
 }
 
 /// The contact points of the last step, made into reports when they are asked for.

@@ -119,7 +119,7 @@ impl Convex {
         spread(&mut self.points, nearest.normal, 4);
         add_middle([&a, &b], &mut self.points);
         for p in &self.points {
-            sink.push(p.position + origin, p.normal, p.distance);
+            sink.push_point(Point { position: p.position + origin, ..*p });
         }
     }
 
@@ -131,7 +131,7 @@ impl Convex {
         self.faces(a, b, nearest, limit);
         let deepest = self.points[before..].iter().fold(f64::INFINITY, |d, p| d.min(p.distance));
         if deepest > distance + DEEPER {
-            self.points.push(Point { position, normal, distance });
+            self.points.push(Point::new(position, normal, distance));
         }
     }
 

@@ -75,7 +75,7 @@ pub fn collide(field: &Ground, at: &Placement, other: PlacedSolid<'_>, workspace
     spread_by_direction(&mut workspace.points, &mut workspace.patch, |patch| {
         add_middle([&query.shape; 2], patch);
         for p in patch {
-            sink.push(at.rot * p.position + other.at.pos, at.rot * p.normal, p.distance);
+            sink.push_point(Point { position: at.rot * p.position + other.at.pos, normal: at.rot * p.normal, ..*p });
         }
     });
 }
@@ -357,7 +357,7 @@ impl<'a> Query<'a> {
         workspace.faces(&Placed::triangle(facet.corners), &self.shape, &straight, self.limit);
         if workspace.points.is_empty() {
             let Nearest { normal, position, distance } = straight;
-            workspace.points.push(Point { position, normal, distance });
+            workspace.points.push(Point::new(position, normal, distance));
         }
     }
 

@@ -65,7 +65,7 @@ impl Clipper {
             let repeats = |p: &Point| (p.position - position).norm_squared() < REPEATED * REPEATED;
             let neighbours = [points[new..].first(), points[new..].last()];
             if distance <= limit && !neighbours.into_iter().flatten().any(repeats) {
-                points.push(Point { position, normal, distance });
+                points.push(Point::new(position, normal, distance));
             }
         };
         match (self.p.len(), self.q.len()) {

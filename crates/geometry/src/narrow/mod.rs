@@ -127,10 +127,15 @@ impl Sink<'_, '_> {
     /// Reports a point, if it is near enough.
     #[inline(always)]
     pub fn push(&mut self, position: Vec3<f64>, normal: Vec3<f64>, distance: f64) {
+        self.push_point(Point::new(position, normal, distance));
+    }
+
+    #[inline(always)]
+    pub fn push_point(&mut self, Point { position, normal, distance, stiffness_share }: Point) {
         if distance <= self.limit {
             let normal = if self.flipped { -normal } else { normal };
-            let gap = distance - self.margin;
-            self.out.push(Contact { geoms: self.geoms, position, normal, gap, pair: self.pair });
+            let (gap, geoms, pair) = (distance - self.margin, self.geoms, self.pair);
+            self.out.push(Contact { geoms, position, normal, gap, stiffness_share, pair });
         }
     }
 }
@@ -141,6 +146,16 @@ pub(crate) struct Point {
     pub position: Vec3<f64>,
     pub normal: Vec3<f64>,
     pub distance: f64,
+    /// See [`Contact::stiffness_share`].
+    pub stiffness_share: f64,
+}
+
+impl Point {
+    /// One that bears alone.
+    #[inline(always)]
+    pub const fn new(position: Vec3<f64>, normal: Vec3<f64>, distance: f64) -> Self {
+        Self { position, normal, distance, stiffness_share: 1.0 }
+    }
 }
 
 /// Reports the contact points of two shapes in canonical order.

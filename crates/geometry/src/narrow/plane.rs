@@ -3,7 +3,7 @@
 use spatial::Vec3;
 
 use super::closed::lowest_corners;
-use super::spread::spread;
+use super::spread::{OF_LINE, spread};
 use super::{Convex, Point, Sink};
 use crate::hull::Hull;
 use crate::solid::Placement;
@@ -17,9 +17,15 @@ const ROUND_OFF: f64 = 1e-9;
 /// Reports a point of a body's surface.
 #[inline(always)]
 fn touch(plane: &Placement, p: Vec3<f64>, sink: &mut Sink) {
+    touch_with(1.0, plane, p, sink);
+}
+
+/// The same of a point that does not bear alone.
+#[inline(always)]
+fn touch_with(stiffness_share: f64, plane: &Placement, p: Vec3<f64>, sink: &mut Sink) {
     let n = plane.rot.z;
     let distance = n.dot(p - plane.pos);
-    sink.push(p.add_scaled(-0.5 * distance, n), n, distance);
+    sink.push_point(Point { stiffness_share, ..Point::new(p.add_scaled(-0.5 * distance, n), n, distance) });
 }
 
 /// The centre's projection.
@@ -50,7 +56,8 @@ pub fn ellipsoid(plane: &Placement, at: &Placement, radii: Vec3<f64>, sink: &mut
 }
 
 /// Four points of the lower cap's rim, the lowest among them, the lowest of the upper cap's, and the one between both: a wheel rolls on a
-/// line, whose middle keeps still where it turns. On the line's ends alone it would roll on the one that bears more.
+/// line, whose middle keeps still where it turns. On the line's ends alone it would roll on the one that bears more. On a soft plane it stands on
+/// four points as on three, and lies on three as on two, as in MuJoCo.
 pub fn cylinder(plane: &Placement, at: &Placement, radius: f64, half_length: f64, sink: &mut Sink) {
     let n = plane.rot.z;
     let slope = at.rot.z.dot(n);
@@ -61,11 +68,13 @@ pub fn cylinder(plane: &Placement, at: &Placement, radius: f64, half_length: f64
     let u = if steep > UPRIGHT * radius { u * (radius / steep) } else { at.rot.x * radius };
     let v = down.cross(u);
     let low = at.pos.add_scaled(half_length, down);
+    // Three quarters where it stands.
+    let rim = OF_LINE + (0.75 - OF_LINE) * slope * slope;
     for offset in [u, v, -u, -v] {
-        touch(plane, low + offset, sink);
+        touch_with(rim, plane, low + offset, sink);
     }
-    touch(plane, at.pos.add_scaled(-half_length, down) + u, sink);
-    touch(plane, at.pos + u, sink);
+    touch_with(rim, plane, at.pos.add_scaled(-half_length, down) + u, sink);
+    touch_with(OF_LINE, plane, at.pos + u, sink);
 }
 
 /// The four lowest corners.
@@ -97,7 +106,7 @@ pub fn hull(plane: &Placement, at: &Placement, hull: &Hull, workspace: &mut Conv
         next += 1;
         let distance_i = distance(i);
         let position = at.point(hull.vertices[i]).add_scaled(-0.5 * distance_i, n);
-        points.push(Point { position, normal: n, distance: distance_i });
+        points.push(Point::new(position, n, distance_i));
         for &j in hull.neighbours_of(i) {
             if !marked[j as usize] && distance(j as usize) <= sink.limit {
                 marked[j as usize] = true;
@@ -110,6 +119,6 @@ pub fn hull(plane: &Placement, at: &Placement, hull: &Hull, workspace: &mut Conv
     }
     spread(points, n, 4);
     for p in points {
-        sink.push(p.position, p.normal, p.distance);
+        sink.push_point(*p);
     }
 }

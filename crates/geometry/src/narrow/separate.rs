@@ -420,13 +420,13 @@ fn report_face(bodies: &[Moving; 2], k: usize, axis: &Axis, workspace: &mut Conv
     let is_round = matches!(if k == 0 { &pb.core } else { &pa.core }, Core::Cylinder { .. });
     let is_deeper = |p: &Point| p.distance > distance + APPROACH;
     if workspace.points.is_empty() || is_round && workspace.points.iter().all(is_deeper) {
-        workspace.points.push(Point { position, normal, distance });
+        workspace.points.push(Point::new(position, normal, distance));
     }
     spread(&mut workspace.points, normal, 4);
     add_middle([&pa, &pb], &mut workspace.points);
     for p in &workspace.points {
         let (position, change) = pull_back(bodies, t, p.position + origin, normal);
-        sink.push(position, normal, p.distance + change);
+        sink.push_point(Point { position, normal, distance: p.distance + change, ..*p });
     }
 }
 

@@ -89,6 +89,6 @@ impl Body {
         let area = 0.5 * (b - a).cross(c - a).norm();
         let point = SoftPoint { body: self.index, nodes, weights: found.weights };
         let position = weighted(corners, found.weights);
-        Some(self.contact(point, geom, Point { position, normal: found.normal, distance: found.distance }, area))
+        Some(self.contact(point, geom, Point::new(position, found.normal, found.distance), area))
     }
 }

@@ -219,19 +219,14 @@ impl Body {
             // Only what leads towards the surface closes the gap.
             if distance <= steady + approach.dot(away).max(0.0) {
                 let area = topology.area(soft.positions, node);
-                out.push(self.contact(
-                    SoftPoint::node(self.index, node),
-                    geom,
-                    Point { position: p, normal: -away, distance },
-                    area,
-                ));
+                out.push(self.contact(SoftPoint::node(self.index, node), geom, Point::new(p, -away, distance), area));
             }
         }
     }
 
     /// The contact of a point of the body, without its radius at `at`, with a geom that is away along the normal.
     pub fn contact(&self, point: SoftPoint, geom: &PlacedGeom<'_>, at: Point, area: f64) -> SoftContact {
-        let Point { position, normal, distance } = at;
+        let Point { position, normal, distance, .. } = at;
         let distance = distance - self.radius;
         SoftContact {
             point,

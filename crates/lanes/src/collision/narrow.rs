@@ -96,7 +96,7 @@ impl<T: Bundle> Lanes<T> {
         slot.is_present = T::ZERO;
         slot.position = self.balls[geom].centre;
         slot.normal = Vec3::new(T::ZERO, T::ZERO, T::ONE);
-        slot.gap = T::ZERO;
+        (slot.gap, slot.softness) = (T::ZERO, T::ONE);
         self.near.push(pair.first + k);
     }
 
@@ -114,5 +114,6 @@ impl<T: Bundle> Lanes<T> {
         put3(&mut slot.position, lane, position);
         put3(&mut slot.normal, lane, normal);
         put(&mut slot.gap, lane, contact.gap);
+        put(&mut slot.softness, lane, 1.0 / contact.stiffness_share);
     }
 }

@@ -133,7 +133,7 @@ fn push_contact(
     let touching = Touching {
         surface: &pair.surface,
         spring_depth: pair.spring_depth,
-        inverse_weight: pair.inverse_weight,
+        inverse_weight: pair.inverse_weight / contact.stiffness_share,
         surface_velocity: pair.surface_velocity + turning,
         carried,
         normal: contact.normal,

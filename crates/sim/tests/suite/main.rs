@@ -48,4 +48,5 @@ mod springs;
 mod stable_pd;
 mod stairs;
 mod tendons;
+mod tops;
 mod turning_points;

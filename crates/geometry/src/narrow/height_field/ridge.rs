@@ -331,7 +331,7 @@ impl Query<'_> {
             }
         });
         if is_in_cone && normal.z > 0.0 {
-            workspace.points.push(Point { position: p.add_scaled(0.5 * distance, normal), normal, distance });
+            workspace.points.push(Point::new(p.add_scaled(0.5 * distance, normal), normal, distance));
         }
     }
 }
