@@ -109,6 +109,19 @@ fn planes() {
 }
 
 #[test]
+fn cylinders_on_what_is_soft() {
+    let soft = r#"solref=".03 .8""#;
+    for floor in [r#"<geom type="plane" size="0 0 1" SOFT/>"#, r#"<geom type="box" size="2 2 .1" pos="0 0 -.1" SOFT/>"#]
+    {
+        for turn in ["0 0 0", "90 0 0"] {
+            let geom = format!(r#"type="cylinder" size=".08 .1" euler="{turn}" {soft}"#);
+            let loaded = falling(&floor.replace("SOFT", soft), &[&geom]);
+            check(&format!("{floor}, {geom}"), &loaded, 0.0, 0.02);
+        }
+    }
+}
+
+#[test]
 fn bodies_upon_each_other() {
     let shapes = [
         r#"type="sphere" size=".08""#,

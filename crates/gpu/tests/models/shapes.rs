@@ -18,12 +18,13 @@ macro_rules! hulls {
 }
 
 /// Every model by name.
-pub const ALL: [(&str, &str); 11] = [
+pub const ALL: [(&str, &str); 12] = [
     ("shapes on a plane", PLANES),
     ("on a box", ON_BOX),
     ("boxes", BOXES),
     ("cylinders", CYLINDERS),
     ("a cylinder on a box", ROLLERS),
+    ("cylinders on what is soft", SOFT_CYLINDERS),
     ("balls on round ones", BALLS),
     ("hulls", HULLS),
     ("on hulls", ON_HULLS),
@@ -70,6 +71,14 @@ const ROLLERS: &str = r#"<mujoco><option timestep=".003"/><worldbody><geom type=
   <body pos="0 0 0.05"><freejoint/><geom type="box" size=".3 .3 .05"/></body>
   <body pos="0.05 0.03 0.21"><freejoint/><geom type="cylinder" size=".1 .06" euler="88 1 20"/></body>
   <body pos="0.04 0.13 0.36"><freejoint/><geom type="capsule" size=".05 .1" euler="80 10 20"/></body>
+</worldbody></mujoco>"#;
+
+/// Cylinders that stand, lean and roll on a soft plane, and one that rolls on a soft box.
+const SOFT_CYLINDERS: &str = r#"<mujoco><option timestep=".003"/><default><geom solref=".03 .8" friction=".7"/></default><worldbody><geom type="plane" size="0 0 1"/>
+  <body pos="0 0 0.05"><freejoint/><geom type="cylinder" size=".1 .05" euler="3 5 0"/></body>
+  <body pos="1 0 0.1"><freejoint/><geom type="cylinder" size=".1 .05" euler="88 1 20"/></body>
+  <body pos="2 0 0.05"><freejoint/><geom type="box" size=".3 .3 .05"/></body>
+  <body pos="2 0 0.2"><freejoint/><geom type="cylinder" size=".1 .06" euler="88 1 20"/></body>
 </worldbody></mujoco>"#;
 
 /// Spheres on a cylinder and on an ellipsoid.
