@@ -799,7 +799,7 @@ class Simulation:
 
         A step takes such a body from where the last one left it, evenly in all of ``step(n)``, and it carries what it
         touches; by more than 5 cm or 0.5 rad a step it is put there, without velocity. Welds and connects pull others
-        after it.
+        after it, and what hangs on it by joints goes along.
         """
 
     @mocap_positions.setter
@@ -2090,11 +2090,15 @@ class EqualityView:
 
     @property
     def force(self) -> NDArray[np.float64]:
-        """Force on its second body in the last step, (3,), N, world axes; zero of a coupling."""
+        """Force on its second body in the last step, (3,), N, world axes.
+
+        Of a coupling of joints or tendons, y = p(x), the generalised force along y, (1,), N or N·m; along x it exerts
+        −p′(x) times that.
+        """
 
     @property
     def torque(self) -> NDArray[np.float64]:
-        """Torque of a weld on its second body in the last step, (3,), N·m, world axes."""
+        """Torque of a weld on its second body in the last step, (3,), N·m, world axes; zero of others."""
 
     @property
     def anchors(self) -> NDArray[np.float64]:

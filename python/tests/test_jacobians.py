@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -115,10 +117,62 @@ def test_parameters_against_differences(name: str, sliding: bool) -> None:
     assert sim.state() == state
 
 
+RUBBED = """
+<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="9 9 1" friction=".2"/>
+  <body pos="0 0 .1"><freejoint/><geom type="box" size=".15 .1 .1" mass="2" friction="0.4"/></body>
+  <body pos="0 1 .1"><freejoint/><geom size=".1" mass="1" friction=".9 .02 .01" condim="6"/></body>
+  <body pos="1 0 1"><joint axis="0 1 .1" frictionloss=".3"/><geom size=".05" pos=".2 0 0" mass="1"/>
+    <body pos=".2 0 0"><joint axis="0 1 0"/><geom size=".04" pos=".2 0 0" mass=".3"/></body></body>
+  <body pos="2 0 .6"><joint type="slide" axis="0 0 1"/><joint axis="1 0 0"/>
+    <geom type="capsule" size=".05" fromto="0 0 0 0 .3 -.57" mass=".5"/></body>
+  </worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("name", ["frictions", "torsional_frictions", "rolling_frictions", "frictionloss",
+                                  "joint_axes", "joint_anchors", "body_positions"])  # fmt: skip
+@pytest.mark.parametrize("contact", ["sap", "lagged", "coulomb"])
+def test_friction_and_axes_against_differences(name: str, contact: Literal["sap", "lagged", "coulomb"]) -> None:
+    """A box that slides, a ball that rolls and spins, an arm whose joint rubs, and a stick that slips on the ground."""
+    sim = sw.Simulation(sw.load(RUBBED), contact=contact, tolerance=1e-12)
+    sim.step(40)
+    sim.v[:2] = [1, 0.5]
+    sim.v[6:12] = [0.5, 0.1, 0, -1, 5, 3]
+    sim.step(5)
+    found = sim.step_jacobians(parameters=[name]).parameters[name]
+    array = getattr(sim.parameters, name)
+    assert found.shape == (2 * sim.model.nv, *array.shape)
+    state, q = sim.state(), sim.q.copy()
+    h = 1e-6 if name in {"joint_axes", "joint_anchors", "body_positions"} else 1e-5
+    differences = np.zeros_like(found)
+    for index in np.ndindex(*array.shape):
+        if array[index] == 0 and name.endswith(("frictions", "loss")):
+            continue
+        for by in (h, -h):
+            array[index] += by
+            sim.step()
+            differences[(slice(None), *index)] += np.r_[sim.model.difference(q, sim.q), sim.v] / (2 * by)
+            sim.restore(state)
+    scale = np.abs(differences).max()
+    assert scale > 1e-4
+    np.testing.assert_allclose(found / scale, differences / scale, atol=2e-5)
+
+
+def test_friction_of_two_geoms_alike_is_half_of_each() -> None:
+    """The greater counts: each of two that are alike has half of the derivative."""
+    text = """<mujoco><worldbody><geom type="plane" size="9 9 .1" friction=".3"/><body pos="0 0 .1"><freejoint/>
+        <geom type="box" size=".1 .1 .1" friction=".3"/></body></worldbody></mujoco>"""
+    sim = sw.Simulation(sw.load(text))
+    sim.step(20)
+    sim.v[0] = 1
+    found = sim.step_jacobians(parameters=["frictions"]).parameters["frictions"]
+    # v⁺ = v − dt μ g
+    np.testing.assert_allclose(found[6, :, 0] if found.ndim == 3 else found[6], [-0.002 * 9.81 / 2] * 2, rtol=1e-3)
+
+
 def test_parameters_without_a_derivative() -> None:
     sim = sw.Simulation(sw.load(PUSHED))
-    with pytest.raises(ValueError, match='parameters has "frictions": expected some of gravity, masses'):
-        sim.step_jacobians(parameters=["frictions"])
+    with pytest.raises(ValueError, match='parameters has "solref": expected some of gravity, masses'):
+        sim.step_jacobians(parameters=["solref"])
     A, B = sim.step_jacobians()
     assert sim.step_jacobians(parameters=[]).parameters == {}
     np.testing.assert_array_equal(sim.step_jacobians(parameters=["gravity"]).A, A)

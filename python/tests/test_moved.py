@@ -298,14 +298,82 @@ def test_fixed_bodies_are_placed_in_the_world() -> None:
         sim.body("arm").position = [0, 0, 0]
 
 
-def test_keys_count_bodies_that_stay_in_place() -> None:
+def test_keys_place_bodies_that_joints_hang_on() -> None:
     """MuJoCo's `mpos` has a row of each body with `mocap`, those with joints below among them."""
     text = """<mujoco><worldbody><body name="A" mocap="true" pos="0 3 .5"><body><joint type="slide"/><geom size=".01"/>
       </body></body><body name="B" mocap="true" pos="-.5 0 .1"><geom size=".05"/></body></worldbody>
       <keyframe><key name="k" mpos="0 3 .5 4 5 6"/><key name="short" mpos="0 3 .5"/></keyframe></mujoco>"""
     model = sw.load(text)
-    assert model.keyframe("k").mocap.tolist() == [[4, 5, 6, 1, 0, 0, 0]]
-    assert model.keyframe("short").mocap.tolist() == [[-0.5, 0, 0.1, 1, 0, 0, 0]]
+    assert model.keyframe("k").mocap.tolist() == [[0, 3, 0.5, 1, 0, 0, 0], [4, 5, 6, 1, 0, 0, 0]]
+    assert model.keyframe("short").mocap.tolist() == [[0, 3, 0.5, 1, 0, 0, 0], [-0.5, 0, 0.1, 1, 0, 0, 0]]
+
+
+FINGER = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/><body name="hand" mocap="true" pos="-.5 0 .1">
+    <body name="finger" pos=".05 0 0"><joint name="f" type="slide" axis="0 1 0" range="-.1 .1" damping="5"/>
+      <geom name="pad" type="box" size=".05 .05 .05" pos="-.05 0 0"/><site name="tip" pos=".02 0 0"/></body></body>
+    <body name="cube" pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody>
+    <sensor><framelinvel name="v" objtype="site" objname="tip"/></sensor></mujoco>"""
+
+
+def test_joints_hang_on_moved_bodies() -> None:
+    """A finger of a hand that is moved pushes a cube, and has the velocity of the hand; in a batch as in a simulation."""
+    m = mujoco.MjModel.from_xml_string(FINGER)
+    d = mujoco.MjData(m)
+    model = sw.load(FINGER)
+    assert not model.warnings
+    sim, batch = sw.Simulation(model), sw.Batch(model, 2)
+    for k in range(500):
+        sim.body("hand").position = d.mocap_pos[0] = [-0.5 + 0.001 * k, 0, 0.1]
+        batch.mocap_positions[:, 0] = d.mocap_pos[0]
+        mujoco.mj_step(m, d)
+        sim.step()
+        batch.step()
+    # The faces touch. MuJoCo's hand has no velocity, so that the cube gets its speed from being 18 mm in it.
+    assert sim.q[1] == pytest.approx(sim.mocap_positions[0, 0] + 0.15, abs=2e-3)
+    assert sim.q[1] == pytest.approx(d.qpos[1], abs=0.02)
+    assert sim.v[1] == pytest.approx(0.5, abs=1e-3)
+    finger = sim.body("finger")
+    np.testing.assert_allclose(finger.position, d.body("finger").xpos, atol=1e-3)
+    np.testing.assert_allclose(finger.velocity, [0, 0, 0, 0.5, 0, 0], atol=1e-3)
+    np.testing.assert_allclose(sim.sensor("v").value, [0.5, 0, 0], atol=1e-3)
+    np.testing.assert_array_equal(batch.q, [sim.q, sim.q])
+    np.testing.assert_array_equal(batch.v, [sim.v, sim.v])
+    np.testing.assert_allclose(batch.body_positions[1], [body.position for body in sim.bodies], atol=1e-15)
+    np.testing.assert_allclose(batch.body_velocities[1], [body.velocity for body in sim.bodies], atol=1e-15)
+    np.testing.assert_allclose(batch.site_positions[1, 0], sim.site("tip").position, atol=1e-15)
+    np.testing.assert_allclose(batch.sensordata[1], sim.sensordata, atol=1e-15)
+    again = sw.Simulation(model)
+    again.set_state(sim.state())
+    for each in (sim, again):
+        each.body("hand").position += [0.002, 0, 0]
+        each.step(3)
+    assert again.state() == sim.state()
+
+
+def test_moved_bodies_have_the_velocity_of_their_motion() -> None:
+    text = """<mujoco><worldbody><body name="m" mocap="true"><geom name="g" size=".1" pos=".1 0 0"/><site name="s"/></body></worldbody>
+        <sensor><framelinvel objtype="site" objname="s"/><frameangvel objtype="geom" objname="g"/></sensor></mujoco>"""
+    model = sw.load(text)
+    sim, batch = sw.Simulation(model), sw.Batch(model, 2)
+    for k in range(20):
+        sim.body("m").position = batch.mocap_positions[:, 0] = [0.001 * k, 0, 0]
+        sim.body("m").quaternion = batch.mocap_quaternions[:, 0] = [math.cos(0.002 * k), 0, 0, math.sin(0.002 * k)]
+        sim.step()
+        batch.step()
+    # 4 mrad and 1 mm in each step of 2 ms.
+    np.testing.assert_allclose(sim.body("m").velocity, [0, 0, 2, 0.5, 0, 0], atol=1e-9)
+    angle = 0.004 * 19
+    there = [0, 0, 2, 0.5 - 0.2 * math.sin(angle), 0.2 * math.cos(angle), 0]
+    np.testing.assert_allclose(sim.geom("g").velocity, there, atol=1e-9)
+    np.testing.assert_allclose(sim.sensordata, [0.5, 0, 0, 0, 0, 2], atol=1e-9)
+    np.testing.assert_allclose(batch.sensordata[1], sim.sensordata, atol=1e-12)
+    np.testing.assert_allclose(batch.body_velocities[1, 1], sim.body("m").velocity, atol=1e-12)
+    np.testing.assert_allclose(batch.body_positions[1, 1], sim.body("m").position, atol=1e-15)
+    sim.step()
+    assert not sim.body("m").velocity.any()
+    sim.body("m").position = [1, 0, 0]
+    sim.step()
+    assert not sim.body("m").velocity.any()
 
 
 def test_what_is_written_into_no_controls_is_answered() -> None:

@@ -125,9 +125,8 @@ def test_heights_that_no_geom_shows_are_not_compared() -> None:
     assert sum(size for _, size in Watched._spans(m)) < m.hfield_data.nbytes
 
 
-@pytest.mark.filterwarnings("ignore:body A")
 def test_moved_bodies_have_their_own_poses() -> None:
-    """One that joints hang on stays in place; the next is where `mocap_pos` has it, not where the first is."""
+    """Each is where its row of `mocap_pos` has it, also behind one that joints hang on."""
     m = mujoco.MjModel.from_xml_string("""<mujoco><option gravity="0 0 0"/><worldbody>
       <body name="A" mocap="true" pos="0 3 .5"><body><joint type="slide" axis="0 1 0"/><geom size=".01"/></body></body>
       <body name="B" mocap="true" pos="-.5 0 .1"><geom type="box" size=".05 .05 .05"/></body>

@@ -232,12 +232,12 @@ def test_a_range_without_ends_is_none() -> None:
     assert sw.load(text).joints[0].range is None
 
 
-def test_moved_bodies_with_joints_stay_and_say_so() -> None:
+def test_moved_bodies_with_joints_are_moved() -> None:
     m = mujoco.MjModel.from_xml_string("""<mujoco><worldbody>
         <body name="hand" mocap="true"><body pos="0 1 0"><joint type="slide"/><geom size=".1"/></body></body>
         <body name="wall" mocap="true" pos="3 0 0"><geom size=".1"/></body></worldbody>
         <keyframe><key name="far" mpos="0 0 9 4 5 6"/></keyframe></mujoco>""")
-    with pytest.warns(UserWarning, match="body hand: joints hang on it: it is not moved from outside here"):
-        model = sw.Model.from_mujoco(m)
-    np.testing.assert_array_equal(model.keyframe("far").mocap, [[4, 5, 6, 1, 0, 0, 0]])
+    model = sw.Model.from_mujoco(m)
+    np.testing.assert_array_equal(model.keyframe("far").mocap, [[0, 0, 9, 1, 0, 0, 0], [4, 5, 6, 1, 0, 0, 0]])
     assert sw.Simulation(model).body("wall").mocap
+    assert sw.Simulation(model).body("hand").mocap

@@ -188,3 +188,36 @@ def test_adhesion_holds_with_mujocos_forces_and_is_written() -> None:
         mujoco.mj_contactForce(m, d, k, wrench)
         total += wrench[0]
     np.testing.assert_allclose(total, 12 - 0.5 * 9.81, rtol=1e-2)
+
+
+GEAR = """<mujoco>{option}<worldbody><body><joint name="p" axis="0 1 0"/><geom size=".05" pos=".2 0 0" mass="1"/></body>
+    <body pos="0 1 0"><joint name="r" axis="0 1 0"/><geom size=".05" pos=".2 0 0" mass="1"/></body></worldbody>
+    <tendon><fixed name="P"><joint joint="p" coef="2"/></fixed><fixed name="R"><joint joint="r" coef="1"/></fixed></tendon>
+    <equality>{coupling}</equality></mujoco>"""
+
+
+@pytest.mark.parametrize("scheme", ["bilinear", "symplectic-euler", "midpoint"])
+@pytest.mark.parametrize(
+    "coupling",
+    [
+        '<joint name="e" joint1="p" joint2="r" polycoef="0 -1 0 0 0"/>',
+        '<joint name="e" joint1="p" joint2="r" polycoef=".1 -.5 .2 0 0"/>',
+        '<joint name="e" joint1="p" polycoef=".3 0 0 0 0"/>',
+        '<tendon name="e" tendon1="P" tendon2="R" polycoef="0 -2 0 0 0"/>',
+    ],
+)
+def test_couplings_have_a_force(coupling: str, scheme: str) -> None:
+    """At rest it is MuJoCo's, and along the coordinates it holds their weights."""
+    m = mujoco.MjModel.from_xml_string(GEAR.format(coupling=coupling, option='<option integrator="implicitfast"/>'))
+    m.dof_damping[:] = 1
+    d = mujoco.MjData(m)
+    sim = sw.Simulation(sw.load(GEAR.format(coupling=coupling, option="")), scheme=scheme)
+    sim.parameters.damping[:] = 1
+    assert sim.equality("e").force.tolist() == [0]
+    mujoco.mj_step(m, d, 20_000)
+    sim.step(20_000)
+    assert sim.equality("e").force == pytest.approx(d.efc_force[:1], rel=2e-3)
+    assert not sim.equality("e").torque.any()
+    sim.equality("e").active = False
+    sim.step()
+    assert sim.equality("e").force.tolist() == [0]

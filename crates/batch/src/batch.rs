@@ -232,6 +232,11 @@ impl Batch {
         &mut self.arrays.equality_active
     }
 
+    /// The velocities with which the last step has moved the bodies of a world that are moved from outside, as [`sim::State::mocap_velocity`].
+    pub(crate) fn mocap_velocities(&self, world: usize) -> &[f64] {
+        self.groups[world / self.width].mocap_velocities(world % self.width)
+    }
+
     /// Where bodies are that are moved from outside, (worlds, nmocap, 7): position, m, then the quaternion w x y z.
     pub fn mocap(&self) -> &[f64] {
         &self.arrays.mocap

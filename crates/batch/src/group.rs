@@ -33,6 +33,8 @@ pub(crate) trait Steps: Send + Sync {
     fn recall(&self, _world: usize, state: &mut State) {
         state.forget_past();
     }
+    /// The velocities of a world's bodies that are moved from outside, as [`State::mocap_velocity`].
+    fn mocap_velocities(&self, world: usize) -> &[f64];
     /// Takes over what a state remembers of its past, as far as a group can.
     fn remember(&mut self, _world: usize, _state: &State) {}
     /// Lets worlds have models of their own, or none.
@@ -223,6 +225,10 @@ impl<T: Bundle> Steps for Group<T> {
         self.mocap.recall(lane, state);
     }
 
+    fn mocap_velocities(&self, lane: usize) -> &[f64] {
+        self.mocap.velocities(lane)
+    }
+
     fn remember(&mut self, lane: usize, state: &State) {
         self.mocap.remember(lane, state);
         if self.not_in_lanes >> lane & 1 != 0 {
@@ -311,6 +317,10 @@ impl Steps for SingleWorld {
 
     fn remember(&mut self, _: usize, state: &State) {
         self.state.clone_from(state);
+    }
+
+    fn mocap_velocities(&self, _: usize) -> &[f64] {
+        &self.state.mocap_velocity
     }
 
     fn change(&mut self, changes: Vec<Change>) {

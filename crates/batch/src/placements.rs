@@ -9,15 +9,31 @@ impl Batch {
     /// The placements of all bodies in the present states, (worlds, nbody).
     pub fn body_poses(&self, out: &mut Vec<Pose<f64>>) {
         out.clear();
-        self.each_world(|_, kin| out.extend(self.model().bodies.iter().map(|body| pose_of(body, kin))));
+        self.each_world(|world, kin| self.place_bodies(world, kin, out));
     }
 
     /// The placements of all sites in the present states, (worlds, nsite).
     pub fn site_poses(&self, out: &mut Vec<Pose<f64>>) {
         out.clear();
-        let model = self.model();
-        let place = |site: &multibody::Site, kin: &Kinematics<f64>| pose_of(&model.bodies[site.body], kin) * site.pose;
-        self.each_world(|_, kin| out.extend(model.sites.iter().map(|site| place(site, kin))));
+        let (sites, mut bodies) = (&self.model().sites, Vec::new());
+        self.each_world(|world, kin| {
+            bodies.clear();
+            self.place_bodies(world, kin, &mut bodies);
+            out.extend(sites.iter().map(|site| bodies[site.body] * site.pose));
+        });
+    }
+
+    /// A row of [`mocap`](Self::mocap).
+    fn mocap_of(&self, world: usize) -> &[f64] {
+        let all = self.mocap();
+        &all[all.len() / self.worlds() * world..][..all.len() / self.worlds()]
+    }
+
+    /// Appends the placements of the bodies of a world.
+    fn place_bodies(&self, world: usize, kin: &Kinematics<f64>, out: &mut Vec<Pose<f64>>) {
+        let (model, start) = (self.model(), out.len());
+        out.extend(model.bodies.iter().map(|body| pose_of(body, kin)));
+        model.place_mocap_bodies(self.mocap_of(world), &mut out[start..]);
     }
 
     /// The sum of the forces of contacts on every body in the last step, (worlds, nbody), N, world axes: zero for what touches nothing.
@@ -38,16 +54,32 @@ impl Batch {
         }
     }
 
-    /// The velocities of all bodies in the present states, (worlds, nbody): angular velocity, and that of the body's origin, world axes.
+    /// The velocities of all bodies in the present states, (worlds, nbody): angular velocity, and that of the body's origin, world axes; of
+    /// bodies that are moved from outside, and of what hangs on them, with the velocity of the last step.
     pub fn body_velocities(&self, out: &mut Vec<Twist<f64>>) {
         out.clear();
         let velocity = |body: &multibody::Body, kin: &Kinematics<f64>| {
             body.node.map_or(Twist::ZERO, |node| kin.twists[node].shifted(kin.frames[node].rot * body.pose.pos))
         };
-        let (tree, nv) = (&self.model().tree, self.model().tree.nv);
+        let (model, nv) = (self.model(), self.model().nv());
+        let (carriers, mut poses) = (model.mocap_carriers(), Vec::new());
         self.each_world(|world, kin| {
-            velocities(tree, tree.all(), &self.v()[world * nv..(world + 1) * nv], kin);
-            out.extend(self.model().bodies.iter().map(|body| velocity(body, kin)));
+            velocities(&model.tree, model.tree.all(), &self.v()[world * nv..(world + 1) * nv], kin);
+            let start = out.len();
+            out.extend(model.bodies.iter().map(|body| velocity(body, kin)));
+            let of_carriers = self.mocap_velocities(world).as_chunks().0;
+            if of_carriers.is_empty() {
+                return;
+            }
+            poses.clear();
+            self.place_bodies(world, kin, &mut poses);
+            let origins = self.mocap_of(world).as_chunks::<7>().0;
+            for ((velocity, pose), carrier) in out[start..].iter_mut().zip(&poses).zip(&carriers) {
+                let Some(carrier) = *carrier else { continue };
+                let (&[a, b, c, d, e, f], &[x, y, z, ..]) = (&of_carriers[carrier], &origins[carrier]);
+                let carried = Twist { ang: Vec3::new(a, b, c), lin: Vec3::new(d, e, f) };
+                *velocity += carried.shifted(pose.pos - Vec3::new(x, y, z));
+            }
         });
     }
 

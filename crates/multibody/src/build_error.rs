@@ -59,8 +59,8 @@ pub enum BuildError {
         /// The joint.
         joint: String,
     },
-    /// A body that is moved from outside has joints, or hangs on another body, or joints hang on it.
-    #[error("body {body:?} is moved from outside: expected a child of the world, without joints on it or below it")]
+    /// A body that is moved from outside has joints of its own, or hangs on another body.
+    #[error("body {body:?} is moved from outside: expected a child of the world without joints of its own")]
     MovedFromOutside {
         /// The body.
         body: String,

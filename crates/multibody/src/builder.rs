@@ -494,17 +494,10 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
     Ok(())
 }
 
-/// Whether a body may be moved from outside, or hang on one that is.
+/// Whether a body may be moved from outside.
 fn check_mocap(model: &Model, body: &BodySpec, moves: bool) -> Result<(), BuildError> {
     if body.is_mocap && (moves || body.parent != 0 || model.bodies.is_empty()) {
         return Err(BuildError::MovedFromOutside { body: body.name.clone() });
-    }
-    let mut above = body.parent;
-    while moves && above != 0 && model.bodies[above].node.is_none() {
-        if model.bodies[above].is_mocap {
-            return Err(BuildError::MovedFromOutside { body: model.bodies[above].name.clone() });
-        }
-        above = model.bodies[above].parent;
     }
     Ok(())
 }

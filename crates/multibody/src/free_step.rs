@@ -58,6 +58,13 @@ impl FreeStep {
         Self { world: State::WORLD, states, polar: vec![PolarMotion::ZERO; tree.len()] }
     }
 
+    /// Goes on with the first node elsewhere in the world.
+    pub fn move_root(&mut self, tree: &Tree<f64>) {
+        if let (Some(state), Some(node)) = (self.states.first_mut(), tree.nodes.first()) {
+            state.traits = Traits::of(node);
+        }
+    }
+
     /// Places every node and its velocity at `q` (nq) and `v` (nv). Of wrenches −`scale` times the bias force in the field
     /// `gravity` is on the nodes then, and nothing else. `tree` is the one that this was made for.
     pub fn place(

@@ -6,7 +6,9 @@ use std::ops::Range;
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 use support::brief;
 
-use crate::{Actuator, Camera, Compliance, DefaultView, Equality, Material, Medium, Sensor, Site, Tendon, Tree};
+use crate::{
+    Actuator, Camera, Compliance, DefaultView, Equality, Material, Medium, NO_PARENT, Node, Sensor, Site, Tendon, Tree,
+};
 
 /// The kinds of joints that a model can have (spec: the state table).
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -309,19 +311,38 @@ impl Model {
         (0..self.bodies.len()).filter(|body| self.bodies[*body].is_mocap)
     }
 
-    /// A body that does not move by itself and the bodies that are fixed to it, with their poses in it: what goes along where it is moved
-    /// from outside.
-    pub fn fixed_to(&self, body: usize) -> impl Iterator<Item = (usize, Pose<f64>)> + '_ {
-        let back = self.bodies[body].pose.inverse();
+    /// A body and all that hang on it, ascending.
+    pub fn subtree(&self, body: usize) -> impl Iterator<Item = usize> + '_ {
         let hangs = move |mut other: usize| {
             while other > body {
                 other = self.bodies[other].parent;
             }
             other == body
         };
-        (body..self.bodies.len())
-            .filter(move |part| self.bodies[*part].node.is_none() && hangs(*part))
+        (body..self.bodies.len()).filter(move |part| hangs(*part))
+    }
+
+    /// A body that does not move by itself and the bodies that are fixed to it, with their poses in it: what goes along where it is moved
+    /// from outside.
+    pub fn fixed_to(&self, body: usize) -> impl Iterator<Item = (usize, Pose<f64>)> + '_ {
+        let back = self.bodies[body].pose.inverse();
+        self.subtree(body)
+            .filter(move |part| self.bodies[*part].node.is_none())
             .map(move |part| (part, back * self.bodies[part].pose))
+    }
+
+    /// The body that is moved from outside and carries each body along, by its place among [those](Self::mocap_bodies), (nbody).
+    pub fn mocap_carriers(&self) -> Vec<Option<usize>> {
+        let mut carriers = vec![None; self.bodies.len()];
+        for (place, body) in self.mocap_bodies().enumerate() {
+            self.subtree(body).for_each(|part| carriers[part] = Some(place));
+        }
+        carriers
+    }
+
+    /// Whether joints hang on a body that is moved from outside.
+    pub fn has_joints_on_mocap(&self) -> bool {
+        self.mocap_bodies().any(|body| self.subtree(body).any(|part| self.bodies[part].node.is_some()))
     }
 
     /// Where bodies that are moved from outside begin, (nmocap, 7): position, then the quaternion w x y z. They hang from the world.
@@ -329,11 +350,33 @@ impl Model {
         self.mocap_bodies().flat_map(|body| mocap_numbers(self.bodies[body].pose_in_parent)).collect()
     }
 
-    /// Puts bodies that are moved from outside, and those that are fixed to them, among the poses (nbody) where `mocap` (nmocap, 7) has them.
+    /// Puts bodies that are moved from outside, and all that hang on them, among the poses (nbody) where `mocap` (nmocap, 7) has them. The poses of
+    /// what hangs on joints are those of the model before, with these bodies where they begin.
     pub fn place_mocap_bodies(&self, mocap: &[f64], poses: &mut [Pose<f64>]) {
         for (body, pose) in self.mocap_bodies().zip(mocap.as_chunks().0) {
-            for (part, in_body) in self.fixed_to(body) {
-                poses[part] = mocap_pose(pose) * in_body;
+            let back = self.bodies[body].pose.inverse();
+            for part in self.subtree(body) {
+                let of_model = self.bodies[part].node.map_or(self.bodies[part].pose, |_| poses[part]);
+                poses[part] = mocap_pose(pose) * (back * of_model);
+            }
+        }
+    }
+
+    /// Becomes `rest`, a model of the same structure with these bodies where they begin, with them where `mocap` (nmocap, 7) has them.
+    pub fn move_mocap_bodies(&mut self, rest: &Self, mocap: &[f64]) {
+        for (body, pose) in rest.mocap_bodies().zip(mocap.as_chunks().0) {
+            let (back, pose) = (rest.bodies[body].pose.inverse(), mocap_pose(pose));
+            for part in rest.subtree(body) {
+                let Some(mut root) = rest.bodies[part].node else {
+                    self.bodies[part].pose = pose * (back * rest.bodies[part].pose);
+                    continue;
+                };
+                while rest.tree.nodes[root].parent != NO_PARENT {
+                    root = rest.tree.nodes[root].parent;
+                }
+                let Node { pos, rot, .. } = rest.tree.nodes[root];
+                let here = pose * (back * Pose::new(pos, rot));
+                (self.tree.nodes[root].pos, self.tree.nodes[root].rot) = (here.pos, here.rot);
             }
         }
     }

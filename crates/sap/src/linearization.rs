@@ -13,6 +13,12 @@ pub struct LawData {
     pub v_hat: [f64; 3],
     /// n₀, the normal impulse that bounds friction.
     pub normal_impulse: f64,
+    /// Friction relative to n₀: μ, lengths of rolling and torsional friction.
+    pub friction: [f64; 3],
+    /// The bounds of [`Law::bounded`].
+    pub low: [f64; 3],
+    /// The upper ones.
+    pub high: [f64; 3],
 }
 
 /// The impulses of constraints at `v_c`, and their first derivative.
@@ -21,14 +27,15 @@ pub struct LawData {
 /// of `u` does:
 ///
 /// ```text
-/// dγ = G (dv̂ − dv_c − dR γ) + (∂γ/∂n₀) dn₀
+/// dγ = G (dv̂ − dv_c − dR γ) + (∂γ/∂n₀) dn₀ + (∂γ/∂c) dc
 /// ```
 ///
-/// where `C` grows with a normal impulse `n₀`, given or, under Coulomb's law, the contact's own. Friction coefficients and the
-/// bounds of [`Law::bounded`] do not change.
+/// where `C` grows with a normal impulse `n₀`, given or, under Coulomb's law, the contact's own, and with `c`: friction coefficients and the
+/// bounds of [`Law::bounded`].
 #[derive(Clone, Debug)]
 pub struct Linearization {
     laws: Vec<Law<f64>>,
+    v_c: Vec<f64>,
     gamma: Vec<f64>,
     hessian: Vec<Block>,
     /// ∂γ/∂n₀
@@ -46,6 +53,7 @@ impl Linearization {
     pub fn new(constraints: &[Constraint], v_c: &[f64], coulomb: bool) -> Linearization {
         let mut all = Linearization {
             laws: constraints.iter().map(|c| c.law).collect(),
+            v_c: v_c.to_vec(),
             gamma: vec![0.0; v_c.len()],
             hessian: vec![Block::ZERO; constraints.len()],
             slopes: vec![[0.0; 3]; constraints.len()],
@@ -103,6 +111,10 @@ impl Linearization {
                 du[i] = change.v_hat[i] - dv_c[row] - change.r[i] * self.gamma[row];
             }
             let mut dgamma = self.hessian[k].apply(du);
+            if data.is_some() {
+                let grown = law.change_of_set(widened(&self.v_c[rows.clone()]), &change);
+                dgamma.iter_mut().zip(grown).for_each(|(d, grown)| *d += grown);
+            }
             if law.kind == LawKind::BoundedFriction {
                 normal = dgamma[2];
             }
@@ -122,7 +134,53 @@ impl Linearization {
 impl Law<f64> {
     /// The numbers of the law that may change from step to step.
     pub fn data(&self) -> LawData {
-        LawData { r: self.r, v_hat: self.v_hat, normal_impulse: self.normal_impulse[0] }
+        let Self { r, v_hat, friction, low, high, .. } = *self;
+        LawData { r, v_hat, normal_impulse: self.normal_impulse[0], friction, low, high }
+    }
+
+    /// How the impulses at `v` change as friction and bounds do, at a normal impulse that stays.
+    fn change_of_set(&self, v: [f64; 3], change: &LawData) -> [f64; 3] {
+        let &LawData { friction, low, high, .. } = change;
+        let mut d = [0.0; 3];
+        if [friction, low, high] == [[0.0; 3]; 3] {
+            return d;
+        }
+        let k = self.stiffness(0.0);
+        // At which of the bounds a row is, which lie `more` farther out by friction, and what friction adds there.
+        let row = |i: usize, more: f64, grows: f64| match (self.v_hat[i] - v[i]) * k[i] {
+            whole if whole < self.low[i] - more => low[i] - grows,
+            whole if whole > self.high[i] + more => high[i] + grows,
+            _ => 0.0,
+        };
+        let slip = [v[0] - self.v_hat[0], v[1] - self.v_hat[1]];
+        let speed = slip[0].hypot(slip[1]);
+        let n = self.normal_impulse;
+        let disc = |n: f64| {
+            let slides = speed * k[0] > self.friction[0] * n;
+            if slides { slip.map(|x| -x / speed * n * friction[0]) } else { [0.0; 2] }
+        };
+        match self.kind {
+            LawKind::One => d[0] = row(0, 0.0, 0.0),
+            LawKind::Three => (0..3).for_each(|i| d[i] = row(i, 0.0, 0.0)),
+            LawKind::Torsion => (0..3).for_each(|i| d[i] = row(i, self.friction[i] * n[i], friction[i] * n[i])),
+            LawKind::Rolling => {
+                [d[0], d[1]] = disc(n[0]);
+                d[2] = row(2, self.friction[2] * n[2], friction[2] * n[2]);
+            }
+            LawKind::BoundedFriction => [d[0], d[1]] = disc(n[2]),
+            LawKind::Cone => {
+                let (mu, lacks, [k_t, _, k_n]) = (self.friction[0], self.v_hat[2] - v[2], k);
+                let reach = mu * speed + lacks;
+                if reach > 0.0 && mu * k_n * lacks < speed * k_t {
+                    // γ_n = a (μ |s| + v̂_n − v_n), γ_t = −μ γ_n s/|s|, a = k_n k_t / (μ² k_n + k_t).
+                    let along = k_n * k_t / (mu * mu * k_n + k_t);
+                    let normal = along * (speed - 2.0 * mu * along / k_t * reach);
+                    let tangential = along * reach + mu * normal;
+                    d = [-slip[0] / speed * tangential, -slip[1] / speed * tangential, normal].map(|x| x * friction[0]);
+                }
+            }
+        }
+        d
     }
 }
 
@@ -131,16 +189,17 @@ mod tests {
     use super::*;
     use crate::Law;
 
-    /// The constraints with data `[r_t, r_n, v̂₁, v̂₂, v̂₃, n₀]`, the spin bounded by the contact before it.
-    fn constraints(x: &[f64; 6]) -> Vec<Constraint> {
-        let [r_t, r_n, v1, v2, v3, n0] = *x;
+    /// The constraints with data `[r_t, r_n, v̂₁, v̂₂, v̂₃, n₀, c]`, the spin bounded by the contact before it, `c` what friction and bounds
+    /// are multiplied by.
+    fn constraints(x: &[f64; 7]) -> Vec<Constraint> {
+        let [r_t, r_n, v1, v2, v3, n0, c] = *x;
         let belt = [v1, v2];
         vec![
-            Law::cone(0.7, r_t, r_n, v3).with_surface_velocity(belt).into(),
-            Law::bounded_friction(0.7, r_t, r_n, v3, n0).with_surface_velocity(belt).into(),
-            Law::spin_friction(r_t, 0.3, 0.2, n0).into(),
+            Law::cone(0.7 * c, r_t, r_n, v3).with_surface_velocity(belt).into(),
+            Law::bounded_friction(0.7 * c, r_t, r_n, v3, n0).with_surface_velocity(belt).into(),
+            Law::spin_friction(r_t, 0.3 * c, 0.2 * c, n0).into(),
             Law::limit(r_n, v3).into(),
-            Law::bounded(r_n, v3, -0.4, 0.6).into(),
+            Law::bounded(r_n, v3, -0.4 * c, 0.6 * c).into(),
             Law::equality(r_n, v3).into(),
             Law::equalities(r_t, [v1, v2, v3]).into(),
             Law::along_third(r_n, v3).into(),
@@ -150,12 +209,12 @@ mod tests {
     const ROWS: usize = 18;
 
     /// Differences of the impulses and of the constraints' data along a change of everything.
-    fn check(v_c: &[f64; 3], x: &[f64; 6], coulomb: bool) {
+    fn check(v_c: &[f64; 3], x: &[f64; 7], coulomb: bool) {
         let all = |v: [f64; 3], n: [f64; 3]| {
             let one = [v[2]];
             [&v[..], &v, &n, &one, &one, &one, &v, &v].concat()
         };
-        let (turn, dv, dx) = ([0.3, -0.5, 0.2], [0.6, -0.2, 0.9], [0.1, 0.2, -0.4, 0.3, 0.7, 0.5]);
+        let (turn, dv, dx) = ([0.3, -0.5, 0.2], [0.6, -0.2, 0.9], [0.1, 0.2, -0.4, 0.3, 0.7, 0.5, 0.6]);
         let h = 1e-6;
         let at = |h: f64| {
             let v = std::array::from_fn(|i| v_c[i] + h * dv[i]);
@@ -183,12 +242,15 @@ mod tests {
             r: std::array::from_fn(|i| d(a.r[i], b.r[i])),
             v_hat: std::array::from_fn(|i| d(a.v_hat[i], b.v_hat[i])),
             normal_impulse: d(a.normal_impulse, b.normal_impulse),
+            friction: std::array::from_fn(|i| d(a.friction[i], b.friction[i])),
+            low: std::array::from_fn(|i| d(a.low[i], b.low[i])),
+            high: std::array::from_fn(|i| d(a.high[i], b.high[i])),
         }
     }
 
     #[test]
     fn every_law_in_every_region() {
-        let x = [0.3, 0.5, 0.1, -0.2, 0.4, 0.8];
+        let x = [0.3, 0.5, 0.1, -0.2, 0.4, 0.8, 1.0];
         // Sticks, slides, slides fast and parts, parts.
         for v_c in [[0.12, -0.21, -0.5], [1.5, -0.8, -0.3], [-3.0, 2.0, 0.5], [0.1, 0.0, 9.0]] {
             for coulomb in [false, true] {

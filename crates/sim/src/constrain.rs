@@ -346,6 +346,17 @@ impl Context<'_> {
         self.carriers.get(body).map_or(Vec3::ZERO, of)
     }
 
+    /// The velocity at a point that the second of two bodies has from what its tree hangs on, less the first's; none where neither moves. Bodies that
+    /// are moved from outside themselves pull at what is tied to them by the distance alone, as in MuJoCo.
+    fn carried_ends(&self, bodies: [usize; 2], point: Vec3<f64>) -> Option<Twist<f64>> {
+        let of = |body: usize| {
+            let hangs = self.model.bodies[body].node.is_some();
+            let Carrier { velocity, origin } = self.carriers.get(body).copied().filter(|_| hangs).unwrap_or_default();
+            velocity.shifted(point - origin)
+        };
+        (!self.carriers.is_empty()).then(|| of(bodies[1]) - of(bodies[0])).filter(|twist| *twist != Twist::ZERO)
+    }
+
     /// The velocity of the second geom's surface on its body, less that of the first's.
     fn surface_velocity(&self, geoms: [usize; 2]) -> Vec3<f64> {
         let all = &self.state.surface_velocity;

@@ -16,6 +16,7 @@ use multibody::{
 use spatial::{Pose, Twist, Vec3};
 
 use crate::State;
+use crate::simulation::mocap::velocity_of;
 
 /// Something that has a frame: fixed in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +47,28 @@ pub(crate) struct Present {
     q: Vec<f64>,
     v: Vec<f64>,
     computed: Vec<Computed>,
+    /// Which of those that are moved from outside carries each body, (nbody); empty where there are none.
+    carried_by: Vec<Option<usize>>,
     centroid: centroid::Scratch,
     row: TendonRow,
+}
+
+/// What carries a body that is moved from outside: velocity and acceleration of its origin, and where that is.
+#[derive(Clone, Copy, Debug)]
+struct Base {
+    velocity: Twist<f64>,
+    acceleration: Twist<f64>,
+    origin: Vec3<f64>,
+}
+
+impl Base {
+    /// The acceleration in the world of a point that is seen from here with `acceleration` and `velocity`.
+    fn in_world(&self, acceleration: Twist<f64>, velocity: Twist<f64>, point: Vec3<f64>) -> Twist<f64> {
+        let (omega, arm) = (self.velocity.ang, point - self.origin);
+        let carried = self.acceleration.shifted(arm);
+        let lin = carried.lin + omega.cross(omega.cross(arm) + velocity.lin * 2.0);
+        acceleration + Twist { ang: carried.ang + omega.cross(velocity.ang), lin }
+    }
 }
 
 impl Present {
@@ -58,9 +79,20 @@ impl Present {
             q: vec![0.0; model.nq()],
             v: vec![0.0; model.nv()],
             computed: vec![Computed::default(); model.tree.trees.len()],
+            carried_by: if model.mocap_bodies().next().is_some() { model.mocap_carriers() } else { Vec::new() },
             centroid: centroid::Scratch::default(),
             row: TendonRow::default(),
         }
+    }
+
+    /// Forgets where a tree was placed: what it hangs on has moved.
+    pub fn forget(&mut self, tree: usize) {
+        self.computed[tree] = Computed::default();
+    }
+
+    /// [`forget`](Self::forget) of all trees.
+    pub fn forget_all(&mut self) {
+        self.computed.fill(Computed::default());
     }
 
     /// Places a tree.
@@ -122,6 +154,8 @@ pub struct Observation<'a> {
     pub(crate) tree_of: &'a [usize],
     /// Accelerations of the degrees of freedom in the last step, (nv), and which step that was.
     pub(crate) acceleration: (&'a [f64], u64),
+    /// Of the bodies that are moved from outside in the same step, (nmocap); empty where none is known.
+    pub(crate) base_accelerations: &'a [Twist<f64>],
     pub(crate) present: &'a mut Present,
     pub(crate) queries: &'a mut Option<Box<SceneQueries>>,
 }
@@ -165,6 +199,21 @@ impl Observation<'_> {
         }
     }
 
+    /// What carries a body along, if it moves.
+    fn base(&self, body: usize) -> Option<Base> {
+        let index = (*self.present.carried_by.get(body)?)?;
+        let velocity = velocity_of(&self.state.mocap_velocity, index);
+        let acceleration = self.base_accelerations.get(index).copied().unwrap_or(Twist::ZERO);
+        let [x, y, z, ..] = *self.state.mocap.as_chunks::<7>().0.get(index)?;
+        let moves = velocity != Twist::ZERO || acceleration != Twist::ZERO;
+        moves.then_some(Base { velocity, acceleration, origin: Vec3::new(x, y, z) })
+    }
+
+    /// The velocity of a point of a body, world, of the one that it has on what carries it.
+    fn in_world(&self, body: usize, velocity: Twist<f64>, point: Vec3<f64>) -> Twist<f64> {
+        self.base(body).map_or(velocity, |base| velocity + base.velocity.shifted(point - base.origin))
+    }
+
     fn place(&mut self, node: usize) {
         self.present.place(self.model, self.tree_of[node], &self.state.q);
     }
@@ -195,12 +244,17 @@ impl Observation<'_> {
         self.pose(Frame::Body(body)).transform_point(com)
     }
 
-    /// Angular velocity, and the velocity of the frame's origin, rad/s and m/s.
+    /// Angular velocity, and the velocity of the frame's origin, rad/s and m/s. That of a body that is moved from outside is the one of the last
+    /// step, and what hangs on it is carried along.
     pub fn velocity(&mut self, frame: Frame) -> Twist<f64> {
-        let (Some(node), pose) = self.home(frame) else { return Twist::ZERO };
+        let (node, pose) = self.home(frame);
+        let body = self.body_of(frame);
+        let Some(node) = node else { return self.in_world(body, Twist::ZERO, pose.pos) };
         self.place_moving(node);
-        let kin = &self.present.kin;
-        kin.twists[node].shifted(kin.frames[node].rot * pose.pos)
+        let at = &self.present.kin.frames[node];
+        let arm = at.rot * pose.pos;
+        let velocity = self.present.kin.twists[node].shifted(arm);
+        self.in_world(body, velocity, at.pos + arm)
     }
 
     /// The length of a tendon and its row of the Jacobian.
@@ -249,22 +303,28 @@ impl Observation<'_> {
 
     /// The velocity of the point of a body that is at `point` (world) now, and its angular velocity.
     pub fn velocity_at(&mut self, body: usize, point: Vec3<f64>) -> Twist<f64> {
-        let Some(node) = self.model.bodies[body].node else { return Twist::ZERO };
+        let Some(node) = self.model.bodies[body].node else { return self.in_world(body, Twist::ZERO, point) };
         self.place_moving(node);
         let kin = &self.present.kin;
-        kin.twists[node].shifted(point - kin.frames[node].pos)
+        self.in_world(body, kin.twists[node].shifted(point - kin.frames[node].pos), point)
     }
 
     /// Angular acceleration, and the acceleration of the frame's origin (the rate of its velocity), rad/s² and m/s², of the last step:
     /// that of degrees of freedom which went from v₀ to v in dt is (v − v₀)/dt, taken through the kinematics of the present state. Gravity
     /// is not in it: what falls freely accelerates downwards, and an accelerometer shows this less gravity. Zero before the first step.
     pub fn acceleration(&mut self, frame: Frame) -> Twist<f64> {
-        let (Some(node), pose) = self.home(frame) else { return Twist::ZERO };
+        let (node, pose) = self.home(frame);
+        let base = self.base(self.body_of(frame));
+        let Some(node) = node else {
+            return base.map_or(Twist::ZERO, |base| base.in_world(Twist::ZERO, Twist::ZERO, pose.pos));
+        };
         let State { q, v, .. } = self.state;
         let (a, serial) = self.acceleration;
         self.present.place_accelerating(self.model, self.tree_of[node], q, v, a, serial);
         let (kin, of_node) = (&self.present.kin, self.present.accelerations[node]);
-        acceleration_at(kin.frames[node].rot * pose.pos, kin.twists[node].ang, of_node)
+        let arm = kin.frames[node].rot * pose.pos;
+        let own = acceleration_at(arm, kin.twists[node].ang, of_node);
+        base.map_or(own, |base| base.in_world(own, kin.twists[node].shifted(arm), kin.frames[node].pos + arm))
     }
 
     /// J̇ v of the [Jacobian](Self::jacobian) of the same frame and point: the acceleration that velocities alone give, with those of the

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use geometry::{Collider, Movement, Scene, SceneQueries, Sweep};
 use lanes::ConstraintName;
 use multibody::{Keyframe, KeyframeKey, Model};
-use spatial::Pose;
+use spatial::{Pose, Wrench};
 use support::{Interrupt, ThreadPool};
 
 use crate::clique::Cliques;
@@ -62,6 +62,9 @@ pub struct Simulation {
     mocap: Vec<mocap::MocapBody>,
     /// How they move in this step, one per body; empty where none does.
     carriers: Vec<Carrier>,
+    /// The forces that their motion seems to exert on what hangs on them by joints, (nv), empty where there are none; scratch, (nnode).
+    base_force: Vec<f64>,
+    base_loads: Vec<Wrench<f64>>,
     /// The steps in which they get to where the state has them.
     steps_ahead: usize,
     /// Of the heaviest tree in the island of each tree, see [`EffectiveMass::of_heaviest`]; none where all are about as heavy.
@@ -324,6 +327,7 @@ impl Simulation {
     /// Finds the velocities at the end of the step, or with `is_to_resolve` that it does not resolve free motion.
     fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
         self.take_state()?;
+        self.note_base_forces();
         self.sensing.asked = None;
         self.adhesion.force.clear();
         self.last_step.forget_workspaces();
@@ -533,6 +537,7 @@ impl Simulation {
     /// When positions or velocities of the state have been given another size.
     pub fn energy(&mut self) -> Energy {
         let mut energy = Energy::default();
+        self.follow_mocap();
         let Self { model, present, trees, state: State { q, v, .. }, .. } = self;
         present.place_all(model, q, v);
         for workspace in trees {
@@ -540,6 +545,7 @@ impl Simulation {
             energy.kinetic += of_part.kinetic;
             energy.potential += of_part.potential;
         }
+        energy.kinetic += self.base_energy();
         self.sources.add_energy(&self.model, &self.present.kin, &self.state, &mut energy);
         self.soft.add_energy(&self.state, self.model.gravity, &mut energy);
         energy
@@ -580,7 +586,8 @@ impl Simulation {
         self.follow_mocap();
         let Self { model, scene, state, tree_of, last_step, present, queries, .. } = self;
         let acceleration = (&last_step.acceleration[..], last_step.serial);
-        Observation { model, scene, state, tree_of, acceleration, present, queries }
+        let base_accelerations = &last_step.base_accelerations[..];
+        Observation { model, scene, state, tree_of, acceleration, base_accelerations, present, queries }
     }
 
     /// The coordinates and the degrees of freedom of the tree that a body belongs to: all that its placement and its motion depend on. None

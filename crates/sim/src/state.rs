@@ -52,6 +52,9 @@ pub struct State {
     /// Where the last step left them, from where they have moved until the next one, (nmocap, 7); empty where none is known, and they are put
     /// where they are.
     pub mocap_from: Vec<f64>,
+    /// The velocities with which they moved there, (nmocap, 6): angular, then that of the origin, world axes, rad/s and m/s; empty where none is
+    /// known, as at rest.
+    pub mocap_velocity: Vec<f64>,
     /// Generalised forces of the constraints in the last step, (nv), N or N·m, where an implicit scheme expects them
     /// again; empty under other schemes. It may stay when the rest is changed.
     pub constraint_force: Vec<f64>,
@@ -103,7 +106,7 @@ pub enum StateError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwoodA";
+const MAGIC: &[u8; 8] = b"sapwoodB";
 
 /// The vectors of a state but for a controller's, `vectors!(state, [&] or [&mut])`, in the order of [`VECTORS`].
 macro_rules! vectors {
@@ -125,13 +128,14 @@ macro_rules! vectors {
             $($borrow)+ $state.equality_active,
             $($borrow)+ $state.mocap,
             $($borrow)+ $state.mocap_from,
+            $($borrow)+ $state.mocap_velocity,
             $($borrow)+ $state.rest_q,
         ]
     };
 }
 
 /// What they are called, and whether they may be empty.
-const VECTORS: [(&str, bool); 17] = [
+const VECTORS: [(&str, bool); 18] = [
     ("q", false),
     ("v", false),
     ("ctrl", false),
@@ -148,6 +152,7 @@ const VECTORS: [(&str, bool); 17] = [
     ("equality_active", false),
     ("mocap", false),
     ("mocap_from", true),
+    ("mocap_velocity", true),
     ("rest_q", true),
 ];
 
@@ -193,7 +198,8 @@ impl State {
         self.step_size = 0.0;
         self.warm_start.clear();
         self.extrapolation.clear();
-        for of_past in [&mut self.constraint_force, &mut self.accelerations, &mut self.rest_q, &mut self.mocap_from] {
+        let Self { constraint_force, accelerations, rest_q, mocap_from, mocap_velocity, .. } = self;
+        for of_past in [constraint_force, accelerations, rest_q, mocap_from, mocap_velocity] {
             of_past.clear();
         }
         self.rests.clear();
@@ -248,7 +254,7 @@ impl State {
         let soft = 3 * scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>();
         let surfaces = 3 * scene.geoms.len();
         let of_rigid = [nq, nv, model.nu(), nv, 6 * bodies, surfaces, nv, 2 * nv, 2 * nv];
-        let others = [soft, soft, soft, model.na(), equalities, 7 * mocap, 7 * mocap, nq];
+        let others = [soft, soft, soft, model.na(), equalities, 7 * mocap, 7 * mocap, 6 * mocap, nq];
         let sizes = of_rigid.into_iter().chain(others);
         for ((x, (name, may_be_empty)), expected) in self.vectors().into_iter().zip(VECTORS).zip(sizes) {
             if x.len() != expected && !(may_be_empty && x.is_empty()) {

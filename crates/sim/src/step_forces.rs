@@ -2,6 +2,8 @@
 
 use multibody::Model;
 
+use spatial::Twist;
+
 use crate::State;
 
 /// Forces of the last step by their origin, N or N·m: impulses over the step's length.
@@ -71,6 +73,8 @@ pub(crate) struct LastStep {
     pub pd_limits: Vec<f64>,
     /// (velocities of the state at its end − those at its beginning) / dt, (nv).
     pub acceleration: Vec<f64>,
+    /// Of the bodies that are moved from outside, (nmocap); empty where none is known.
+    pub base_accelerations: Vec<Twist<f64>>,
     /// Changes with the step.
     pub serial: u64,
     pub forces: StepForces,
@@ -119,5 +123,6 @@ impl LastStep {
         (self.dt, self.length, self.has_forces) = (0.0, 0.0, false);
         self.serial = self.serial.wrapping_add(1);
         self.acceleration.fill(0.0);
+        self.base_accelerations.clear();
     }
 }

@@ -17,7 +17,7 @@ use multibody::{
     Drag, Factor, FreeStep, Freedom, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
     forward_kinematics, velocities,
 };
-use spatial::{Twist, Vec3, Wrench};
+use spatial::{Pose, Twist, Vec3, Wrench};
 
 use crate::actuation::{AxisDrive, Drive, Servo};
 use crate::pd::PdDrive;
@@ -190,6 +190,14 @@ impl TreeWorkspace {
             qs,
             dofs,
         }
+    }
+
+    /// Puts the first node elsewhere: what the tree hangs on has moved.
+    pub fn move_root(&mut self, pose: Pose<f64>) {
+        if let Some(node) = self.tree.nodes.first_mut() {
+            (node.pos, node.rot) = (pose.pos, pose.rot);
+        }
+        self.free_step.move_root(&self.tree);
     }
 
     /// Places the nodes and their velocities at positions and velocities of the model.

@@ -108,7 +108,7 @@ class BodyBuilder(_Element):
 
     @property
     def mocap(self) -> bool:
-        """Whether it is moved from outside: a child of the world, without joints on it or below it."""
+        """Whether it is moved from outside: a child of the world without joints of its own."""
         return bool(self._get("mocap"))
 
     @mocap.setter

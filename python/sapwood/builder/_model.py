@@ -219,7 +219,7 @@ class ModelBuilder(Constraints):
                 when mass and inertia are None.
             gravity_compensation: The share of its weight that is cancelled.
             mocap: Whether it is moved from outside, ``sim.body(name).position = ...``: a child of the world,
-                without joints.
+                without joints of its own.
 
         Raises:
             ValueError: When an argument does not fit; it names the body and the argument.

@@ -100,23 +100,13 @@ class _Writer(Actuation):
         plugins = [
             (mjtObj.mjOBJ_BODY, i, "its plugin does nothing here") for i in np.flatnonzero(m.body_plugin >= 0).tolist()
         ]
-        still = [
-            (mjtObj.mjOBJ_BODY, i, "joints hang on it: it is not moved from outside here")
-            for i in np.flatnonzero((m.body_mocapid >= 0) & self.carries_joints()).tolist()
-        ]
-        for kind, index, message in flexes + plugins + still:
+        for kind, index, message in flexes + plugins:
             name = self.own_name(kind, index) or index
             warnings.warn(f"{kind_of(int(kind), mjtObj)} {name}: {message}", UserWarning, stacklevel=5)
 
-    def carries_joints(self) -> NDArray[np.bool_]:
-        """Of which bodies of the world there are joints, on them or further out."""
-        carries = np.zeros(self.m.nbody, np.bool_)
-        carries[self.m.body_rootid[self.m.body_jntnum > 0]] = True
-        return carries
-
     def is_moved(self) -> NDArray[np.bool_]:
         """Of which bodies the pose is that of ``mocap_pos``."""
-        is_moved: NDArray[np.bool_] = (self.m.body_mocapid >= 0) & ~self.carries_joints()
+        is_moved: NDArray[np.bool_] = self.m.body_mocapid >= 0
         return is_moved
 
     def option(self) -> str:

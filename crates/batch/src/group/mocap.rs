@@ -12,11 +12,15 @@ pub(crate) struct MocapGroup {
     from: Vec<Vec<f64>>,
     /// Where the step that is being made leaves them.
     ends: Vec<Vec<f64>>,
+    /// As [`State::mocap_velocity`], and of the step that is being made.
+    velocities: Vec<Vec<f64>>,
+    new_velocities: Vec<Vec<f64>>,
 }
 
 impl MocapGroup {
     pub fn new(lanes: usize) -> Self {
-        Self { from: vec![Vec::new(); lanes], ends: vec![Vec::new(); lanes] }
+        let none = || vec![Vec::new(); lanes];
+        Self { from: none(), ends: none(), velocities: none(), new_velocities: none() }
     }
 
     /// Takes them to where they are in a step, with so many to go to where the worlds have them.
@@ -27,11 +31,13 @@ impl MocapGroup {
         for lane in 0..T::LANES {
             let world = lane.min(worlds.len() - 1);
             let to = worlds.world(world).mocap;
-            let ends = &mut self.ends[lane];
+            let (ends, velocities) = (&mut self.ends[lane], &mut self.new_velocities[lane]);
             ends.clear();
+            velocities.clear();
             for (carrier, step) in MocapStep::all(&self.from[world], to, steps, dt).enumerate() {
                 lanes.set_carrier(lane, carrier, &step.pose, &step.velocity);
                 ends.extend(step.end(steps, &to.as_chunks().0[carrier]));
+                velocities.extend(step.velocity());
             }
         }
     }
@@ -39,20 +45,29 @@ impl MocapGroup {
     /// Notes that the step of a lane has been made.
     pub fn leave(&mut self, lane: usize) {
         self.from[lane].clone_from(&self.ends[lane]);
+        self.velocities[lane].clone_from(&self.new_velocities[lane]);
+    }
+
+    /// As [`State::mocap_velocity`].
+    pub fn velocities(&self, lane: usize) -> &[f64] {
+        &self.velocities[lane]
     }
 
     /// Forgets where they were.
     pub fn forget(&mut self, lane: usize) {
         self.from[lane].clear();
+        self.velocities[lane].clear();
     }
 
     /// Writes where they were to a state.
     pub fn recall(&self, lane: usize, state: &mut State) {
         state.mocap_from.clone_from(&self.from[lane]);
+        state.mocap_velocity.clone_from(&self.velocities[lane]);
     }
 
     /// Takes over where they were from a state.
     pub fn remember(&mut self, lane: usize, state: &State) {
         self.from[lane].clone_from(&state.mocap_from);
+        self.velocities[lane].clone_from(&state.mocap_velocity);
     }
 }

@@ -79,7 +79,7 @@ impl<'a> Reader<'_, 'a> {
             return Err(element.error("mocap=\"true\": expected a child of worldbody"));
         }
         if is_mocap && has_joints(element) {
-            self.warnings.add_attribute(element, "mocap", "joints hang on it: it stays in place");
+            self.warnings.add_attribute(element, "mocap", "it has joints: it moves by them");
             is_mocap = false;
             self.mocap_in_place.push(index);
         }
@@ -248,11 +248,11 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// Whether a body or one below it has joints.
+/// Whether a body has joints of its own.
 fn has_joints(element: Element<'_>) -> bool {
     element.children().any(|child| match child.name() {
         "joint" | "freejoint" => true,
-        "body" | "frame" | "replicate" => has_joints(child),
+        "frame" | "replicate" => has_joints(child),
         _ => false,
     })
 }

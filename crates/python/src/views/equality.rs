@@ -79,10 +79,14 @@ impl EqualityView {
         self.switch(py, true)
     }
 
-    /// Force on its second body in the last step, world, (3,), N.
+    /// Force on its second body in the last step, world, (3,), N; of a coupling along its first coordinate, (1,), N or N·m.
     #[getter]
     fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(fixed_vector(py, &self.simulation().lock()?.equality_wrench(self.index).lin.to_array()))
+        let mut simulation = self.simulation().lock()?;
+        if self.kind() == "coupling" {
+            return Ok(fixed_vector(py, &[simulation.coupling_force(self.index)]));
+        }
+        Ok(fixed_vector(py, &simulation.equality_wrench(self.index).lin.to_array()))
     }
 
     /// Torque of a weld on its second body in the last step, world, (3,), N·m.

@@ -61,7 +61,9 @@ impl Tie {
         // The rows are about one point of space: the second body's if it moves, else the first's.
         let shift = if ends[1].is_some() { span } else { Vec3::ZERO };
         let ends = [ends[0].map(|e| ConstraintEnd { arm: e.arm + shift, ..e }), ends[1]];
-        Some(Placed { frames: [first, second], ends, basis, along: distance.map(|distance| span.norm() - distance) })
+        let carried = cx.carried_ends(*bodies, first.pos + shift);
+        let along = distance.map(|distance| span.norm() - distance);
+        Some(Placed { frames: [first, second], ends, basis, along, carried })
     }
 
     /// J v₀, linear along the rows' axes, and angular.
@@ -80,7 +82,7 @@ impl Tie {
             self.coupling.iter().for_each(|coupling| coupling.push(self.index, compliance, cx, set));
             return;
         };
-        let Placed { frames: [first, second], ends, basis, along } = placed;
+        let Placed { frames: [first, second], ends, basis, along, carried } = placed;
         // Trees that are tied sleep together.
         if ends.iter().flatten().any(|end| cx.cliques.trees[end.tree].asleep) {
             return;
@@ -116,9 +118,19 @@ impl Tie {
             let weight = RowWeight { w, inverse: cx.inverse_weights.of_equality(cx.model, self.index, part) };
             let rule = cx.rule.compliant(compliance, weight, size);
             let drift = jacobian_drift[part] * rule.turned();
-            let velocities = || cx.velocities(&ends, motion).map(|v| along.map_or(v, |_| up * v.dot(basis.z)));
+            // Frames are where the step takes what carries them: as the step begins it has that way before it.
+            let carried = carried.map(|Twist { ang, lin }| if part == 0 { basis.transpose_mul(lin) } else { ang });
+            let way = carried.map(|v| along.map_or(v, |_| up * v.z) * cx.rule.of_step.dt);
+            let violation = way.map_or(violation, |way| violation - way);
+            let velocities = || {
+                let along_rows = cx.velocities(&ends, motion).map(|v| along.map_or(v, |_| up * v.dot(basis.z)));
+                carried.map_or(along_rows, |carried| along_rows.map(|v| v + carried))
+            };
             let start = cx.rule.start(compliance, violation, velocities);
-            let v_hat = rule.of.bias3(start.violation, start.rate, cx.rule.turning(acceleration[part])) - drift;
+            let mut v_hat = rule.of.bias3(start.violation, start.rate, cx.rule.turning(acceleration[part])) - drift;
+            if let Some(carried) = carried {
+                v_hat -= carried;
+            }
             let law = match along {
                 Some(_) => Law::along_third(rule.of.r, v_hat.z),
                 None => Law::equalities(rule.of.r, v_hat.to_array()),
@@ -141,6 +153,8 @@ struct Placed {
     ends: [Option<ConstraintEnd>; 2],
     basis: Mat3<f64>,
     along: Option<f64>,
+    /// The velocity that the second end has from what its tree hangs on, less the first end's, world; none where neither moves.
+    carried: Option<Twist<f64>>,
 }
 
 impl Placed {

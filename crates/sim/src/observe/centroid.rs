@@ -78,9 +78,10 @@ impl Observation<'_> {
         self.place_subtree(body, true);
         let (mass, center) = self.centroid();
         let mut momentum = Wrench::ZERO;
-        for (body, _) in self.model.bodies.iter().zip(&self.present.centroid.is_in).filter(|(_, is_in)| **is_in) {
+        for (k, body) in self.model.bodies.iter().enumerate().filter(|(k, _)| self.present.centroid.is_in[*k]) {
             let Some(node) = body.node else { continue };
-            let (frame, twist) = (&self.present.kin.frames[node], self.present.kin.twists[node]);
+            let frame = &self.present.kin.frames[node];
+            let twist = self.in_world(k, self.present.kin.twists[node], frame.pos);
             let rot = (frame.quat * body.pose.rot).to_mat3();
             let com = frame.rot * body.pose.transform_point(body.inertia.com);
             let lin = (twist.lin + twist.ang.cross(com)) * body.inertia.mass;

@@ -1,6 +1,7 @@
 //! What is asked of the present state and takes a step to answer, and the forces of single constraints and bodies in the last step.
 
 use lanes::ConstraintName;
+use multibody::EqualityKind;
 use spatial::{Vec3, Wrench};
 
 use super::{HALVINGS, Simulation};
@@ -43,7 +44,7 @@ impl Simulation {
     }
 
     /// The force of an equality constraint between bodies in the last step: on its second body, at the second body's anchor, N, and the torque
-    /// of a weld, N·m; world axes. Zero where it was not in force, and of a coupling.
+    /// of a weld, N·m; world axes. Zero where it was not in force, and of a coupling, which has a [`coupling_force`](Self::coupling_force).
     ///
     /// # Panics
     /// When there is no such constraint.
@@ -64,6 +65,22 @@ impl Simulation {
         }
         self.sensing.trace = trace;
         wrench
+    }
+
+    /// The generalised force of a coupling of joints or tendons in the last step, N or N·m: what it exerts along its first coordinate y. Along the
+    /// second, x, of which y is a polynomial p, it exerts −p′(x) times that. Zero where it was not in force, and of an equality between bodies.
+    ///
+    /// # Panics
+    /// When there is no such constraint.
+    pub fn coupling_force(&self, index: usize) -> f64 {
+        let all = self.sensing.asked.as_ref().unwrap_or(&self.state.warm_start);
+        match self.model.equalities[index].kind {
+            EqualityKind::Coupling { .. } => {
+                let found = all.of(ConstraintName::equality(index, 0), &mut 0);
+                found.map_or(0.0, |entry| entry.normal) * self.last_timestep().map_or(0.0, f64::recip)
+            }
+            EqualityKind::Connect { .. } | EqualityKind::Weld { .. } | EqualityKind::Distance { .. } => 0.0,
+        }
     }
 
     /// The sum of the forces of contacts on every body in the last step, (nbody), N, world axes: zero for what touches nothing.

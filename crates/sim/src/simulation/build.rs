@@ -185,6 +185,8 @@ impl Simulation {
             lane: None,
             mocap: super::mocap::MocapBody::all(&model, &scene),
             carriers: Vec::new(),
+            base_force: Vec::new(),
+            base_loads: Vec::new(),
             steps_ahead: 1,
             adhesion: super::adhesion::Adhesion::new(&model),
             factorization: HessianFactor::Auto,

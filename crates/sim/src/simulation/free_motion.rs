@@ -155,6 +155,7 @@ impl Simulation {
     fn gather_drives(&mut self, dt: f64) {
         let step = self.discretization(dt);
         self.force.copy_from_slice(&self.state.applied_force);
+        self.force.iter_mut().zip(&self.base_force).for_each(|(force, own)| *force += own);
         self.has_drives = false;
         for (k, workspace) in self.trees.iter_mut().enumerate() {
             if workspace.asleep {
@@ -197,10 +198,12 @@ impl Simulation {
     fn gather_forces_and(&mut self, dt: f64, begins: bool, then: impl Fn(&mut TreeWorkspace, &[f64]) + Sync) -> bool {
         let step = self.discretization(dt);
         let adheres = !self.adhesion.force.is_empty();
-        let has_others = adheres || self.sources.have_tendons() || self.options.scheme.is_implicit();
+        let is_carried = !self.base_force.is_empty();
+        let has_others = adheres || is_carried || self.sources.have_tendons() || self.options.scheme.is_implicit();
         if has_others {
             self.force.copy_from_slice(&self.state.applied_force);
             self.force.iter_mut().zip(&self.adhesion.force).for_each(|(force, pull)| *force += pull);
+            self.force.iter_mut().zip(&self.base_force).for_each(|(force, own)| *force += own);
             let v_start = if begins { &self.state.v } else { &self.v_start };
             self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
             self.sources.add_explicit_forces(&self.state, v_start, &step, &mut self.force);

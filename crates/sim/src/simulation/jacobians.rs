@@ -407,6 +407,11 @@ impl Sample {
             a.r.iter_mut().zip(&b.r).for_each(|(a, b)| d(a, b));
             a.v_hat.iter_mut().zip(&b.v_hat).for_each(|(a, b)| d(a, b));
             d(&mut a.normal_impulse, &b.normal_impulse);
+            a.friction.iter_mut().zip(&b.friction).for_each(|(a, b)| d(a, b));
+            // Bounds at infinity stay there.
+            let finite = |a: &mut f64, b: &f64| *a = if *a == *b { 0.0 } else { (*a - b) * scale };
+            a.low.iter_mut().zip(&b.low).for_each(|(a, b)| finite(a, b));
+            a.high.iter_mut().zip(&b.high).for_each(|(a, b)| finite(a, b));
         }
     }
 }

@@ -20,6 +20,8 @@ pub(crate) struct Sensing {
     pub trace: StepTrace,
     /// Impulses of the last step where the state does not remember them, see [`Simulation::forward`].
     pub asked: Option<WarmStart>,
+    /// A model with bodies that are moved from outside where they begin, and where they are.
+    moved: Option<Box<(Arc<Model>, Model)>>,
 }
 
 impl Simulation {
@@ -101,8 +103,20 @@ impl Simulation {
         trace.acceleration.resize(model.nv(), 0.0);
         // What is known of accelerations is of another step, and the next step's are its own.
         self.last_step.serial = self.last_step.serial.wrapping_add(1);
+        self.last_step.base_accelerations.clear();
         let others = (!Arc::ptr_eq(scene, &self.scene)).then_some(others);
-        self.read((model, scene), &model.sensors, energy, others, trace, out);
+        let mut moved = self.sensing.moved.take().filter(|moved| Arc::ptr_eq(&moved.0, model));
+        if !self.mocap.is_empty() {
+            let (rest, here) = &mut **moved.get_or_insert_with(|| Box::new((model.clone(), (**model).clone())));
+            here.move_mocap_bodies(rest, &self.state.mocap);
+            self.present.forget_all();
+        }
+        let here = moved.as_ref().map_or(&**model, |moved| &moved.1);
+        self.read((here, scene), &model.sensors, energy, others, trace, out);
+        if moved.is_some() {
+            self.present.forget_all();
+        }
+        self.sensing.moved = moved;
         self.last_step.serial = self.last_step.serial.wrapping_add(1);
         Ok(())
     }
@@ -137,6 +151,7 @@ impl Simulation {
             state,
             tree_of,
             acceleration: (acceleration, last_step.serial),
+            base_accelerations: &last_step.base_accelerations,
             present,
             queries: others.unwrap_or(queries),
         };

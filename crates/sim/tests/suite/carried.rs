@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::beside;
-use sapwood_sim::{ContactLaw, Options, Simulation};
+use sapwood_sim::{ContactLaw, Frame, Options, Scheme, Simulation};
 use spatial::{Quat, Vec3};
 
 /// A box of 0.1 kg on a platform that is moved from outside.
@@ -144,4 +144,143 @@ fn steps_in_lanes_are_those_of_the_step_for_all_models() {
             assert!(worst < 1e-9 && in_lane > 100, "{contact:?}, {belt}, {track}, {extra}: {worst:e}, {in_lane}");
         }
     }
+}
+
+/// What a text describes, at its start.
+fn of_text(text: &str, options: Options) -> Simulation {
+    let loaded = formats::load_str(text, None, &formats::LoadOptions::default()).unwrap();
+    Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), options).unwrap()
+}
+
+/// Puts the only body that is moved from outside at a position and an angle about z, and makes a step.
+fn put(sim: &mut Simulation, position: Vec3<f64>, angle: f64) {
+    let turn = Quat::from_axis_angle(Vec3::new(0.0, 0.0, 1.0), angle);
+    let pose = [position.x, position.y, position.z, turn.w, turn.x, turn.y, turn.z];
+    sim.state_mut().mocap.copy_from_slice(&pose);
+    sim.step().unwrap();
+}
+
+const BEAD: &str = r#"<mujoco><option timestep=".001" gravity="0 0 0"/><worldbody>
+  <body name="base" mocap="true"><body name="bead" pos=".1 0 0">
+    <joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/><geom size=".02" mass="2"/></body></body>
+</worldbody></mujoco>"#;
+
+/// A particle that slides freely in the plane of its base stays where it is, or flies on straight, whatever the base does below it.
+#[test]
+fn what_slides_freely_on_a_moving_base_does_not_feel_it() {
+    for scheme in [Scheme::Bilinear, Scheme::SymplecticEuler] {
+        let mut sim = of_text(BEAD, Options { scheme, ..Options::default() });
+        sim.state_mut().v.copy_from_slice(&[0.0, 0.2]);
+        // The first step shows where the base is.
+        put(&mut sim, Vec3::ZERO, 0.0);
+        for step in 1..=1000 {
+            let t = 1e-3 * f64::from(step);
+            put(&mut sim, Vec3::new(0.05 * t * t, 0.02 * (3.0 * t).sin(), 0.0), 0.5 * t * t);
+        }
+        let mut now = sim.observe();
+        let bead = now.model().body("bead").unwrap();
+        let (pose, velocity) = (now.pose(Frame::Body(bead)), now.velocity(Frame::Body(bead)));
+        let missed = (pose.pos - Vec3::new(0.1, 0.2002, 0.0)).norm();
+        // A first-order step of 1 ms.
+        assert!(missed < 1e-3, "{scheme:?}: {:?}", pose.pos);
+        assert!((velocity.lin - Vec3::new(0.0, 0.2, 0.0)).norm() < 2e-3, "{scheme:?}: {velocity:?}");
+        let momentum = now.momentum(0).lin;
+        assert!((momentum - velocity.lin * 2.0).norm() < 1e-12, "{scheme:?}: {momentum:?}");
+        // A ball of 20 mm, which turns with the base.
+        let kinetic = velocity.lin.dot(velocity.lin) + 0.5 * 0.4 * 2.0 * 0.02 * 0.02 * velocity.ang.dot(velocity.ang);
+        assert!((sim.energy().kinetic - kinetic).abs() < 1e-12, "{scheme:?}: {:?}", sim.energy());
+    }
+}
+
+/// On a base that starts to move at once, without turning, it stays in place to round-off, and so does its acceleration.
+#[test]
+fn a_base_that_starts_leaves_what_slides_on_it_behind() {
+    let mut sim = of_text(BEAD, Options::default());
+    put(&mut sim, Vec3::ZERO, 0.0);
+    for step in 1..=100 {
+        put(&mut sim, Vec3::new(0.0005 * f64::from(step), 0.0, 0.0), 0.0);
+        let mut now = sim.observe();
+        let (pose, acceleration) = (now.pose(Frame::Body(2)), now.acceleration(Frame::Body(2)));
+        assert!((pose.pos.x - 0.1).abs() < 1e-12 && acceleration.lin.norm() < 1e-9, "{pose:?} {acceleration:?}");
+        assert!((now.velocity(Frame::Body(1)).lin.x - 0.5).abs() < 1e-12);
+    }
+}
+
+/// A bead on a spoke of a base that turns evenly: r̈ = ω² r.
+#[test]
+fn a_turning_base_drives_a_bead_outwards() {
+    let text = r#"<mujoco><option timestep=".0005" gravity="0 0 0"/><worldbody><body mocap="true">
+      <body pos=".1 0 0"><joint type="slide" axis="1 0 0"/><geom size=".02" mass="2"/></body></body></worldbody></mujoco>"#;
+    let mut sim = of_text(text, Options::default());
+    let (dt, omega) = (5e-4, 2.0);
+    put(&mut sim, Vec3::ZERO, 0.0);
+    for step in 1..=1000 {
+        put(&mut sim, Vec3::ZERO, omega * dt * f64::from(step));
+    }
+    let expected = 0.1 * (omega * 0.5_f64).cosh();
+    assert!((0.1 + sim.state().q[0] - expected).abs() < 2e-4, "{} {expected}", 0.1 + sim.state().q[0]);
+}
+
+/// A pendulum below a base that gathers speed evenly hangs askew: tan = a / g.
+#[test]
+fn a_pendulum_hangs_back_on_a_base_that_gathers_speed() {
+    let text = r#"<mujoco><worldbody><body mocap="true"><body>
+      <joint axis="0 1 0" damping=".5"/><geom size=".02" pos="0 0 -.3" mass="1"/></body></body></worldbody></mujoco>"#;
+    for scheme in [Scheme::Bilinear, Scheme::SymplecticEuler, Scheme::Midpoint] {
+        let mut sim = of_text(text, Options { scheme, ..Options::default() });
+        put(&mut sim, Vec3::ZERO, 0.0);
+        for step in 1..=2000 {
+            let t = 2e-3 * f64::from(step);
+            put(&mut sim, Vec3::new(t * t, 0.0, 0.0), 0.0);
+        }
+        assert!((sim.state().q[0].tan() - 2.0 / 9.81).abs() < 1e-4, "{scheme:?}: {}", sim.state().q[0].tan());
+    }
+}
+
+/// A gripper of two fingers, which hold a cube by friction, is lifted and carried: the cube goes along, and has its velocity.
+#[test]
+fn fingers_on_a_moved_hand_carry_a_cube() {
+    let text = r#"<mujoco><option timestep=".002"/><worldbody><geom type="plane" size="3 3 .1"/>
+      <body name="hand" mocap="true" pos="0 0 .2"><geom type="box" size=".08 .03 .01" pos="0 0 .05"/>
+        <body name="left"><joint name="l" type="slide" axis="1 0 0"/><geom type="box" size=".01 .02 .04" pos="-.06 0 0" mass=".1"/></body>
+        <body name="right"><joint name="r" type="slide" axis="-1 0 0"/><geom type="box" size=".01 .02 .04" pos=".06 0 0" mass=".1"/></body></body>
+      <body name="cube" pos="0 0 .2"><freejoint/><geom type="box" size=".03 .03 .03" mass=".1"/></body></worldbody>
+      <equality><joint joint1="l" joint2="r"/></equality>
+      <actuator><motor joint="l" ctrlrange="0 20"/><motor joint="r" ctrlrange="0 20"/></actuator></mujoco>"#;
+    let mut sim = of_text(text, Options::default());
+    sim.state_mut().ctrl.fill(10.0);
+    sim.state_mut().q[2 + 2] = 0.2;
+    // The fingers close before the cube falls out.
+    sim.state_mut().q[..2].fill(0.02);
+    for _ in 0..100 {
+        sim.step().unwrap();
+    }
+    let before = sim.state().q[2..5].to_vec();
+    let way = |t: f64| Vec3::new(0.3 * t * t, 0.1 * t * t, 0.2 + 0.2 * t * t);
+    for step in 1..=500 {
+        put(&mut sim, way(2e-3 * f64::from(step)), 0.0);
+    }
+    let q = sim.state().q.clone();
+    let moved = Vec3::new(q[2] - before[0], q[3] - before[1], q[4] - before[2]);
+    let expected = way(1.0) - way(0.0);
+    assert!((moved - expected).norm() < 3e-3, "{moved:?} {expected:?}");
+    let v = &sim.state().v[2..5];
+    let speed = Vec3::new(v[0] - 0.6, v[1] - 0.2, v[2] - 0.4);
+    assert!(speed.norm() < 5e-3, "{v:?}");
+}
+
+/// What a finger is welded to goes along with the hand, also in the step in which this starts.
+#[test]
+fn what_is_tied_to_a_finger_is_carried() {
+    let text = r#"<mujoco><option timestep=".002" gravity="0 0 0"/><worldbody>
+      <body mocap="true"><body name="finger"><joint type="slide" axis="0 1 0"/><geom size=".02" mass=".1"/></body></body>
+      <body name="load" pos=".1 0 0"><freejoint/><geom size=".02" mass=".1"/></body></worldbody>
+      <equality><weld body1="finger" body2="load"/></equality></mujoco>"#;
+    let mut sim = of_text(text, Options::default());
+    put(&mut sim, Vec3::ZERO, 0.0);
+    for step in 1..=200 {
+        put(&mut sim, Vec3::new(1e-3 * f64::from(step), 0.0, 0.0), 0.0);
+    }
+    let state = sim.state();
+    assert!((state.q[1] - 0.3).abs() < 2e-4 && (state.v[1] - 0.5).abs() < 1e-4, "{:?} {:?}", state.q, state.v);
 }

@@ -11,7 +11,7 @@ use crate::{Options, Parameter, Parameters, SimulationError, StepJacobians};
 
 /// How far a number is moved, relative to itself or to 1e-2 of its unit if that is more: what is differenced is linear in most of them.
 const WIDTH: f64 = 1e-4;
-/// That of lengths which move contact points, m.
+/// That of what moves contact points, m, and of axes.
 const WIDTH_LENGTH: f64 = 1e-6;
 
 /// One number of a parameter.
@@ -45,24 +45,24 @@ impl Parameter {
             | Self::Damping
             | Self::Stiffness
             | Self::Gains
-            | Self::Kv => true,
-            // They bound impulses, or are no vectors.
-            Self::Frictions
+            | Self::Kv
+            | Self::Frictions
             | Self::TorsionalFrictions
             | Self::RollingFrictions
-            | Self::Solref
+            | Self::Frictionloss
+            | Self::JointAxes
+            | Self::JointAnchors
+            | Self::BodyPositions => true,
+            // They are compliances, or no vectors.
+            Self::Solref
             | Self::Solimp
             | Self::PairFrictions
             | Self::PairSolref
             | Self::PairSolimp
             | Self::LimitSolref
             | Self::LimitSolimp
-            | Self::BodyPositions
             | Self::ActuatorsEnabled
-            | Self::JointAxes
-            | Self::JointAnchors
             | Self::BodyQuaternions
-            | Self::Frictionloss
             | Self::JointRanges
             | Self::GeomQuaternions
             | Self::Contypes
@@ -75,11 +75,14 @@ impl Parameter {
     /// Half the width of differences about a value.
     fn width(self, value: f64) -> [f64; 2] {
         match self {
-            Self::GeomSizes | Self::GeomPositions => [WIDTH_LENGTH, -WIDTH_LENGTH],
+            Self::GeomSizes | Self::GeomPositions | Self::JointAxes | Self::JointAnchors | Self::BodyPositions => {
+                [WIDTH_LENGTH, -WIDTH_LENGTH]
+            }
             _ => {
                 let width = WIDTH * value.abs().max(1e-2);
                 // What is not negative is moved up alone from 0, where there may be branches for none at all; it acts linearly.
-                let is_bounded = matches!(self, Self::Armature | Self::Damping | Self::Stiffness | Self::Kv);
+                let is_bounded =
+                    matches!(self, Self::Armature | Self::Damping | Self::Stiffness | Self::Kv | Self::Frictions);
                 if is_bounded && value < width { [2.0 * width, width] } else { [width, -width] }
             }
         }
@@ -111,6 +114,8 @@ impl<'a> Numbers<'a> {
             Parameter::Inertias => model.bodies[index / 6].inertia.mass == 0.0,
             // Of planes and meshes, and what a sphere has no use for.
             Parameter::GeomSizes => values[index] == 0.0,
+            // Constraints that there are none of.
+            Parameter::TorsionalFrictions | Parameter::RollingFrictions | Parameter::Frictionloss => values[index] == 0.0,
             _ => false,
         };
         if is_absent {
