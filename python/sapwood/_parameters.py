@@ -311,6 +311,15 @@ class _LiveParameters(ABC):
         self._write("joint_ranges", value)
 
     @property
+    def joint_locks(self) -> NDArray[np.float64]:
+        """Where balls and free joints are held, (njoint, 8): 1, then q of the joint, then 0; all 0 of one that moves."""
+        return self._array("joint_locks").view()
+
+    @joint_locks.setter
+    def joint_locks(self, value: ArrayLike) -> None:
+        self._write("joint_locks", value)
+
+    @property
     def gains(self) -> NDArray[np.float64]:
         """Force of the actuators per unit of control, (nu,): kp of position servos and kv of velocity servos.
 
@@ -486,6 +495,7 @@ NAMES = (
     "stiffness",
     "frictionloss",
     "joint_ranges",
+    "joint_locks",
     "gains",
     "kv",
     "actuators_enabled",

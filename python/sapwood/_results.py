@@ -476,6 +476,8 @@ class Parameters(NamedTuple):
     """Coulomb friction of the joints, (nv,), N or N·m."""
     joint_ranges: NDArray[np.float64]
     """Limits of the joints, (njoint, 2), rad or m; of a ball (0, greatest angle); infinite where there are none."""
+    joint_locks: NDArray[np.float64]
+    """Where balls and free joints are held, (njoint, 8): 1, then q of the joint, then 0; all 0 of one that moves."""
     gains: NDArray[np.float64]
     """Force of the actuators per unit of control, (nu,): kp of position servos and kv of velocity servos.
 
@@ -556,6 +558,7 @@ class ParameterArrays(TypedDict, total=False):
     stiffness: ArrayLike
     frictionloss: ArrayLike
     joint_ranges: ArrayLike
+    joint_locks: ArrayLike
     gains: ArrayLike
     kv: ArrayLike
     kp: ArrayLike

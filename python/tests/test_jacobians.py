@@ -135,13 +135,17 @@ def test_friction_and_axes_against_differences(name: str, contact: Literal["sap"
     """A box that slides, a ball that rolls and spins, an arm whose joint rubs, and a stick that slips on the ground."""
     sim = sw.Simulation(sw.load(RUBBED), contact=contact, tolerance=1e-12)
     sim.step(40)
-    sim.v[:2] = [1, 0.5]
+    # Under the cone what slides fast takes off.
+    sim.v[:2] = np.array([1, 0.5]) * (0.3 if contact == "sap" else 1)
     sim.v[6:12] = [0.5, 0.1, 0, -1, 5, 3]
     sim.step(5)
     found = sim.step_jacobians(parameters=[name]).parameters[name]
     array = getattr(sim.parameters, name)
     assert found.shape == (2 * sim.model.nv, *array.shape)
-    state, q = sim.state(), sim.q.copy()
+    state = sim.state()
+    sim.step()
+    q = sim.q.copy()
+    sim.restore(state)
     h = 1e-6 if name in {"joint_axes", "joint_anchors", "body_positions"} else 1e-5
     differences = np.zeros_like(found)
     for index in np.ndindex(*array.shape):
@@ -149,7 +153,11 @@ def test_friction_and_axes_against_differences(name: str, contact: Literal["sap"
             continue
         for by in (h, -h):
             array[index] += by
-            sim.step()
+            try:
+                sim.step()
+            except ValueError:  # of a joint without an axis, of what is free
+                sim.restore(state)
+                continue
             differences[(slice(None), *index)] += np.r_[sim.model.difference(q, sim.q), sim.v] / (2 * by)
             sim.restore(state)
     scale = np.abs(differences).max()

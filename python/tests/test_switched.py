@@ -125,10 +125,91 @@ def test_a_locked_joint_holds_under_load_and_lets_go(scheme: Literal["bilinear",
     assert abs(sim.q[0]) < 1e-3
 
 
-def test_only_joints_with_one_degree_of_freedom_lock() -> None:
-    sim = sw.Simulation(sw.load(GRIPPER))
-    with pytest.raises(ValueError, match="6 degrees of freedom"):
-        sim.joint(1).locked = True
+BALLS = """<mujoco><option timestep="0.002"/><worldbody>
+  <body pos="0 0 2"><joint name="shoulder" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03" mass="1"/>
+    <body name="hand" pos=".3 0 0"><joint name="wrist" type="ball" pos=".01 0 0"/>
+      <geom type="box" size=".1 .02 .01" pos=".1 .05 0" mass=".5"/></body></body>
+  <body name="satellite" pos="0 2 1"><freejoint name="free"/><geom type="box" size=".1 .2 .3" mass="2"/></body>
+  </worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("scheme", ["bilinear", "symplectic-euler", "implicit-euler"])
+def test_balls_and_free_joints_lock(scheme: Literal["bilinear", "symplectic-euler", "implicit-euler"]) -> None:
+    """An arm with its wrist locked swings as one with its hand welded on there; a free body stays, and carries a load."""
+    model = sw.load(BALLS)
+    sim = sw.Simulation(model, scheme=scheme)
+    turn = np.array([0.8, 0.2, -0.4, 0.4])
+    sim.joint("wrist").q = turn
+    sim.joint("wrist").v = [1.0, 2.0, 3.0]
+    sim.joint("free").v = [1.0, 0, 0, 0, 2.0, 0]
+    for name in ("wrist", "free"):
+        assert not sim.joint(name).locked
+        sim.joint(name).locked = True
+        assert sim.joint(name).locked
+    place = sim.joint("free").q.copy()
+    welded = BALLS.replace('<joint name="wrist" type="ball" pos=".01 0 0"/>', "")
+    # The hand as it hangs on the wrist, which is 10 mm from its origin.
+    w, x, y, z = turn
+    rest = np.array([0.01, 0, 0])
+    turned = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)]) * 0.01
+    origin = np.array([0.3, 0, 0]) + rest - turned
+    pose = f'pos="{" ".join(map(str, origin))}" quat="{" ".join(map(str, turn))}"'
+    expected = sw.Simulation(sw.load(welded.replace('name="hand" pos=".3 0 0"', f'name="hand" {pose}')), scheme=scheme)
+    # The push of the lock stops the hand, and moves the arm.
+    sim.step()
+    expected.q[0], expected.v[0] = sim.q[0], sim.v[0]
+    sim.step(200)
+    expected.step(200)
+    np.testing.assert_allclose(sim.joint("wrist").q, turn, atol=2e-4)
+    np.testing.assert_allclose(sim.q[0], expected.q[0], atol=2e-3)
+    np.testing.assert_allclose(sim.joint("free").q, place, atol=1e-4)
+    np.testing.assert_allclose(sim.joint("free").v, 0, atol=1e-6)
+    assert sim.q[0] > 0.3
+    # What holds the free body is its weight.
+    np.testing.assert_allclose(sim.constraint_forces[4:7], [0, 0, 2 * 9.81], atol=1e-3)
+    saved = sim.state()
+    for name in ("wrist", "free"):
+        sim.joint(name).locked = False
+    sim.step(100)
+    assert np.abs(sim.joint("wrist").q - turn).max() > 0.05
+    assert sim.joint("free").v[2] == pytest.approx(-9.81 * 0.2, rel=1e-3)
+    sim.restore(saved)
+    sim.step(10)
+
+
+def test_locks_of_worlds() -> None:
+    model = sw.load(BALLS)
+    batch = sw.Batch(model, 2)
+    locks = np.zeros((1, 3, 8))
+    locks[0, 2, 0], locks[0, 2, 1:] = 1, model.q0[5:12]
+    with pytest.warns(sw.PerformanceWarning, match="joint_locks"):
+        batch.set_parameters([1], joint_locks=locks)
+        batch.step(100)
+    assert batch.q[0, 7] < 0.9
+    assert batch.q[1, 7] == pytest.approx(1, abs=1e-5)
+    sim = sw.Simulation(model)
+    for row, message in (
+        ([1, 0, 0, 0, 0, 0, 0, 0], r"joint_locks\[1, 1\] is 0: expected a quaternion"),
+        ([2, 1, 0, 0, 0, 0, 0, 0], r"joint_locks\[1, 0\] is 2: expected 1 or 0"),
+        ([1, 1, 0, 0, 0, 5, 0, 0], r"joint_locks\[1, 5\] is 5: expected 0 behind"),
+    ):
+        sim.parameters.joint_locks[1] = row
+        with pytest.raises(ValueError, match=message):
+            sim.step()
+    sim.parameters.joint_locks[1] = 0
+    sim.parameters.joint_locks[0, 0] = 1
+    with pytest.raises(ValueError, match="joint_ranges hold what is neither a ball nor a free joint"):
+        sim.step()
+
+
+def test_planar_joints_do_not_lock() -> None:
+    builder = sw.ModelBuilder("table")
+    body = builder.world.add_body("puck")
+    body.add_joint("slide", "planar")
+    body.add_geom("sphere", 0.1, mass=1.0)
+    sim = sw.Simulation(builder.build())
+    with pytest.raises(ValueError, match="is a planar joint: expected one with one degree of freedom, a ball or a free"):
+        sim.joint("slide").locked = True
 
 
 def test_geoms_change_friction_and_what_they_touch() -> None:

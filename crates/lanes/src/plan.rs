@@ -307,6 +307,7 @@ fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
             "small bodies turn far from the root of their tree, about which lanes would lose their digits"
         }
         () if model.medium.is_there() => "bodies move in a medium",
+        () if !model.joint_locks.is_empty() => "balls or free joints are locked",
         () if model.has_joints_on_mocap() => "joints hang on a body that is moved from outside",
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"

@@ -72,6 +72,8 @@ pub struct Material {
     pub torsional_friction: f64,
     /// Greatest torque about a tangent over normal force, m; as [`torsional_friction`](Self::torsional_friction).
     pub rolling_friction: f64,
+    /// That about the second tangent of [`rolling_tangents`](Self::rolling_tangents), of explicit pairs; none where it is the same in all directions.
+    pub second_rolling_friction: Option<f64>,
     /// What it resists; the pair resists what either does.
     pub resistance: Resistance,
     /// How much it yields; two surfaces act in series.
@@ -89,6 +91,7 @@ impl Default for Material {
             second_friction: None,
             torsional_friction: 0.0,
             rolling_friction: 0.0,
+            second_rolling_friction: None,
             resistance: Resistance::Sliding,
             compliance: Compliance::NearRigid,
             mix: 1.0,
@@ -109,6 +112,7 @@ impl Material {
             second_friction: None,
             torsional_friction: a.torsional_friction.max(b.torsional_friction),
             rolling_friction: a.rolling_friction.max(b.rolling_friction),
+            second_rolling_friction: None,
             resistance: a.resistance.max(b.resistance),
             compliance: together([a.compliance, b.compliance], share(a.mix, b.mix)),
             mix: a.mix.max(b.mix),
@@ -117,7 +121,7 @@ impl Material {
     }
 }
 
-/// The least coefficient of an ellipse of friction, MuJoCo's: along a direction without any, rows would have no length.
+/// The least coefficient of an ellipse of friction, MuJoCo's, also in m: along a direction without any, rows would have no length.
 const LEAST_FRICTION: f64 = 1e-5;
 
 impl Material {
@@ -139,6 +143,23 @@ impl Material {
     pub fn frictions(&self) -> [f64; 2] {
         let both = |second: f64| [self.friction, second].map(|mu| mu.max(LEAST_FRICTION));
         self.second_friction.map_or([self.friction; 2], both)
+    }
+
+    /// The length of rolling friction and the tangents about which it acts, as [`friction_tangents`](Self::friction_tangents): where it has two
+    /// lengths, the longer one, and the tangent of the other is shorter by their ratio. 0 of what does not resist rolling.
+    #[inline(always)]
+    pub fn rolling_tangents(&self, normal: Vec3<f64>) -> (f64, [Vec3<f64>; 2]) {
+        let rolls = self.resistance == Resistance::Rolling;
+        match self.second_rolling_friction.filter(|_| rolls) {
+            None => {
+                let (t1, t2) = normal.tangents();
+                (if rolls { self.rolling_friction } else { 0.0 }, [t1, t2])
+            }
+            Some(second) => {
+                let both = [self.rolling_friction, second].map(|length| length.max(LEAST_FRICTION));
+                (both[0].max(both[1]), ellipse_tangents(both, normal))
+            }
+        }
     }
 
     /// What its friction makes of the inverse weight of a contact, see [`Reference::share_of_cone`].

@@ -95,6 +95,15 @@ impl JointKind {
     }
 }
 
+/// Where a ball or a free joint is held: what [`Model::joint_locks`] has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointLock {
+    /// The joint.
+    pub joint: usize,
+    /// Its frame where its parent's node has it at rest: a rotation for a ball, a pose in the world for a free joint.
+    pub pose: Pose<f64>,
+}
+
 /// A joint of a model.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Joint {
@@ -282,6 +291,9 @@ pub struct Model {
     pub timestep: f64,
     /// What was read and ignored or approximated.
     pub warnings: Vec<Warning>,
+    /// Balls and free joints that are held where they are, ascending. No file has any: a simulation's parameters do.
+    #[serde(skip)]
+    pub joint_locks: Vec<JointLock>,
 }
 
 impl Model {

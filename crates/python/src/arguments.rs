@@ -31,6 +31,15 @@ pub fn vector(name: &str, value: &Bound<'_, PyAny>, len: usize) -> PyResult<Vec<
     array(name, value, &[len])
 }
 
+/// A rotation: a quaternion w x y z of any length but none.
+pub fn rotation(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    let quaternion = vector(name, value, 4)?;
+    if quaternion.iter().all(|x| *x == 0.0) {
+        return Err(PyValueError::new_err(format!("{name}: all four numbers are 0: expected a rotation, w x y z")));
+    }
+    Ok(quaternion)
+}
+
 /// Finite numbers in rows of `columns`: `rows` of them, or one for all, which is repeated.
 pub fn rows(name: &str, value: &Bound<'_, PyAny>, rows: usize, columns: usize) -> PyResult<Vec<f64>> {
     let array = numbers(name, value)?;

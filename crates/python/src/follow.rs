@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use spatial::Quat;
 
-use crate::arguments::{numbers, vector};
+use crate::arguments::{numbers, rotation, vector};
 use crate::live::LiveArray;
 
 /// A motion that a body follows.
@@ -64,11 +64,7 @@ impl Motion {
                 };
                 mocap.write_range(py, 7 * body..7 * body + 3, &vector("position", &position, 3)?)?;
                 if let Some(quaternion) = quaternion {
-                    let quaternion = vector("quaternion", &quaternion, 4)?;
-                    if quaternion.iter().all(|x| *x == 0.0) {
-                        let message = "quaternion: all four numbers are 0: expected a rotation, w x y z";
-                        return Err(PyValueError::new_err(message));
-                    }
+                    let quaternion = rotation("quaternion", &quaternion)?;
                     mocap.write_range(py, 7 * body + 3..7 * body + 7, &quaternion)?;
                 }
                 Ok(())
@@ -102,12 +98,13 @@ fn pose_at(times: &[f64], poses: &[f64], columns: usize, time: f64) -> [f64; 7] 
 
 /// The motions of bodies that are moved from outside, by their places among these.
 #[derive(Default)]
-pub struct Followers(Mutex<Vec<(usize, Motion)>>);
+pub struct Followers(Mutex<Arc<Vec<(usize, Motion)>>>);
 
 impl Followers {
     /// Lets a body follow a motion, or none.
     pub fn set(&self, body: usize, motion: Option<Motion>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = Arc::make_mut(&mut all);
         all.retain(|(other, _)| *other != body);
         all.extend(motion.map(|motion| (body, motion)));
     }
@@ -118,8 +115,8 @@ impl Followers {
 
     /// Puts all bodies where they are at a time.
     pub fn place(&self, py: Python<'_>, time: f64, mocap: &LiveArray) -> PyResult<()> {
-        // A function may let bodies follow others.
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // A function may let bodies follow others: the list of this step stays.
+        let all = Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner));
         all.iter().try_for_each(|(body, motion)| motion.place(py, *body, time, mocap))
     }
 }

@@ -14,7 +14,7 @@ use crate::dynamics::Workspace;
 use crate::errors::simulation_error;
 use crate::names::{self, Kind, Names, keyframe_key};
 use crate::render::Pictures;
-use crate::results::{self, read_only};
+use crate::results::{self, model_numbers};
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
@@ -139,8 +139,8 @@ impl Model {
 
     /// Acceleration of gravity, (3,), m/s².
     #[getter]
-    fn gravity<'py>(&self, py: Python<'py>) -> Vector<'py> {
-        read_only(PyArray1::from_slice(py, &self.model.gravity.to_array()))
+    fn gravity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        model_numbers(PyArray1::from_slice(py, &self.model.gravity.to_array()), "gravity")
     }
 
     /// Total mass, kg.
@@ -151,8 +151,8 @@ impl Model {
 
     /// Masses of the bodies, (nbody,), kg.
     #[getter]
-    fn body_masses<'py>(&self, py: Python<'py>) -> Vector<'py> {
-        read_only(PyArray1::from_iter(py, self.model.bodies.iter().map(|body| body.inertia.mass)))
+    fn body_masses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        model_numbers(PyArray1::from_iter(py, self.model.bodies.iter().map(|body| body.inertia.mass)), "masses")
     }
 
     /// Indices of the parents of the bodies; the world is its own.
@@ -230,8 +230,8 @@ impl Model {
 
     /// Armature: inertia of the drives, on the diagonal of the mass matrix, (nv,).
     #[getter]
-    fn armature<'py>(&self, py: Python<'py>) -> Vector<'py> {
-        read_only(PyArray1::from_slice(py, &self.model.armature))
+    fn armature<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        model_numbers(PyArray1::from_slice(py, &self.model.armature), "armature")
     }
 
     /// The mass matrix, armature included, (nv, nv).

@@ -2,8 +2,9 @@
 
 use numpy::npyffi::flags::NPY_ARRAY_WRITEABLE;
 use numpy::{Element, PyArray, PyArray1, PyArrayMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use sim::{Frame, Observation, SensorJacobians};
 use spatial::{Quat, Twist, Vec3, Wrench};
 
@@ -276,7 +277,19 @@ impl Simulation {
     }
 
     /// The forces that give the next step an acceleration, (nv,).
-    fn inverse_dynamics<'py>(&self, py: Python<'py>, acceleration: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (acceleration, *others), text_signature = "($self, acceleration)")]
+    fn inverse_dynamics<'py>(
+        &self,
+        py: Python<'py>,
+        acceleration: &Bound<'py, PyAny>,
+        others: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if !others.is_empty() {
+            return Err(PyTypeError::new_err(
+                "sim.inverse_dynamics(acceleration) takes the present state, contacts and limits: expected one array, \
+                 or model.inverse_dynamics(q, v, a) of any state without them",
+            ));
+        }
         let mut simulation = self.lock_to_compute(py)?;
         let simulation = &mut *simulation;
         let acceleration = vector("acceleration", acceleration, simulation.model().nv())?;

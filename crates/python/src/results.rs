@@ -1,6 +1,6 @@
 //! Results as the named tuples of `sapwood/_results.py`.
 
-use numpy::{Element, PyArray, PyArrayMethods};
+use numpy::{Element, PyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyTuple, PyType};
@@ -86,6 +86,15 @@ pub fn effort_limit(py: Python<'_>, limit: Option<(f64, f64)>) -> PyResult<Bound
         Some((low, high)) if low == -high => high.into_pyobject(py)?.into_any(),
         limit => limit.into_pyobject(py)?.into_any(),
     })
+}
+
+/// A vector of a model, which Python cannot write into and which says that a parameter can be.
+pub fn model_numbers<'py>(array: Bound<'py, PyArray1<f64>>, parameter: &str) -> PyResult<Bound<'py, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = CLASS.import(array.py(), "sapwood._model_numbers", "ModelNumbers")?;
+    let numbers = read_only(array).call_method1("view", (class,))?;
+    numbers.setattr("parameter", parameter)?;
+    Ok(numbers)
 }
 
 /// An array that shows a number of the model or of the last step: writing into the copy would do nothing, so numpy refuses it.

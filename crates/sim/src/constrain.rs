@@ -5,6 +5,7 @@ mod equalities;
 mod jacobian_drift;
 mod joints;
 mod limits;
+mod locks;
 mod regularization;
 mod soft;
 mod step_average;
@@ -394,6 +395,7 @@ pub(crate) struct Sources {
     limits: Vec<limits::JointLimit>,
     friction: Vec<joints::JointFriction>,
     ties: Vec<equalities::Tie>,
+    locks: Vec<locks::Lock>,
     tendons: Vec<tendons::TendonForces>,
     /// Scratch of spatial tendons: placements of the model's nodes, and a row.
     kinematics: Kinematics<f64>,
@@ -406,6 +408,7 @@ impl Sources {
             limits: limits::JointLimit::of_model(model),
             friction: joints::JointFriction::of_model(model, tree_of, weights),
             ties: equalities::Tie::of_model(model, tree_of),
+            locks: locks::Lock::of_model(model, tree_of),
             tendons: tendons::TendonForces::of_model(model, tree_of, weights),
             kinematics: Kinematics::new(&model.tree),
             row: TendonRow::default(),
@@ -449,7 +452,8 @@ impl Sources {
 
     /// Whether nothing but contacts constrains a step.
     pub fn are_none(&self) -> bool {
-        self.limits.is_empty() && self.friction.is_empty() && self.ties.is_empty() && self.tendons.is_empty()
+        let of_joints = self.limits.is_empty() && self.friction.is_empty() && self.locks.is_empty();
+        of_joints && self.ties.is_empty() && self.tendons.is_empty()
     }
 
     /// Adds the constraints of a step that are no contacts; `has_drives` tells whether there are drives at all.
@@ -461,6 +465,7 @@ impl Sources {
             first += of_tree.len();
         }
         self.ties.iter().enumerate().for_each(|(k, tie)| tie.push(k, cx, set));
+        self.locks.iter().for_each(|lock| lock.push(cx, set));
         self.tendons.iter().enumerate().for_each(|(k, tendon)| tendon.push(k, cx, set));
         self.friction.iter().filter(|friction| is_awake(friction.tree)).for_each(|friction| friction.push(cx, set));
         if has_drives {

@@ -9,6 +9,7 @@ use geometry::{Scene, Shape};
 use multibody::{Compliance, EqualityKind, JointKind, Material, Model, Reference};
 use spatial::{Quat, Sym3, Vec3};
 
+pub(crate) use apply::is_in_state;
 pub use own::OwnModel;
 
 /// What can be changed. Structure cannot: bodies, joints, geoms and actuators stay as many and as they are connected.
@@ -73,6 +74,9 @@ pub enum Parameter {
     Frictionloss,
     /// Limits of the joints, (njoint, 2): rad or m; of a ball (0, greatest angle). Infinite where there are none.
     JointRanges,
+    /// Where balls and free joints are held, (njoint, 8): 1, then the coordinates of the joint, then 0; all 0 of one that moves. Other joints are
+    /// held by [`JointRanges`](Self::JointRanges).
+    JointLocks,
     /// Force of the actuators per unit of control, (nu): kp of a position servo and kv of a velocity servo, whose bias follows.
     Gains,
     /// Damping of the actuators that are position servos, (nu). Those of others count for nothing.
@@ -95,7 +99,7 @@ use Parameter as P;
 
 impl Parameter {
     /// All of them.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 35] = [
         P::Gravity,
         P::Masses,
         P::Coms,
@@ -123,6 +127,7 @@ impl Parameter {
         P::Stiffness,
         P::Frictionloss,
         P::JointRanges,
+        P::JointLocks,
         P::Gains,
         P::Kv,
         P::ActuatorsEnabled,
@@ -162,6 +167,7 @@ impl Parameter {
             P::Stiffness => "stiffness",
             P::Frictionloss => "frictionloss",
             P::JointRanges => "joint_ranges",
+            P::JointLocks => "joint_locks",
             P::Gains => "gains",
             P::Kv => "kv",
             P::ActuatorsEnabled => "actuators_enabled",
@@ -198,6 +204,7 @@ impl Parameter {
             P::GeomQuaternions => (geoms, 4),
             P::Armature | P::Damping | P::Stiffness | P::Frictionloss => (nv, 1),
             P::JointRanges => (model.joints.len(), 2),
+            P::JointLocks => (model.joints.len(), 8),
             P::JointAxes | P::JointAnchors => (model.joints.len(), 3),
             P::Gains | P::Kv | P::ActuatorsEnabled => (nu, 1),
             P::Contypes | P::Conaffinities => (geoms, 1),
@@ -246,6 +253,7 @@ impl Parameter {
                 let range = |joint: &multibody::Joint| joint.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
                 model.joints.iter().flat_map(|joint| <[f64; 2]>::from(range(joint))).collect()
             }
+            P::JointLocks => vec![0.0; 8 * model.joints.len()],
             P::Gains => model.actuators.iter().map(|actuator| actuator.law.gain).collect(),
             P::Kv => model.actuators.iter().map(|actuator| -actuator.law.bias[2]).collect(),
             P::ActuatorsEnabled => vec![1.0; model.nu()],

@@ -28,7 +28,7 @@ impl<'a> Reader<'_, 'a> {
         let attributes = self.defaults.attributes(element, 0)?;
         let geoms = [self.names.find(element, "geom1", "geom")?, self.names.find(element, "geom2", "geom")?];
         // What a pair does not set has its default, whatever its geoms say.
-        let friction = surface::pair_friction(&attributes, &mut self.warnings)?;
+        let friction = surface::pair_friction(&attributes)?;
         let material = surface::material(&attributes, friction, &self.options, &mut self.warnings)?;
         // MuJoCo looks at it under elliptic cones alone.
         if attributes.has(&["solreffriction"]) && self.options.pyramid == 0.0 {

@@ -13,34 +13,30 @@ use crate::warnings::Warnings;
 /// MuJoCo's coefficients of sliding, spinning and rolling friction.
 const FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
 
-/// Coefficients of friction: of sliding along both tangents, spinning and rolling.
+/// Coefficients of friction: of sliding along both tangents, spinning, and rolling about both.
 pub(super) struct Friction {
     sliding: [f64; 2],
     spinning: f64,
-    rolling: f64,
+    rolling: [f64; 2],
 }
 
 /// The coefficients of a geom.
 pub(super) fn geom_friction(attributes: &Attributes<'_, '_>) -> Result<Friction, LoadError> {
     let [slide, spinning, rolling] = attributes.leading("friction", FRICTION)?;
-    Ok(Friction { sliding: [slide; 2], spinning, rolling })
+    Ok(Friction { sliding: [slide; 2], spinning, rolling: [rolling; 2] })
 }
 
 /// The coefficients of a pair, which has two for sliding and for rolling.
-pub(super) fn pair_friction(attributes: &Attributes<'_, '_>, warnings: &mut Warnings) -> Result<Friction, LoadError> {
+pub(super) fn pair_friction(attributes: &Attributes<'_, '_>) -> Result<Friction, LoadError> {
     let [slide, spin, roll] = FRICTION;
-    let [first, second, spinning, rolling, roll2] = attributes.leading("friction", [slide, slide, spin, roll, roll])?;
-    if rolling != roll2 {
-        let message = "rolling friction is the same in all directions: the first coefficient of rolling counts";
-        warnings.add_attribute(attributes.source("friction"), "friction", message);
-    }
-    Ok(Friction { sliding: [first, second], spinning, rolling })
+    let [first, second, spinning, roll1, roll2] = attributes.leading("friction", [slide, slide, spin, roll, roll])?;
+    Ok(Friction { sliding: [first, second], spinning, rolling: [roll1, roll2] })
 }
 
 /// The surface that `condim`, `solref` and `solimp` of a geom or pair describe, with these coefficients of friction.
 pub(super) fn material(
     attributes: &Attributes<'_, '_>,
-    Friction { sliding: [friction, second], spinning: torsional_friction, rolling: rolling_friction }: Friction,
+    Friction { sliding: [friction, second], spinning: torsional_friction, rolling: [rolling_friction, roll2] }: Friction,
     options: &Options,
     warnings: &mut Warnings,
 ) -> Result<Material, LoadError> {
@@ -54,7 +50,7 @@ pub(super) fn material(
             return Err(attributes.source("condim").error(message));
         }
     };
-    for coefficient in [friction, second, torsional_friction, rolling_friction] {
+    for coefficient in [friction, second, torsional_friction, rolling_friction, roll2] {
         if coefficient < 0.0 {
             let message = format!("friction: {coefficient}: expected 0 or more");
             return Err(attributes.source("friction").error(message));
@@ -67,11 +63,13 @@ pub(super) fn material(
     let mix = attributes.number("solmix")?.unwrap_or(1.0).max(0.0);
     let priority = 0;
     let second_friction = (second != friction).then_some(second);
+    let second_rolling_friction = (roll2 != rolling_friction).then_some(roll2);
     Ok(Material {
         friction,
         second_friction,
         torsional_friction,
         rolling_friction,
+        second_rolling_friction,
         resistance,
         compliance,
         mix,
@@ -83,7 +81,7 @@ pub(super) fn material(
 #[derive(Debug, Default)]
 pub(super) struct Surfaces {
     materials: Vec<Material>,
-    index_of: BTreeMap<[u64; 17], usize>,
+    index_of: BTreeMap<[u64; 18], usize>,
 }
 
 impl Surfaces {
@@ -104,6 +102,7 @@ impl Surfaces {
             material.second_friction.unwrap_or(material.friction).to_bits(),
             material.torsional_friction.to_bits(),
             material.rolling_friction.to_bits(),
+            material.second_rolling_friction.unwrap_or(material.rolling_friction).to_bits(),
             material.resistance as u64,
             kind,
             a,

@@ -140,7 +140,9 @@ fn pairs_have_a_surface_of_their_own() {
     let material = loaded.model.materials[loaded.scene.pairs[0].material];
     assert_eq!((material.friction, material.second_friction, loaded.model.warnings), (0.7, Some(0.6), vec![]));
     let uneven = load(&text(r#"friction="0.7 0.7 0.5 0.3 0.2""#));
-    assert!(uneven.model.warnings.iter().any(|w| w.element == "pair friction"), "{:?}", uneven.model.warnings);
+    let material = uneven.model.materials[uneven.scene.pairs[0].material];
+    assert_eq!((material.rolling_friction, material.second_rolling_friction), (0.3, Some(0.2)));
+    assert_eq!(uneven.model.warnings, vec![]);
     assert!(try_load(&text(r#"condim="2""#)).is_err());
 }
 

@@ -211,6 +211,9 @@ impl Contacts {
         let carriers = pair.geoms.map(|geom| self.carried[scene.geoms[geom].body]);
         let carrier = carriers.into_iter().flatten().map(|carried| carried.carrier).next();
         let PairSurface { material, spin } = surface(model, scene, &pair);
+        if spin.rolling > 0.0 && material.second_rolling_friction.is_some() {
+            return Err(NotInLanes("rolling friction of a pair has two directions".into()));
+        }
         let is_elliptic = material.second_friction.is_some();
         let radii = [a, b].map(|g| scene.geoms[g].shape.inner_radius());
         let surface =
@@ -384,7 +387,11 @@ pub(super) fn surface(model: &Model, scene: &Scene, pair: &GeomPair) -> PairSurf
     let spin = SpinResistance {
         resistance: material.resistance,
         torsional: material.torsional_friction,
-        rolling: if material.resistance == Resistance::Rolling { material.rolling_friction } else { 0.0 },
+        rolling: if material.resistance == Resistance::Rolling {
+            material.rolling_friction.max(material.second_rolling_friction.unwrap_or(0.0))
+        } else {
+            0.0
+        },
     };
     PairSurface { material, spin }
 }

@@ -147,4 +147,12 @@ impl PlanDrive {
     pub fn has_impedance(&self) -> bool {
         self.actuators.iter().any(PlanActuator::has_impedance)
     }
+
+    /// Whether it is one actuator that gives no force.
+    pub fn is_idle(&self, model: &Model) -> bool {
+        let [actuator] = &self.actuators[..] else { return false };
+        let law = &model.actuators[actuator.ctrl].law;
+        let (low, high) = actuator.limits();
+        law.gain == 0.0 && law.bias == [0.0; 3] && low <= 0.0 && high >= 0.0
+    }
 }

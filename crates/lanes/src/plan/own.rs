@@ -5,7 +5,7 @@ use multibody::{EffectiveMass, InverseWeights, Model};
 
 use super::contacts::PairSurface;
 use super::numbers::{Numbers, Setting};
-use super::{NotInLanes, Plan, PlanDrive, PlanPair};
+use super::{NotInLanes, Plan, PlanActuator, PlanDrive, PlanPair};
 
 /// A model that differs from a plan's in parameters alone. Geoms must have the same sizes and places.
 #[derive(Clone, Copy, Debug)]
@@ -65,8 +65,23 @@ impl Plan {
                 AtRest { weights: &made.0, mass: &made.1 }
             }
         };
-        let (drives, servos): (Vec<_>, Vec<_>) =
-            PlanDrive::of_model(own)?.into_iter().partition(PlanDrive::has_impedance);
+        let all = PlanDrive::of_model(own)?;
+        // A drive of several actuators takes together what has impedance, and what has none.
+        let impedances = |drive: &PlanDrive| drive.actuators.iter().map(PlanActuator::has_impedance).collect::<Vec<_>>();
+        let of_plan = |drive: &PlanDrive| {
+            let of_own = self.drives.iter().filter(|of| !of.actuators.is_empty());
+            of_own.clone().find(|of| of.actuators[0].ctrl == drive.actuators[0].ctrl)
+        };
+        let is_mixed = |drive: &PlanDrive| {
+            let of_plan = of_plan(drive).filter(|of| of.actuators.len() > 1);
+            of_plan.is_some_and(|of| impedances(of) != impedances(drive))
+        };
+        if all.iter().any(is_mixed) {
+            return Err(NotInLanes("kp or kv of one of several actuators of a joint with limited effort".into()));
+        }
+        // A servo that is disabled stays a drive, which gives no force.
+        let is_drive = |drive: &PlanDrive| drive.has_impedance() || drive.is_idle(own) && of_plan(drive).is_some();
+        let (drives, servos): (Vec<_>, Vec<_>) = all.into_iter().partition(is_drive);
         let places = |drives: &[PlanDrive]| -> Vec<_> { drives.iter().map(|drive| drive.v).collect() };
         // PD control adds drives at the end.
         let resisting = self.drives.iter().filter(|drive| !drive.actuators.is_empty());

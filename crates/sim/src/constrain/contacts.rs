@@ -207,8 +207,8 @@ pub(super) fn push_touching(
     set.set_rigid(is_rigid);
     set.set_recovery(recovery.map(turned));
     if is_spinning {
-        let (t1, t2) = normal.tangents();
-        push_spin(cx, set, touching, ends, Mat3::from_columns(t1, t2, normal), normal_impulse, is_rigid);
+        let (rolling, [t1, t2]) = surface.rolling_tangents(normal);
+        push_spin(cx, set, touching, ends, (rolling, Mat3::from_columns(t1, t2, normal)), normal_impulse, is_rigid);
     }
     start.violation
 }
@@ -220,13 +220,12 @@ fn push_spin(
     set: &mut ConstraintSet,
     &Touching { surface, spin_key, .. }: &Touching<'_>,
     ends: [Option<ConstraintEnd>; 2],
-    basis: Mat3<f64>,
+    (rolling, basis): (f64, Mat3<f64>),
     normal_impulse: f64,
     is_rigid: bool,
 ) {
     let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
     if w > 0.0 {
-        let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
         let law = Law::spin_friction(cx.rule.of_step.sigma * w, rolling, surface.torsional_friction, normal_impulse);
         let memory = set.recall(spin_key, cx);
         let memory = memory.map(|m| WarmStartEntry { free_velocity: basis.transpose_mul(m.free_velocity), ..m });

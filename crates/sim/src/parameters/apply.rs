@@ -1,8 +1,8 @@
 //! Parameters into a model.
 
 use geometry::{Scene, Shape};
-use multibody::{ActuatorLaw, Compliance, EqualityKind, JointKind, Material, Model, Tendon, inertia_flaw};
-use spatial::{Quat, Sym3, Vec3};
+use multibody::{ActuatorLaw, Compliance, EqualityKind, JointKind, JointLock, Material, Model, Tendon, inertia_flaw};
+use spatial::{Pose, Quat, Sym3, Vec3};
 
 use super::{P, Parameter, ParameterError, Parameters};
 
@@ -57,6 +57,7 @@ impl Parameters {
         self.apply_filters(scene);
         self.apply_equalities(model)?;
         self.apply_ranges(model)?;
+        self.apply_locks(model)?;
         self.apply_limits(model)?;
         self.apply_actuators(model)
     }
@@ -123,9 +124,7 @@ impl Parameters {
                     (pose.rot, changed) = (rot.normalized().ok_or_else(wrong)?, Some((P::BodyQuaternions, w)));
                 }
             }
-            let is_free = |joint: &multibody::Joint| joint.body == index && joint.kind == JointKind::Free;
-            let is_in_state = index == 0 || base.bodies[index].is_mocap || base.joints.iter().any(is_free);
-            if let (Some((parameter, value)), true) = (changed, is_in_state) {
+            if let (Some((parameter, value)), true) = (changed, is_in_state(base, index)) {
                 let expected = "the model's: what is free, or moved from outside, is where the state has it";
                 return Err(wrong(parameter, index, None, value, expected));
             }
@@ -341,6 +340,34 @@ impl Parameters {
         Ok(())
     }
 
+    fn apply_locks(&self, model: &mut Model) -> Result<(), ParameterError> {
+        for (joint, row) in self.get(P::JointLocks).unwrap_or_default().as_chunks::<8>().0.iter().enumerate() {
+            if row[0] == 0.0 {
+                continue;
+            }
+            let [_, a, b, c, d, e, f, g] = *row;
+            let (pos, [w, x, y, z], used) = match model.joints[joint].kind {
+                JointKind::Ball => (Vec3::ZERO, [a, b, c, d], 5),
+                JointKind::Free => (Vec3::new(a, b, c), [d, e, f, g], 8),
+                _ => {
+                    let expected = "0: joint_ranges hold what is neither a ball nor a free joint";
+                    return Err(wrong(P::JointLocks, joint, Some(0), row[0], expected));
+                }
+            };
+            let wrong = |column: usize, expected| wrong(P::JointLocks, joint, Some(column), row[column], expected);
+            if row[0] != 1.0 {
+                return Err(wrong(0, "1 or 0"));
+            }
+            let rot = Quat { w, x, y, z }.normalized();
+            let rot = rot.ok_or_else(|| wrong(used - 4, "a quaternion (w, x, y, z) of length 1"))?;
+            if let Some(column) = (used..8).find(|column| row[*column] != 0.0) {
+                return Err(wrong(column, "0 behind the coordinates of the joint"));
+            }
+            model.joint_locks.push(JointLock { joint, pose: Pose::new(pos, rot) });
+        }
+        Ok(())
+    }
+
     fn apply_actuators(&self, model: &mut Model) -> Result<(), ParameterError> {
         if let Some(damping) = self.get(P::Kv) {
             for (actuator, damping) in model.actuators.iter_mut().zip(damping) {
@@ -371,6 +398,12 @@ impl Parameters {
     }
 }
 
+/// Whether a body's place is in the state, or it is the world.
+pub(crate) fn is_in_state(model: &Model, body: usize) -> bool {
+    let is_free = |joint: &multibody::Joint| joint.body == body && joint.kind == JointKind::Free;
+    body == 0 || model.bodies[body].is_mocap || model.joints.iter().any(is_free)
+}
+
 /// Takes back all that parameters change.
 fn restore(base: &Model, base_scene: &Scene, model: &mut Model, scene: &mut Scene) {
     model.gravity = base.gravity;
@@ -378,6 +411,7 @@ fn restore(base: &Model, base_scene: &Scene, model: &mut Model, scene: &mut Scen
         (own.inertia, own.pose, own.pose_in_parent) = (body.inertia, body.pose, body.pose_in_parent);
     }
     model.tree.nodes.copy_from_slice(&base.tree.nodes);
+    model.joint_locks.clear();
     for (own, joint) in model.joints.iter_mut().zip(&base.joints) {
         (own.range, own.limit_compliance) = (joint.range, joint.limit_compliance);
         (own.kind, own.anchor) = (joint.kind, joint.anchor);
@@ -426,6 +460,7 @@ fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> 
         | P::LimitSolimp
         | P::Gains
         | P::EqualityAnchors
+        | P::JointLocks
         | P::EqualityQuaternions => (f64::is_finite, FINITE),
         P::ActuatorsEnabled => (is_switch, "1 or 0"),
         P::Contypes | P::Conaffinities => (is_bits, "a whole number from 0 to 4294967295"),

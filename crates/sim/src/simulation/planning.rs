@@ -149,6 +149,7 @@ fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &P
         P::BodyQuaternions,
         P::JointAxes,
         P::JointAnchors,
+        P::JointLocks,
         P::Solref,
         P::Solimp,
         P::PairSolref,

@@ -24,6 +24,7 @@ fn changed(s: &Simulation) -> Parameters {
         Parameter::BodyPositions,
         Parameter::BodyQuaternions,
         Parameter::JointRanges,
+        Parameter::JointLocks,
         Parameter::JointAnchors,
         Parameter::ActuatorsEnabled,
         Parameter::Contypes,

@@ -62,7 +62,10 @@ fn compare_changed(
     let mut all = Simulation::without_lane(model.clone(), scene.clone(), options.clone()).unwrap();
     let mut reference = Reference::of(&still);
     let trees = &still.model().tree.trees;
-    let has_directions = model.materials.iter().any(|surface| surface.second_friction.is_some());
+    let has_directions = model
+        .materials
+        .iter()
+        .any(|surface| surface.second_friction.is_some() || surface.second_rolling_friction.is_some());
     let has_lane = trees.len() <= 4 && trees.iter().any(|nodes| nodes.len() > 1) && options.contact != ContactLaw::Sap;
     let has_lane = has_lane && !has_directions;
     let mut tally = Tally { has_lane, ..Tally::default() };

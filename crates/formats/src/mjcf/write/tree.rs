@@ -310,7 +310,8 @@ impl Writer<'_> {
             attributes.extend(surface(&material));
             let [slide, spin, roll] = [material.friction, material.torsional_friction, material.rolling_friction];
             let second = material.second_friction.unwrap_or(slide);
-            attributes.push(("friction", list(&[slide, second, spin, roll, roll])));
+            let second_roll = material.second_rolling_friction.unwrap_or(roll);
+            attributes.push(("friction", list(&[slide, second, spin, roll, second_roll])));
             attributes.extend(self.compliance(material.compliance, ["solref", "solimp"], &label));
             if pair.margin != 0.0 {
                 attributes.push(("margin", number(pair.margin)));

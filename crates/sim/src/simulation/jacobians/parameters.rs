@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use geometry::Scene;
-use multibody::Model;
+use multibody::{JointKind, Model};
 
 use super::{MARGIN, Reference, Sample, Scratch, Simulation};
+use crate::parameters::is_in_state;
 use crate::{Options, Parameter, Parameters, SimulationError, StepJacobians};
 
 /// How far a number is moved, relative to itself or to 1e-2 of its unit if that is more: what is differenced is linear in most of them.
@@ -64,6 +65,7 @@ impl Parameter {
             | Self::ActuatorsEnabled
             | Self::BodyQuaternions
             | Self::JointRanges
+            | Self::JointLocks
             | Self::GeomQuaternions
             | Self::Contypes
             | Self::Conaffinities
@@ -114,6 +116,10 @@ impl<'a> Numbers<'a> {
             Parameter::Inertias => model.bodies[index / 6].inertia.mass == 0.0,
             // Of planes and meshes, and what a sphere has no use for.
             Parameter::GeomSizes => values[index] == 0.0,
+            // Of joints without an axis; what the state has.
+            Parameter::JointAxes => values[index - index % 3..][..3] == [0.0; 3],
+            Parameter::JointAnchors => model.joints[index / 3].kind == JointKind::Free,
+            Parameter::BodyPositions => is_in_state(model, index / 3),
             // Constraints that there are none of.
             Parameter::TorsionalFrictions | Parameter::RollingFrictions | Parameter::Frictionloss => values[index] == 0.0,
             _ => false,

@@ -492,8 +492,7 @@ impl Assembly<'_> {
         let mut discs = Vec::new();
         let w_turn: f64 = nodes.iter().flatten().map(|node| mobility.of_turn(*node)).sum();
         if surface.resistance >= Resistance::Spinning && w_turn > 0.0 {
-            let rolling = if surface.resistance == Resistance::Rolling { surface.rolling_friction } else { 0.0 };
-            let (t1, t2) = normal.tangents();
+            let (rolling, [t1, t2]) = surface.rolling_tangents(normal);
             rows.extend([about(t1), about(t2), about(normal)]);
             r.extend([options.sigma * w_turn; 3]);
             discs.push(Disc { rows: 3..5, coefficient: rolling });

@@ -1,0 +1,77 @@
+//! Balls and free joints that are held where they were.
+
+use lanes::constants::MEAN;
+use lanes::{ConstraintName, RowWeight};
+use multibody::{Compliance, JointKind, Model, NO_PARENT};
+use sap::Law;
+use spatial::{Mat3, Pose, Vec3};
+
+use super::{ConstraintSet, Context};
+use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
+
+/// A joint that is held, with indices of its tree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lock {
+    joint: usize,
+    tree: usize,
+    node: usize,
+    /// The node's frame where the joint is held, see [`multibody::JointLock`].
+    pose: Pose<f64>,
+    is_free: bool,
+}
+
+impl Lock {
+    /// Those of the model.
+    pub fn of_model(model: &Model, tree_of: &[usize]) -> Vec<Self> {
+        let lock = |lock: &multibody::JointLock| {
+            let joint = &model.joints[lock.joint];
+            let tree = tree_of[joint.nodes.start];
+            let node = joint.nodes.start - model.tree.trees[tree].start;
+            Self { joint: lock.joint, tree, node, pose: lock.pose, is_free: joint.kind == JointKind::Free }
+        };
+        model.joint_locks.iter().map(lock).collect()
+    }
+
+    /// Adds three rows that hold the rotation, and of a free joint three that hold the place.
+    pub fn push(&self, cx: &Context<'_>, set: &mut ConstraintSet) {
+        let workspace = &cx.cliques.trees[self.tree];
+        if workspace.asleep {
+            return;
+        }
+        let (frames, node) = (&workspace.kin.frames, &workspace.tree.nodes[self.node]);
+        let here = &frames[self.node];
+        let parent = (node.parent != NO_PARENT).then_some(node.parent);
+        let held = if self.is_free {
+            self.pose
+        } else {
+            let above = parent.map_or(Pose::IDENTITY, |parent| Pose::new(frames[parent].pos, frames[parent].quat));
+            above * Pose::new(node.pos, node.rot) * self.pose
+        };
+        let end = |of: usize| ConstraintEnd { tree: self.tree, node: of, arm: here.pos - frames[of].pos };
+        let ends = [parent.map(end), Some(end(self.node))];
+        let turn = (held.rot.conjugate() * here.quat).unit();
+        let turned = held.rot.to_mat3() * Compliance::NearRigid.violation_of_turn(turn);
+        let mut add = |part: usize, motion: Motion, violation: Vec3<f64>| {
+            let mobility = |end: &ConstraintEnd| match motion {
+                Motion::Linear => cx.mobility(end),
+                Motion::Angular => cx.angular_mobility(end),
+            };
+            let w = MEAN * ends.iter().flatten().map(mobility).sum::<f64>();
+            if w <= 0.0 {
+                return;
+            }
+            let rule = cx.rule.compliant(Compliance::NearRigid, RowWeight { w, inverse: w }, violation.norm());
+            let start = cx.rule.start(Compliance::NearRigid, violation, || cx.velocities(&ends, motion));
+            let v_hat = rule.of.bias3(start.violation, start.rate, cx.rule.turning(Vec3::ZERO));
+            let jacobian = ConstraintJacobian::Ends { ends, basis: Mat3::IDENTITY, motion };
+            // Behind the equalities of the model.
+            let name = ConstraintName::equality(cx.model.equalities.len() + self.joint, part);
+            set.push(Law::equalities(rule.of.r, v_hat.to_array()), w, jacobian, name, cx);
+            set.set_rigid(rule.is_rigid());
+        };
+        if self.is_free {
+            add(0, Motion::Linear, here.pos - held.pos);
+        }
+        add(1, Motion::Angular, turned);
+    }
+}
