@@ -181,7 +181,7 @@ def test_locks_of_worlds() -> None:
     model = sw.load(BALLS)
     batch = sw.Batch(model, 2)
     locks = np.zeros((1, 3, 8))
-    locks[0, 2, 0], locks[0, 2, 1:] = 1, model.q0[5:12]
+    locks[0, 2, 0], locks[0, 2, 1:] = 1, model.keyframe().q[5:12]
     with pytest.warns(sw.PerformanceWarning, match="joint_locks"):
         batch.set_parameters([1], joint_locks=locks)
         batch.step(100)
@@ -208,7 +208,9 @@ def test_planar_joints_do_not_lock() -> None:
     body.add_joint("slide", "planar")
     body.add_geom("sphere", 0.1, mass=1.0)
     sim = sw.Simulation(builder.build())
-    with pytest.raises(ValueError, match="is a planar joint: expected one with one degree of freedom, a ball or a free"):
+    with pytest.raises(
+        ValueError, match="is a planar joint: expected one with one degree of freedom, a ball or a free"
+    ):
         sim.joint("slide").locked = True
 
 

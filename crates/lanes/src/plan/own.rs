@@ -67,7 +67,8 @@ impl Plan {
         };
         let all = PlanDrive::of_model(own)?;
         // A drive of several actuators takes together what has impedance, and what has none.
-        let impedances = |drive: &PlanDrive| drive.actuators.iter().map(PlanActuator::has_impedance).collect::<Vec<_>>();
+        let impedances =
+            |drive: &PlanDrive| drive.actuators.iter().map(PlanActuator::has_impedance).collect::<Vec<_>>();
         let of_plan = |drive: &PlanDrive| {
             let of_own = self.drives.iter().filter(|of| !of.actuators.is_empty());
             of_own.clone().find(|of| of.actuators[0].ctrl == drive.actuators[0].ctrl)

@@ -164,7 +164,9 @@ impl Assembly {
                 Ok(of) if name == "friction" && of.iter().all(|mu| *mu >= 0.0 && mu.is_finite()) => {
                     (material.friction, material.second_friction) = (of[0], (of[0] != of[1]).then_some(of[1]));
                 }
-                Ok(of) if name == "rolling_friction" && of.iter().all(|length| *length >= 0.0 && length.is_finite()) => {
+                Ok(of)
+                    if name == "rolling_friction" && of.iter().all(|length| *length >= 0.0 && length.is_finite()) =>
+                {
                     (material.rolling_friction, material.second_rolling_friction) =
                         (of[0], (of[0] != of[1]).then_some(of[1]));
                     material.resistance = Resistance::Rolling;

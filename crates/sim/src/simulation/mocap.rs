@@ -41,7 +41,8 @@ impl MocapBody {
             let riders: Vec<_> = model.subtree(body).filter(|rider| model.bodies[*rider].node.is_some()).collect();
             let back = model.bodies[body].pose.inverse();
             let hangs = |first: &usize| riders.iter().any(|rider| model.bodies[*rider].node == Some(*first));
-            let roots = model.tree.trees.iter().enumerate().filter(|(_, nodes)| (*nodes).clone().any(|node| hangs(&node)));
+            let roots =
+                model.tree.trees.iter().enumerate().filter(|(_, nodes)| (*nodes).clone().any(|node| hangs(&node)));
             let trees = roots.map(|(tree, nodes)| {
                 let first = &model.tree.nodes[nodes.start];
                 (tree, back * Pose::new(first.pos, first.rot))
@@ -125,7 +126,8 @@ impl MovingBase {
         let lin = (carried + omega.cross(twist.shifted(inertia.com).lin) * 2.0) * -inertia.mass;
         // The rate of the angular momentum about the centre of mass, less what it is on a base at rest.
         let gyration = |ang: Vec3<f64>| ang.cross(inertia.inertia * ang);
-        let spin = inertia.inertia * (alpha + omega.cross(twist.ang)) + gyration(omega + twist.ang) - gyration(twist.ang);
+        let spin =
+            inertia.inertia * (alpha + omega.cross(twist.ang)) + gyration(omega + twist.ang) - gyration(twist.ang);
         Wrench { ang: inertia.com.cross(lin) - spin, lin }
     }
 }

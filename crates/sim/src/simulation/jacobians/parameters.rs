@@ -121,7 +121,9 @@ impl<'a> Numbers<'a> {
             Parameter::JointAnchors => model.joints[index / 3].kind == JointKind::Free,
             Parameter::BodyPositions => is_in_state(model, index / 3),
             // Constraints that there are none of.
-            Parameter::TorsionalFrictions | Parameter::RollingFrictions | Parameter::Frictionloss => values[index] == 0.0,
+            Parameter::TorsionalFrictions | Parameter::RollingFrictions | Parameter::Frictionloss => {
+                values[index] == 0.0
+            }
             _ => false,
         };
         if is_absent {
