@@ -19,7 +19,7 @@ class ModelNumbers(np.ndarray):
         """Keep the name of the parameter."""
         self.parameter = getattr(of, "parameter", "")
 
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:  # noqa: ANN401, ARG002, FBT001, FBT002
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:  # noqa: ANN401
         """Give a plain array, or a number."""
         return array[()] if return_scalar else np.asarray(array)
 
@@ -27,6 +27,6 @@ class ModelNumbers(np.ndarray):
         """Say where the number is written to."""
         if not self.flags.writeable:
             name = self.parameter
-            message = f"a model does not change: expected sim.parameters.{name}[...] = ..., or batch.parameters.{name} of worlds"
+            message = f"a model is read-only: expected sim.parameters.{name}[...] = ... or batch.parameters.{name}"
             raise ValueError(message)
         super().__setitem__(key, value)

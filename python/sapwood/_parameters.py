@@ -312,7 +312,7 @@ class _LiveParameters(ABC):
 
     @property
     def joint_locks(self) -> NDArray[np.float64]:
-        """Where balls and free joints are held, (njoint, 8): 1, then q of the joint, then 0; all 0 of one that moves."""
+        """Where balls and free joints are held, (njoint, 8): 1, then q of the joint, then 0; all 0 of others."""
         return self._array("joint_locks").view()
 
     @joint_locks.setter

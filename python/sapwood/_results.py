@@ -477,7 +477,7 @@ class Parameters(NamedTuple):
     joint_ranges: NDArray[np.float64]
     """Limits of the joints, (njoint, 2), rad or m; of a ball (0, greatest angle); infinite where there are none."""
     joint_locks: NDArray[np.float64]
-    """Where balls and free joints are held, (njoint, 8): 1, then q of the joint, then 0; all 0 of one that moves."""
+    """Where balls and free joints are held, (njoint, 8): 1, then q of the joint, then 0; all 0 of others."""
     gains: NDArray[np.float64]
     """Force of the actuators per unit of control, (nu,): kp of position servos and kv of velocity servos.
 

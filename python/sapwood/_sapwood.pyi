@@ -1594,7 +1594,9 @@ class JointView:
 
     @property
     def locked(self) -> bool:
-        """Whether it is held where it was when this was set to True: a ball, a free joint, one with one degree of freedom.
+        """Whether it is held where it was when this was set to True.
+
+        Of balls, free joints, and joints with one degree of freedom.
 
         It sets ``sim.parameters.joint_locks`` of a ball or a free joint, of others ``joint_ranges``: False gives them
         the limits of the model again.

@@ -191,6 +191,8 @@ def test_inverse_dynamics_lead_to_the_acceleration() -> None:
     np.testing.assert_allclose(sim.acceleration, a, atol=1e-5)
     with pytest.raises(ValueError, match="acceleration has shape"):
         sim.inverse_dynamics([1.0])
+    with pytest.raises(TypeError, match=r"expected one array, or model.inverse_dynamics\(q, v, a\) of any state"):
+        sim.inverse_dynamics(sim.q, sim.v, a)  # type: ignore[call-arg]
 
 
 SENSORS = """<mujoco><option timestep="1e-4"/><worldbody>

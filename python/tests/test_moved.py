@@ -316,7 +316,7 @@ FINGER = """<mujoco><worldbody><geom type="plane" size="3 3 .1"/><body name="han
 
 
 def test_joints_hang_on_moved_bodies() -> None:
-    """A finger of a hand that is moved pushes a cube, and has the velocity of the hand; in a batch as in a simulation."""
+    """A finger of a hand that is moved pushes a cube, and has the hand's velocity; in a batch as in a simulation."""
     m = mujoco.MjModel.from_xml_string(FINGER)
     d = mujoco.MjData(m)
     model = sw.load(FINGER)
@@ -351,7 +351,8 @@ def test_joints_hang_on_moved_bodies() -> None:
 
 
 def test_moved_bodies_have_the_velocity_of_their_motion() -> None:
-    text = """<mujoco><worldbody><body name="m" mocap="true"><geom name="g" size=".1" pos=".1 0 0"/><site name="s"/></body></worldbody>
+    text = """<mujoco><worldbody><body name="m" mocap="true"><geom name="g" size=".1" pos=".1 0 0"/>
+        <site name="s"/></body></worldbody>
         <sensor><framelinvel objtype="site" objname="s"/><frameangvel objtype="geom" objname="g"/></sensor></mujoco>"""
     model = sw.load(text)
     sim, batch = sw.Simulation(model), sw.Batch(model, 2)

@@ -403,3 +403,16 @@ def test_actuators_are_disabled_by_group() -> None:
     sim.parameters.actuators_enabled[1] = 0.5
     with pytest.raises(ValueError, match=r"actuators_enabled\[1\] is 0.5: expected 1 or 0"):
         sim.step()
+
+
+def test_numbers_of_a_model_say_where_they_are_changed() -> None:
+    model = sw.load("""<mujoco><worldbody><body><joint armature=".1"/><geom size=".1"/></body></worldbody></mujoco>""")
+    for array, name in ((model.body_masses, "masses"), (model.gravity, "gravity"), (model.armature, "armature")):
+        with pytest.raises(ValueError, match=rf"a model is read-only: expected sim.parameters.{name}\[...\] = ..."):
+            array[0] = 2
+        # What is computed from them is like any other array.
+        assert type(array * 2) is np.ndarray
+        assert isinstance(array.sum(), np.float64)
+        copy = array.copy()
+        copy[0] = 3
+        assert copy[0] == 3

@@ -472,6 +472,26 @@ fn belts() {
 }
 
 #[test]
+fn rolling_of_two_directions() {
+    let pair = r#"<contact><pair geom1="ground" geom2="ball" condim="6" friction=".7 .7 .02 .02 .001"/></contact></mujoco>"#;
+    let mjcf = BALLS
+        .replace(r#"<geom type="plane""#, r#"<geom name="ground" type="plane""#)
+        .replacen(r#"<geom type="sphere""#, r#"<geom name="ball" type="sphere""#, 1)
+        .replace("</mujoco>", pair);
+    assert!(mjcf.contains(r#"name="ball""#));
+    for law in LAWS {
+        let mut random = SplitMix64(13);
+        compare(&format!("balls on a lane, {law:?}"), &mjcf, &under(law, 0.005), 60, |s, step| {
+            if step == 0 {
+                s.state_mut().v[..6].copy_from_slice(&[0.6, 0.8, 0.0, -8.0, 6.0, 2.0]);
+            }
+            push(s, step, &mut random, 0.2, 0);
+        })
+        .check();
+    }
+}
+
+#[test]
 fn friction_that_yields() {
     for cone in ["elliptic", "pyramidal"] {
         let soft =
