@@ -160,6 +160,17 @@ def test_odd_models_come_back(text: str, tmp_path: Path) -> None:
     compare_with_mujoco(first, tmp_path / "model.xml")
 
 
+def test_next_to_no_inertia_has_no_axes_that_change() -> None:
+    """Moments that MuJoCo refuses are raised to those of a sphere, whose text is the same when it is read and written."""
+    robot = """<robot name="r"><link name="a"/><link name="b"><inertial><origin xyz="-.1071 .00182 -.00211"/><mass value="1.264"/>
+        <inertia ixx="1.10961e-18" ixy="5.42101e-20" ixz="-5.42101e-20" iyy="0" iyz="8.47033e-22" izz="0"/></inertial></link>
+        <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
+    first = sw.load(robot).to_mjcf()
+    assert "diaginertia" in first
+    assert sw.load(first).to_mjcf() == first
+    mujoco.MjModel.from_xml_string(first)
+
+
 def compare_with_mujoco(ours: sw.Model, path: Path) -> None:
     theirs = mujoco.MjModel.from_xml_path(str(path))
     data, worst, rng = mujoco.MjData(theirs), Worst(), np.random.default_rng(5)

@@ -31,12 +31,15 @@ pub(super) fn attributes(body: &RigidInertia<f64>, is_alone: bool) -> (Attribute
     }
     let mut attributes = vec![("pos", list(&body.com.to_array())), ("mass", number(mass))];
     let [a, b, c] = taken.moments;
-    if !is_diagonal && taken.moments.iter().all(|&moment| moment >= LEAST) {
+    // What has become a sphere has no axes, whose round-off would come back as others.
+    let is_own = taken.moments == moments;
+    let has_axes = !is_diagonal && (is_own || (a, b) != (b, c));
+    if has_axes && taken.moments.iter().all(|&moment| moment >= LEAST) {
         let along_axes = || Sym3::new([a, 0.0, 0.0, b, 0.0, c]).rotated(axes);
-        let [xx, xy, xz, yy, yz, zz] = if taken.moments == moments { body.inertia } else { along_axes() }.entries();
+        let [xx, xy, xz, yy, yz, zz] = if is_own { body.inertia } else { along_axes() }.entries();
         attributes.push(("fullinertia", list(&[xx, yy, zz, xy, xz, yz])));
     } else {
-        if !is_diagonal && (a, b) != (b, c) {
+        if has_axes && (a, b) != (b, c) {
             attributes.push(("quat", list(&orientation(Quat::from_mat3(&axes)))));
         }
         attributes.push(("diaginertia", list(&taken.moments)));
