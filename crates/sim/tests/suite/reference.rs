@@ -473,7 +473,8 @@ fn belts() {
 
 #[test]
 fn rolling_of_two_directions() {
-    let pair = r#"<contact><pair geom1="ground" geom2="ball" condim="6" friction=".7 .7 .02 .02 .001"/></contact></mujoco>"#;
+    let pair =
+        r#"<contact><pair geom1="ground" geom2="ball" condim="6" friction=".7 .7 .02 .02 .001"/></contact></mujoco>"#;
     let mjcf = BALLS
         .replace(r#"<geom type="plane""#, r#"<geom name="ground" type="plane""#)
         .replacen(r#"<geom type="sphere""#, r#"<geom name="ball" type="sphere""#, 1)
