@@ -72,6 +72,21 @@ fn steps_after_warm_up_do_not_allocate() {
         assert_eq!(allocations() - before, 0);
         assert!(parts > least, "{parts}");
     }
+    // A finger on a body that is moved from outside pushes a cube.
+    let mut s = simulation(FINGER, Options::default());
+    let push = |s: &mut Simulation, steps: std::ops::Range<usize>| {
+        for k in steps {
+            s.state_mut().mocap[0] = -0.5 + 0.001 * k as f64;
+            run(s, 1);
+        }
+    };
+    push(&mut s, 0..500);
+    s.reset(None).unwrap();
+    push(&mut s, 0..2);
+    let before = allocations();
+    push(&mut s, 2..500);
+    assert_eq!(allocations() - before, 0);
+    assert!(s.stats().active_contacts > 0);
     // A soft cube with a rigid ball on it: the same motion once more.
     for model in [deformable::MaterialModel::LinearCorotated, deformable::MaterialModel::StableNeoHookean] {
         let mut s = soft_cube(model);
@@ -85,6 +100,10 @@ fn steps_after_warm_up_do_not_allocate() {
         assert!(s.stats().active_contacts > 4);
     }
 }
+
+const FINGER: &str = r#"<mujoco><worldbody><geom type="plane" size="3 3 .1"/><body mocap="true" pos="-.5 0 .1">
+    <body><joint type="slide" axis="0 1 0" range="-.1 .1" damping="5"/><geom type="box" size=".05 .05 .05"/></body></body>
+    <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>"#;
 
 fn controlled_humanoid() -> Simulation {
     let text = characters::mjcf(characters::Character::Humanoid, &characters::Options::default());
