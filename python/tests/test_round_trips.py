@@ -161,9 +161,10 @@ def test_odd_models_come_back(text: str, tmp_path: Path) -> None:
 
 
 def test_next_to_no_inertia_has_no_axes_that_change() -> None:
-    """Moments that MuJoCo refuses are raised to those of a sphere, whose text is the same when it is read and written."""
-    robot = """<robot name="r"><link name="a"/><link name="b"><inertial><origin xyz="-.1071 .00182 -.00211"/><mass value="1.264"/>
-        <inertia ixx="1.10961e-18" ixy="5.42101e-20" ixz="-5.42101e-20" iyy="0" iyz="8.47033e-22" izz="0"/></inertial></link>
+    """Moments that MuJoCo refuses are raised to a sphere's, whose text is the same when it is read and written."""
+    inertia = 'ixx="1.10961e-18" ixy="5.42101e-20" ixz="-5.42101e-20" iyy="0" iyz="8.47033e-22" izz="0"'
+    robot = f"""<robot name="r"><link name="a"/><link name="b"><inertial><origin xyz="-.1071 .00182 -.00211"/>
+        <mass value="1.264"/><inertia {inertia}/></inertial></link>
         <joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
     first = sw.load(robot).to_mjcf()
     assert "diaginertia" in first

@@ -16,7 +16,6 @@ use multibody::{
 use spatial::{Pose, Twist, Vec3};
 
 use crate::State;
-use crate::simulation::mocap::velocity_of;
 
 /// Something that has a frame: fixed in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,7 +201,7 @@ impl Observation<'_> {
     /// What carries a body along, if it moves.
     fn base(&self, body: usize) -> Option<Base> {
         let index = (*self.present.carried_by.get(body)?)?;
-        let velocity = velocity_of(&self.state.mocap_velocity, index);
+        let velocity = self.state.velocity_of_moved(index);
         let acceleration = self.base_accelerations.get(index).copied().unwrap_or(Twist::ZERO);
         let [x, y, z, ..] = *self.state.mocap.as_chunks::<7>().0.get(index)?;
         let moves = velocity != Twist::ZERO || acceleration != Twist::ZERO;

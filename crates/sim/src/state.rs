@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use geometry::Scene;
 use multibody::{JointKind, Model};
-use spatial::Vec3;
+use spatial::{Twist, Vec3};
 
 use crate::actuation::Inputs;
 use crate::extrapolation::Mark;
@@ -203,6 +203,12 @@ impl State {
             of_past.clear();
         }
         self.rests.clear();
+    }
+
+    /// The velocity of one of the bodies that are moved from outside, by its place among them, as far as it is known.
+    pub(crate) fn velocity_of_moved(&self, body: usize) -> Twist<f64> {
+        let Some(&[a, b, c, x, y, z]) = self.mocap_velocity.as_chunks().0.get(body) else { return Twist::ZERO };
+        Twist { ang: Vec3::new(a, b, c), lin: Vec3::new(x, y, z) }
     }
 
     /// Wakes all that sleeps: what holds or moves it is no longer what it was.

@@ -156,7 +156,7 @@ impl Simulation {
         for (k, (body, step)) in mocap.iter_mut().zip(steps).enumerate() {
             body.step = step;
             let MocapStep { pose, velocity, jumps } = step;
-            let before = velocity_of(&state.mocap_velocity, k);
+            let before = state.velocity_of_moved(k);
             body.acceleration = if jumps { Twist::ZERO } else { (velocity - before) * (1.0 / dt) };
             if velocity != Twist::ZERO {
                 carriers.resize(model.bodies.len(), Carrier::default());
@@ -220,7 +220,7 @@ impl Simulation {
         let kin = &self.present.kin;
         let mut energy = 0.0;
         for (k, body) in self.mocap.iter().enumerate() {
-            let velocity = velocity_of(&self.state.mocap_velocity, k);
+            let velocity = self.state.velocity_of_moved(k);
             if velocity == Twist::ZERO {
                 continue;
             }
@@ -262,10 +262,4 @@ impl Simulation {
             self.state.rests.clear();
         }
     }
-}
-
-/// The velocity of one of the bodies that are moved from outside, of those of all, (nmocap, 6), as far as they are known.
-pub(crate) fn velocity_of(all: &[f64], body: usize) -> Twist<f64> {
-    let Some(&[a, b, c, x, y, z]) = all.as_chunks().0.get(body) else { return Twist::ZERO };
-    Twist { ang: Vec3::new(a, b, c), lin: Vec3::new(x, y, z) }
 }
