@@ -1,6 +1,6 @@
 //! Where the bodies of all worlds are and how they move.
 
-use multibody::{Kinematics, forward_kinematics, velocities};
+use multibody::{Kinematics, forward_kinematics, mocap_velocity, velocities};
 use spatial::{Pose, Twist, Vec3};
 
 use crate::Batch;
@@ -76,9 +76,8 @@ impl Batch {
             let origins = self.mocap_of(world).as_chunks::<7>().0;
             for ((velocity, pose), carrier) in out[start..].iter_mut().zip(&poses).zip(&carriers) {
                 let Some(carrier) = *carrier else { continue };
-                let (&[a, b, c, d, e, f], &[x, y, z, ..]) = (&of_carriers[carrier], &origins[carrier]);
-                let carried = Twist { ang: Vec3::new(a, b, c), lin: Vec3::new(d, e, f) };
-                *velocity += carried.shifted(pose.pos - Vec3::new(x, y, z));
+                let [x, y, z, ..] = origins[carrier];
+                *velocity += mocap_velocity(&of_carriers[carrier]).shifted(pose.pos - Vec3::new(x, y, z));
             }
         });
     }

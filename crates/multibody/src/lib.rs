@@ -85,7 +85,9 @@ pub use kinematics::{
 };
 pub use material::{Compliance, Material, Resistance, ellipse_tangents};
 pub use medium::{Drag, Medium};
-pub use model::{Body, Joint, JointKind, JointLock, Keyframe, KeyframeKey, Model, Warning, mocap_numbers, mocap_pose};
+pub use model::{
+    Body, Joint, JointKind, JointLock, Keyframe, KeyframeKey, Model, Warning, mocap_numbers, mocap_pose, mocap_velocity,
+};
 pub use muscle::Muscle;
 pub use reference::{Reference, ReferenceStep};
 pub use residuals::equality_residuals;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use spatial::{Pose, Quat, RigidInertia, Vec3};
+use spatial::{Pose, Quat, RigidInertia, Twist, Vec3};
 use support::brief;
 
 use crate::{
@@ -507,6 +507,11 @@ impl Model {
 /// A body's position and its quaternion w x y z.
 pub fn mocap_numbers(Pose { pos, rot }: Pose<f64>) -> [f64; 7] {
     [pos.x, pos.y, pos.z, rot.w, rot.x, rot.y, rot.z]
+}
+
+/// The velocity of a body that is moved from outside: angular velocity, then that of its origin, world axes.
+pub fn mocap_velocity(&[a, b, c, x, y, z]: &[f64; 6]) -> Twist<f64> {
+    Twist { ang: Vec3::new(a, b, c), lin: Vec3::new(x, y, z) }
 }
 
 /// A body's pose from its position and its quaternion w x y z, of any length but none (which is no rotation).

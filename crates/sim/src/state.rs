@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use geometry::Scene;
-use multibody::{JointKind, Model};
+use multibody::{JointKind, Model, mocap_velocity};
 use spatial::{Twist, Vec3};
 
 use crate::actuation::Inputs;
@@ -207,8 +207,7 @@ impl State {
 
     /// The velocity of one of the bodies that are moved from outside, by its place among them, as far as it is known.
     pub(crate) fn velocity_of_moved(&self, body: usize) -> Twist<f64> {
-        let Some(&[a, b, c, x, y, z]) = self.mocap_velocity.as_chunks().0.get(body) else { return Twist::ZERO };
-        Twist { ang: Vec3::new(a, b, c), lin: Vec3::new(x, y, z) }
+        self.mocap_velocity.as_chunks().0.get(body).map_or(Twist::ZERO, mocap_velocity)
     }
 
     /// Wakes all that sleeps: what holds or moves it is no longer what it was.
