@@ -62,7 +62,9 @@ fn paths(tree: &str) -> Vec<String> {
             '{' => depth += 1,
             '}' => depth -= 1,
             ',' if depth == 0 => {
-                all.extend(paths(&format!("{before}{}", inner[start..k].trim())));
+                // Nothing stands behind the last comma.
+                let part = Some(inner[start..k].trim()).filter(|part| !part.is_empty());
+                all.extend(part.into_iter().flat_map(|part| paths(&format!("{before}{part}"))));
                 start = k + 1;
             }
             _ => {}

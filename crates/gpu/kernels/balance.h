@@ -73,29 +73,42 @@ PHASE void balance(const Here here) {
     }
     const real* sums = W.scratch + 17 * NODES;
     sum_columns(W, here, t, 16, W.scratch + 17 * NODES);
-    real geared = 0, geared_at_start = 0;
+    real geared = 0, geared_at_start = 0, recovery = 0, fastest = 0;
     EACH(k, NV) if (first <= k && k < last) {
       geared += W.v[k] * W.v[k] * dof_half_armature(k);
       geared_at_start += W.v_start[k] * W.v_start[k] * dof_half_armature(k);
+      recovery = max_(recovery, abs_(W.v[k] - W.v_of_q[k]));
     }
     geared = sum_of(here, geared);
     geared_at_start = sum_of(here, geared_at_start);
+    recovery = max_of(here, recovery);
+    EACH(i, NODES) if (TREES == 1 || node_tree(i) == t) fastest = max_(fastest, dot(get6(W.change[i]).ang, get6(W.change[i]).ang));
+    fastest = max_of(here, fastest);
     const real kinetic = sums[0], *inertia = sums + 10;
     const V3 ang = get3(sums + 1), lin = get3(sums + 4), moment = get3(sums + 7), none = v3(0, 0, 0);
     const real *due = W.due[t], half_mass = tree_mass(1, t), mass = tree_mass(2, t), per_mass = tree_mass(3, t), due_kinetic = due[0];
     const bool floats = tree_floats(t) && tree_has_mass(t);
-    V3 shift = floats ? per_mass * lin : none;
-    real own = kinetic + geared - dot(shift, shift) * half_mass;
+    const V3 of_com = floats ? per_mass * lin : none, impulse = get3(due + 10), weight = R(DT) * mass * AT3(gravity, 0);
+    const real carried = dot(of_com, of_com) * half_mass, own = kinetic + geared - carried;
+    // External forces work along the motion of the centre of mass as it is at the end.
+    const real work = R(0.5) * per_mass * dot(get3(due + 13), impulse);
+    // Nothing but its weight pushes the tree or moves it. A body about its centre of mass is right as it is.
+    const real little = BY_PRECISION(UNPUSHED, 1e-5), pushed = max_(dot(impulse - weight, impulse - weight), mass * recovery * (mass * recovery));
+    const bool flies = floats && W.turns[t] != 0 && 0 < dot(moment, moment) && pushed <= (dot(weight, weight) + mass * (kinetic + due[16])) * little * little;
+    const V3 of_com_due = flies ? per_mass * get3(due + 4) : of_com;
+    const real error = due_kinetic - kinetic + (flies ? work + carried - dot(of_com_due, of_com_due) * half_mass : R(0));
     // What stops in the step, at a contact or a limit, is not asked for a part of the little that is left of its energy.
-    V3 shift_at_start = floats ? per_mass * (get3(due + 4) - get3(due + 10)) : none;
-    real own_at_start = due[16] + geared_at_start - dot(shift_at_start, shift_at_start) * half_mass;
-    const bool errs = max_(own, own_at_start) * R(LARGEST_ERROR) < abs_(kinetic - due_kinetic);
+    V3 of_com_at_start = floats ? per_mass * (get3(due + 4) - impulse) : none;
+    const real own_at_start = due[16] + geared_at_start - dot(of_com_at_start, of_com_at_start) * half_mass;
+    // Energy grows by more than what a step can find whose bodies turn so far.
+    const bool bursts = own_at_start * R(LARGEST_GROWTH) < own && R((FAR / DT) * (FAR / DT)) < fastest;
+    const bool errs = max_(own, own_at_start) * R(LARGEST_ERROR) < abs_(error) || bursts;
     LEAD W.coarse += W.turns[t] && errs;
     // All motion is scaled, but for that of the centre of mass.
-    real ratio = own > 0 ? (due_kinetic - kinetic) / own + 1 : R(1);
+    real ratio = own > 0 ? error / own + 1 : R(1);
     if (!errs) ratio = min_(max_(ratio, R(1 - LARGEST_ERROR)), R(1 / (1 - LARGEST_ERROR)));
     real scale = sqrt_(max_(ratio, R(0)));
-    V3 add_lin = (1 - scale) * shift, add_ang = none;
+    V3 add_lin = of_com_due - scale * of_com, add_ang = none;
     if (tree_keeps_momentum(t)) {
       // The root takes the momentum that is due, and the motion within, which has none, is scaled to the rest of the energy.
       V3 centre = per_mass * moment;
@@ -107,9 +120,7 @@ PHASE void balance(const Here here) {
       inverse_of(about, inverse);
       Rigid now = as_one(inverse, ang, lin, moment, per_mass);
       Rigid then = as_one(inverse, get3(due + 1), get3(due + 4), get3(due + 7), per_mass);
-      // External forces work along the motion of the centre of mass as it is at the end.
-      real work = R(0.5) * per_mass * dot(get3(due + 13), get3(due + 10)), whole = kinetic + geared;
-      real within = whole - now.energy, within_due = due_kinetic + work + geared - then.energy, most = R(SCALING * SCALING);
+      real whole = kinetic + geared, within = whole - now.energy, within_due = due_kinetic + work + geared - then.energy, most = R(SCALING * SCALING);
       bool is_scaled = whole * BY_PRECISION(LITTLE, 1e-3) < within && !(within_due * most < within) && !(within * most < within_due);
       if (is_scaled) {
         scale = sqrt_(max_(within_due / within, R(0)));
@@ -118,6 +129,7 @@ PHASE void balance(const Here here) {
         add_ang = turn_back(W.rot[root], add_ang);
       }
     }
+    const V3 root_velocity = floats ? get3(W.v + first) : none;
     SYNC;
     EACH(k, NV) if (W.turns[t] && first <= k && k < last) {
       real v = W.v[k] * scale;
@@ -129,6 +141,13 @@ PHASE void balance(const Here here) {
       }
       W.v[k] = v;
     }
+    // The centre of mass of what flies goes where its momentum takes it.
+    if (flies) LEAD {
+      real* q = W.q + node_q(root);
+      V3 place = get3(W.origin[t]) + (R(DT) * (of_com_due - root_velocity) - per_mass * (moment - get3(due + 7)));
+      put3(W.origin[t], place), put3(q, place);
+    }
+    SYNC;
   }
   SYNC;
 }

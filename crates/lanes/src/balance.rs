@@ -66,16 +66,18 @@ impl<T: Bundle> Lanes<T> {
     fn balance(&mut self, plan: &Plan, k: usize, due: &StepBalance<T>) -> u32 {
         let (tree, of) = (&plan.trees[k], self.numbers.trees[k]);
         self.set_motions(plan, tree);
-        let mut whole = Whole::ZERO;
+        let (mut whole, mut fastest) = (Whole::ZERO, T::ZERO);
         for node in &self.nodes[tree.nodes.clone()] {
             whole.add_motion(&node.inertia, node.change, None);
             whole.add(&node.inertia);
+            fastest = fastest.max(node.change.ang.norm_squared());
         }
-        let (mut geared, mut geared_at_start) = (T::ZERO, T::ZERO);
+        let (mut geared, mut geared_at_start, mut recovery) = (T::ZERO, T::ZERO, T::ZERO);
         for dof in tree.dofs.clone() {
             let (half_armature, v_start) = (self.numbers.half_armature[dof], self.v_start[dof]);
             geared = (self.v[dof] * self.v[dof]).mul_add(half_armature, geared);
             geared_at_start = (v_start * v_start).mul_add(half_armature, geared_at_start);
+            recovery = recovery.max((self.v[dof] - self.v_of_q[dof]).abs());
         }
         let end = StepEnd {
             whole: &whole,
@@ -85,6 +87,11 @@ impl<T: Bundle> Lanes<T> {
             per_mass: of.per_mass,
             geared,
             geared_at_start,
+            root: if tree.freedom == Freedom::Bound { Vec3::ZERO } else { vec3(&self.v[tree.dofs.start..]) },
+            recovery,
+            dt: wide(plan.dt),
+            most_turn: fastest * wide(plan.dt * plan.dt),
+            weight: self.numbers.gravity * (of.mass * wide(plan.dt)),
             turns: self.turns[k],
             freedom: tree.freedom,
         };
@@ -94,6 +101,9 @@ impl<T: Bundle> Lanes<T> {
         }
         if tree.freedom != Freedom::Bound {
             self.add_to_root(tree.dofs.start, correction.lin);
+            let place = self.origins[k] + correction.place;
+            self.origins[k] = place;
+            self.q[plan.nodes[tree.nodes.start].q..][..3].copy_from_slice(&place.to_array());
         }
         if tree.freedom == Freedom::KeepsMomentum {
             let ang = self.nodes[tree.nodes.start].rot.transpose_mul(correction.ang);

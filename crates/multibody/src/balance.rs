@@ -8,7 +8,8 @@
 //!
 //! is zero in exact motion. Velocities are scaled by it, except that of the centre of mass of a floating tree: kinetic energy then changes
 //! by the work of forces and constraints alone, however far bodies turn, but for what a step that stops bodies leaves of its error: 5 % of
-//! the energy before it at most. Positions stay as they are.
+//! the energy before it at most. Positions stay as they are, but for the place of a tree that nothing but its weight pushes: its centre of mass
+//! goes where its momentum takes it.
 
 use spatial::masks::{select, select3, wide};
 use spatial::{ArticulatedInertia, PointInertia, Real, RigidInertia, Sym3, Twist, Vec3, Wrench};
@@ -26,6 +27,15 @@ pub const MAX_SCALING: f64 = 1.05;
 /// Motion within that has no more than this part of the kinetic energy is known with too few digits.
 pub const LITTLE: f64 = 1e-9;
 const SINGLE_LITTLE: f64 = 1e-3;
+
+/// Energy within a tree may grow by this factor in a step in which a body turns by more than [`FAR`].
+pub const LARGEST_GROWTH: f64 = 2.0;
+/// rad
+pub const FAR: f64 = 1.0;
+
+/// Nothing but its weight pushes a tree whose impulse is that of its weight to this part of it and of the tree's momentum.
+pub const UNPUSHED: f64 = 1e-6;
+const SINGLE_UNPUSHED: f64 = 1e-5;
 
 /// A tree as one body in motion, about a fixed point.
 #[derive(Clone, Copy, Debug)]
@@ -203,6 +213,16 @@ pub struct StepEnd<'a, T: Real> {
     pub geared: T,
     /// The same at v₀.
     pub geared_at_start: T,
+    /// The velocity of a free root's origin, m/s.
+    pub root: Vec3<T>,
+    /// The greatest difference between its velocities and those that move positions.
+    pub recovery: T,
+    /// The length of the step, s.
+    pub dt: T,
+    /// The square of the largest turn of a body in it, rad².
+    pub most_turn: T,
+    /// The impulse of the tree's weight, N·s.
+    pub weight: Vec3<T>,
     /// Whether it turns so fast that this matters, 1 or 0.
     pub turns: T,
     /// What of its momentum is kept.
@@ -218,6 +238,8 @@ pub struct Correction<T: Real> {
     pub lin: Vec3<T>,
     /// What is added to its angular velocity, world axes; zero but where all momentum is kept.
     pub ang: Vec3<T>,
+    /// What is added to a free root's place, m.
+    pub place: Vec3<T>,
     /// Whether the step errs by so much that it is not to be made in one piece, 1 or 0.
     pub errs: T,
 }
@@ -226,27 +248,35 @@ impl<T: Real> StepEnd<'_, T> {
     /// The correction with which energy and momentum are those that are due.
     #[inline(always)]
     pub fn correction(&self) -> Correction<T> {
-        let Self { whole: end, due, mass, half_mass, per_mass, geared, geared_at_start, turns, freedom } = *self;
-        let shift = if freedom == Freedom::Bound { Vec3::ZERO } else { end.momentum.lin * per_mass };
-        let carried = shift.norm_squared() * half_mass;
+        let Self { whole: end, due, mass, half_mass, per_mass, geared, geared_at_start, turns, freedom, .. } = *self;
+        let of_com = if freedom == Freedom::Bound { Vec3::ZERO } else { end.momentum.lin * per_mass };
+        let carried = of_com.norm_squared() * half_mass;
         let own = end.kinetic + geared - carried;
-        let error = (end.kinetic - due.kinetic).abs();
+        // External forces work along the motion of the centre of mass as it is at the end. It has gained what the bodies' turning does to it, half
+        // of which is not in the energy of a step with Jacobians at q₀: as much as the internal motion has where a joint turns around.
+        let work = due.drift.dot(due.impulse) * per_mass * wide(0.5);
+        let flies = self.flies();
+        let of_com_due = select3(flies, due.momentum.lin * per_mass, of_com);
+        let gain = (work + carried - of_com_due.norm_squared() * half_mass) * flies;
+        let error = due.kinetic - end.kinetic + gain;
         // What stops in the step, at a contact or a limit, is not asked for a part of the little that is left of its energy.
-        let shift_at_start =
+        let of_com_at_start =
             if freedom == Freedom::Bound { Vec3::ZERO } else { (due.momentum.lin - due.impulse) * per_mass };
-        let own_at_start = due.at_start + geared_at_start - shift_at_start.norm_squared() * half_mass;
+        let own_at_start = due.at_start + geared_at_start - of_com_at_start.norm_squared() * half_mass;
         let most = own.max(own_at_start);
-        let errs = (most * wide(LARGEST_ERROR)).if_less(error, T::ONE, T::ZERO) * turns;
+        let errs = (most * wide(LARGEST_ERROR)).if_less(error.abs(), T::ONE, T::ZERO);
+        let errs = errs.max(self.bursts(own, own_at_start)) * turns;
 
         // All motion is scaled, but for that of the centre of mass.
         let moves = turns * T::ZERO.if_less(own, T::ONE, T::ZERO);
-        let ratio = (due.kinetic - end.kinetic) / select(moves, own, T::ONE) + T::ONE;
+        let ratio = error / select(moves, own, T::ONE) + T::ONE;
         let within_most = ratio.max(wide(1.0 - LARGEST_ERROR)).min(wide(1.0 / (1.0 - LARGEST_ERROR)));
         let ratio = select(errs, ratio, within_most);
         let scale = select(moves, ratio.max(T::ZERO).sqrt(), T::ONE);
-        let rest = shift * (T::ONE - scale);
+        let rest = of_com_due - of_com * scale;
+        let place = self.lack_of_place(flies);
         if freedom != Freedom::KeepsMomentum {
-            return Correction { scale, lin: rest, ang: Vec3::ZERO, errs };
+            return Correction { scale, lin: rest, ang: Vec3::ZERO, place, errs };
         }
         // The root takes the momentum that is due, and the motion within, which has none, is scaled to the rest of the energy.
         let centre = end.moment * per_mass;
@@ -255,9 +285,6 @@ impl<T: Real> StepEnd<'_, T> {
         let inverse = central.inverse();
         let rigid = Rigid::new(end.momentum, centre, inverse, per_mass);
         let rigid_due = Rigid::new(due.momentum, due.moment * per_mass, inverse, per_mass);
-        // External forces work along the motion of the centre of mass as it is at the end. It has gained what the bodies' turning does to it, half
-        // of which is not in the energy of a step with Jacobians at q₀: as much as the internal motion has where a joint turns around.
-        let work = due.drift.dot(due.impulse) * per_mass * wide(0.5);
         let kinetic = end.kinetic + geared;
         let (within, within_due) = (kinetic - rigid.energy, due.kinetic + work + geared - rigid_due.energy);
         let most = wide::<T>(MAX_SCALING * MAX_SCALING);
@@ -270,7 +297,38 @@ impl<T: Real> StepEnd<'_, T> {
         let scale = select(is_scaled, inner, scale);
         let (ang, lin) = (rigid_due.ang - rigid.ang * scale, rigid_due.lin - rigid.lin * scale);
         let lin = lin - ang.cross(centre);
-        Correction { scale, lin: select3(is_scaled, lin, rest), ang: select3(is_scaled, ang, Vec3::ZERO), errs }
+        Correction { scale, lin: select3(is_scaled, lin, rest), ang: select3(is_scaled, ang, Vec3::ZERO), place, errs }
+    }
+
+    /// Whether nothing but its weight pushes the tree or moves it, and it turns, 1 or 0. A body about its centre of mass is right as it is.
+    #[inline(always)]
+    fn flies(&self) -> T {
+        let Self { whole: end, due, mass, weight, recovery, turns, freedom, .. } = *self;
+        if freedom == Freedom::Bound {
+            return T::ZERO;
+        }
+        let little = wide::<T>(if T::IS_SINGLE { SINGLE_UNPUSHED } else { UNPUSHED });
+        let turns = T::ZERO.if_less(end.moment.norm_squared(), turns, T::ZERO);
+        let most = weight.norm_squared() + mass * (end.kinetic + due.at_start);
+        let pushed = (due.impulse - weight).norm_squared().max((mass * recovery) * (mass * recovery));
+        (most * little * little).if_less(pushed, T::ZERO, turns)
+    }
+
+    /// Whether energy within the tree grows by more than what a step can find whose bodies turn so far, 1 or 0: contacts where bodies would turn
+    /// to push as if they had been there all along.
+    #[inline(always)]
+    fn bursts(&self, own: T, own_at_start: T) -> T {
+        let grows = (own_at_start * wide(LARGEST_GROWTH)).if_less(own, T::ONE, T::ZERO);
+        grows * wide::<T>(FAR * FAR).if_less(self.most_turn, T::ONE, T::ZERO)
+    }
+
+    /// What the centre of mass of a tree that flies lacks of the way on which its momentum takes it. Bodies that turn lead it elsewhere, by
+    /// ½ dt² J̇ v in a step.
+    #[inline(always)]
+    fn lack_of_place(&self, flies: T) -> Vec3<T> {
+        let Self { whole: end, due, per_mass, root, dt, .. } = *self;
+        let turned = (end.moment - due.moment) * per_mass;
+        ((due.momentum.lin * per_mass - root) * dt - turned) * flies
     }
 }
 
@@ -307,6 +365,11 @@ mod tests {
             per_mass: 0.0,
             geared: 0.0,
             geared_at_start: 0.0,
+            root: Vec3::ZERO,
+            recovery: 0.0,
+            dt: 0.0,
+            most_turn: 0.0,
+            weight: Vec3::ZERO,
             turns: 1.0,
             freedom: Freedom::Bound,
         }

@@ -63,7 +63,10 @@ mod unsymmetric;
 pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};
 pub use actuator::{Actuator, ActuatorLaw, GearFrame, Transmission};
-pub use balance::{BodyInStep, Correction, Freedom, LARGEST_ERROR, LITTLE, MAX_SCALING, StepBalance, StepEnd, Whole};
+pub use balance::{
+    BodyInStep, Correction, FAR, Freedom, LARGEST_ERROR, LARGEST_GROWTH, LITTLE, MAX_SCALING, StepBalance, StepEnd,
+    UNPUSHED, Whole,
+};
 pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use camera::{Camera, CameraMode, DefaultView, Lens};

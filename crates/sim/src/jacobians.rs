@@ -32,16 +32,38 @@ pub struct SensorJacobians {
     pub d: Vec<f64>,
 }
 
+/// The derivatives of what a step leaves, each (nv, 2 nv + nu), column-major with respect to (q, v, ctrl).
+pub(crate) struct EndDerivatives {
+    /// That of velocities.
+    pub v: Vec<f64>,
+    /// That of what is added to positions.
+    pub added_q: Vec<f64>,
+}
+
+/// A column of [`EndDerivatives`].
+pub(crate) struct EndDerivative<'a> {
+    pub v: &'a mut [f64],
+    pub added_q: &'a mut [f64],
+}
+
+impl EndDerivatives {
+    pub fn column(&mut self, column: usize, nv: usize) -> EndDerivative<'_> {
+        let range = column * nv..(column + 1) * nv;
+        EndDerivative { v: &mut self.v[range.clone()], added_q: &mut self.added_q[range] }
+    }
+}
+
 impl StepJacobians {
     /// From the derivatives (nv, 2 nv + nu), column-major with respect to (q, v, ctrl), of the velocities `v` that move positions,
-    /// q⁺ = q ⊞ dt v, and of those that the step leaves.
-    pub(crate) fn new(tree: &Tree<f64>, nu: usize, v: &[f64], dt: f64, dv: &[f64], ends: &[f64]) -> Self {
+    /// q⁺ = q ⊞ dt v, and those of what is left.
+    pub(crate) fn new(tree: &Tree<f64>, nu: usize, v: &[f64], dt: f64, dv: &[f64], ends: &EndDerivatives) -> Self {
         let nv = v.len();
         let mut jacobians = Self { nv, nu, a: vec![0.0; 4 * nv * nv], b: vec![0.0; 2 * nv * nu] };
         let (mut unit, mut dq_next) = (vec![0.0; nv], vec![0.0; nv]);
         for column in 0..2 * nv + nu {
             let of_column = column * nv..(column + 1) * nv;
-            let (dv, ends) = (&dv[of_column.clone()], &ends[of_column]);
+            let dv = &dv[of_column.clone()];
+            let (ends, added_q) = (&ends.v[of_column.clone()], &ends.added_q[of_column]);
             unit.fill(0.0);
             if column < nv {
                 unit[column] = 1.0;
@@ -52,7 +74,7 @@ impl StepJacobians {
                 Some(control) => (&mut jacobians.b, nu, control),
             };
             for i in 0..nv {
-                out[i * width + at] = dq_next[i];
+                out[i * width + at] = dq_next[i] + added_q[i];
                 out[(nv + i) * width + at] = ends[i];
             }
         }

@@ -47,7 +47,7 @@ const CREEP: &str = r#"<mujoco><option timestep=".004"/><worldbody>
 
 /// Ball joints with springs and limits, under a free base.
 const BALLS: &str = r#"<mujoco><option timestep=".003"/><worldbody><geom type="plane" size="0 0 1" contype="3" conaffinity="3"/>
-  <body pos="0 0 .8"><freejoint/><geom type="box" size=".15 .1 .08" contype="2" conaffinity="2"/>
+  <body pos="0 0 .81"><freejoint/><geom type="box" size=".15 .1 .08" contype="2" conaffinity="2"/>
     <body pos=".2 0 0"><joint type="ball" damping=".02" stiffness=".5"/><geom type="capsule" size=".04 .15" pos="0 0 -.15"/>
       <body pos="0 0 -.3"><joint type="ball" limited="true" range="0 .3" frictionloss=".02"/><geom type="sphere" size=".07" pos="0 0 -.1"/></body></body>
     <body pos="-.2 0 0"><joint type="ball" limited="true" range="0 .2"/><geom type="capsule" size=".04 .15" pos="0 0 -.15"/></body>

@@ -157,12 +157,12 @@ fn add_patch(patch: &Patch, columns: &[u32], rows: &[Twist<f64>], slots: &[Cliqu
     let [a, b] = patch.ends;
     let BlockMut { row, column, stride, values } = h.block_mut(a.tree, b.tree);
     let (first_row, first_column) = (slots[row].dof, slots[column].dof);
-    // The columns of the tree that comes first in the island come first.
-    let later = slots[a.tree.max(b.tree)].dof;
-    let split = columns.partition_point(|&column| (column as usize) < later);
+    // The columns of the tree that comes first in the island come first; it has none where all that is touched of a soft body is held.
+    let later = a.tree.max(b.tree);
+    let split = columns.partition_point(|&column| (column as usize) < slots[later].dof);
     let of = |tree: usize| match () {
         () if patch.is_within_a_tree() => 0..columns.len(),
-        () if slots[tree].dof == later => split..columns.len(),
+        () if tree == later => split..columns.len(),
         () => 0..split,
     };
     for j in of(column) {

@@ -228,6 +228,9 @@ impl Simulation {
                 if let Some(lack) = workspace.lack() {
                     v.iter_mut().zip(lack).for_each(|(v, lack)| *v += lack);
                 }
+                if let Some(lack) = workspace.lack_of_place() {
+                    q.iter_mut().zip(lack.to_array()).for_each(|(q, lack)| *q += lack);
+                }
             });
         };
         let State { v, q, extrapolation: VelocityExtrapolation { rates, marks }, .. } = state;

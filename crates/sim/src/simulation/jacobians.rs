@@ -22,7 +22,7 @@ use crate::clique::Cliques;
 use crate::constrain::{Regularization, push_contacts};
 use crate::constraint_jacobian::{ConstraintJacobian, is_elliptic};
 use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, HessianFactor};
-use crate::jacobians::StepJacobians;
+use crate::jacobians::{EndDerivative, EndDerivatives, StepJacobians};
 use crate::{ContactLaw, Options, Parameters, Scheme, SimulationError};
 use parameters::Numbers;
 
@@ -200,24 +200,24 @@ impl Simulation {
         Ok(StepJacobians::new(&self.model.tree, columns - 2 * nv, &reference.v, dt, &rhs, &ends))
     }
 
-    /// The derivative of the velocities that the step leaves in the state, (nv, 2 nv + nu): those that it ends with, `v`, of which `dv` is
-    /// the derivative, and what is added to conserve energy and momentum, which is differenced.
+    /// The derivatives of the velocities that the step leaves in the state, those that it ends with, `v`, of which `dv` is the derivative, and
+    /// what is added to conserve energy and momentum; and of what is added to positions. What is added is differenced.
     fn differentiate_corrections(
         &mut self,
         numbers: &Numbers<'_>,
         v: &[f64],
         dv: &[f64],
         dt: f64,
-    ) -> Result<Vec<f64>, SimulationError> {
+    ) -> Result<EndDerivatives, SimulationError> {
         let (nv, nu) = (v.len(), self.model.nu());
-        let mut ends = dv.to_vec();
+        let mut ends = EndDerivatives { v: dv.to_vec(), added_q: vec![0.0; dv.len()] };
         if self.options.scheme != Scheme::Bilinear {
             return Ok(ends);
         }
-        for (column, (end, dv)) in ends.chunks_exact_mut(nv.max(1)).zip(dv.chunks_exact(nv.max(1))).enumerate() {
+        for (column, dv) in dv.chunks_exact(nv.max(1)).enumerate() {
             self.check_interrupt()?;
             if let Some(number) = column.checked_sub(2 * nv + nu) {
-                self.correct_number(numbers, &numbers.numbers[number], v, dv, end)?;
+                self.correct_number(numbers, &numbers.numbers[number], v, dv, ends.column(column, nv))?;
                 continue;
             }
             let width = WIDTH_LACK / dv.iter().fold(1.0, |most, dv| f64::max(most, dv.abs()));
@@ -228,15 +228,24 @@ impl Simulation {
                 self.v_next.iter_mut().zip(v.iter().zip(dv)).for_each(|(out, (v, dv))| *out = v + width * dv);
                 // What the step does not resolve is taken as it is.
                 let _ = self.conserve();
-                for workspace in &self.trees {
-                    let Some(lack) = workspace.lack() else { continue };
-                    let out = &mut end[workspace.dofs.clone()];
-                    out.iter_mut().zip(lack).for_each(|(out, lack)| *out += lack * (0.5 / width));
-                }
+                self.add_corrections(0.5 / width, &mut ends.column(column, nv));
                 self.restore(kept);
             }
         }
         Ok(ends)
+    }
+
+    /// Adds what the last step has added to velocities and positions, times `factor`.
+    fn add_corrections(&self, factor: f64, to: &mut EndDerivative<'_>) {
+        for workspace in &self.trees {
+            let first = workspace.dofs.start;
+            let lack_of_place = workspace.lack_of_place().map(Vec3::to_array);
+            let [of_v, of_q] = [workspace.lack(), lack_of_place.as_ref().map(<[f64; 3]>::as_slice)];
+            for (lack, out) in [(of_v, &mut *to.v), (of_q, &mut *to.added_q)] {
+                let lack = lack.unwrap_or_default();
+                out[first..].iter_mut().zip(lack).for_each(|(out, lack)| *out += factor * lack);
+            }
+        }
     }
 
     /// Moves entry `column` of (q, v, ctrl) by `width`; what was there is returned.

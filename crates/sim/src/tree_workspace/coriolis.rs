@@ -15,7 +15,7 @@
 //! of the step ([`multibody::StepEnd`]).
 
 use lanes::constants::MIN_TURN;
-use multibody::{BodyInStep, Correction, Freedom, Retraction, StepBalance, StepEnd, Tree, propagate};
+use multibody::{BodyInStep, Correction, Freedom, Retraction, StepBalance, StepEnd, Tree, propagate, vec3};
 use spatial::{PointInertia, Twist, Vec3, Wrench};
 
 use super::whole::Placed;
@@ -35,6 +35,8 @@ pub(super) struct Coriolis {
     end: Placed,
     /// What is added to velocities at the end of the step, (nv).
     lack: Vec<f64>,
+    /// What is added to the root's place, m.
+    place: Vec3<f64>,
 }
 
 /// The velocities with which a step ends, of the tree.
@@ -61,15 +63,21 @@ impl Coriolis {
             q: vec![0.0; tree.nq],
             end: Placed::new(tree),
             lack: vec![0.0; tree.nv],
+            place: Vec3::ZERO,
         })
     }
+}
+
+/// The largest of numbers that are not negative.
+fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(0.0, f64::max)
 }
 
 impl TreeWorkspace {
     /// Notes how fast the tree turns at the beginning of the step.
     pub(super) fn note_turning(&mut self, dt: f64) {
         let Self { coriolis: Some(coriolis), kin, .. } = self else { return };
-        let fastest = kin.twists.iter().fold(0.0, |most, twist| f64::max(most, twist.ang.norm_squared()));
+        let fastest = largest(kin.twists.iter().map(|twist| twist.ang.norm_squared()));
         coriolis.is_active = fastest * dt * dt > MIN_TURN * MIN_TURN;
     }
 
@@ -92,7 +100,7 @@ impl TreeWorkspace {
         retraction: Retraction,
     ) -> bool {
         let Self { coriolis, tree, kin, free_step, dt, armature, loads, qs, dofs, .. } = self;
-        let Some(Coriolis { is_active: true, freedom, motions, q, end, lack }) = coriolis.as_deref_mut() else {
+        let Some(Coriolis { is_active: true, freedom, motions, q, end, lack, place }) = coriolis.as_deref_mut() else {
             return true;
         };
         propagate(tree, tree.all(), &kin.frames, v, motions);
@@ -123,10 +131,17 @@ impl TreeWorkspace {
             per_mass,
             geared: geared(v),
             geared_at_start: geared(&state.v[dofs.clone()]),
+            root: if *freedom == Freedom::Bound { Vec3::ZERO } else { vec3(v) },
+            recovery: largest(v.iter().zip(v_of_q).map(|(v, v_of_q)| (v - v_of_q).abs())),
+            dt: *dt,
+            most_turn: largest(end.kin.twists.iter().map(|twist| twist.ang.norm_squared())) * (*dt * *dt),
+            weight: gravity * (whole.mass * *dt),
             turns: 1.0,
             freedom: *freedom,
         };
-        let Correction { scale, lin, ang, errs } = end_of_step.correction();
+        let correction = end_of_step.correction();
+        let Correction { scale, lin, ang, errs, .. } = correction;
+        *place = correction.place;
         for (lack, v) in lack.iter_mut().zip(v) {
             *lack = (scale - 1.0) * v;
         }
@@ -137,6 +152,12 @@ impl TreeWorkspace {
         }
         // Energy beyond all numbers is an error of any size.
         errs == 0.0 && whole.kinetic.is_finite()
+    }
+
+    /// What the place of a free root lacks at the end of the step, m.
+    pub fn lack_of_place(&self) -> Option<Vec3<f64>> {
+        let coriolis = self.coriolis.as_deref()?;
+        (coriolis.is_active && !self.asleep && coriolis.freedom != Freedom::Bound).then_some(coriolis.place)
     }
 
     /// What velocities lack at the end of a step that conserves energy, of the tree.

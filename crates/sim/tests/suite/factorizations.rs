@@ -75,8 +75,12 @@ struct Seen {
     unsettled: usize,
     /// Steps in which Coulomb's law has another solution.
     ambiguous: usize,
+    /// Steps in more than [`MOST_PARTS`]: bodies at 200 rad/s, whose later parts multiply what the first ones differ by.
+    in_many_parts: usize,
     worst: f64,
 }
+
+const MOST_PARTS: usize = 8;
 
 /// Takes each step from the same state by all factorisations and compares velocities, relative to the greatest.
 fn compare(seed: u64, contact: ContactLaw, seen: &mut Seen) {
@@ -111,11 +115,13 @@ fn compare(seed: u64, contact: ContactLaw, seen: &mut Seen) {
         let balances = others.iter().chain([&auto]).all(|s| s.stats().residual < 1e-9);
         if settled && contact == ContactLaw::Coulomb && worst > 1e-3 && balances {
             seen.ambiguous += 1;
+        } else if settled && auto.stats().substeps > MOST_PARTS {
+            seen.in_many_parts += 1;
         } else if settled {
             // Each part that the step is made in may err by what its solution leaves.
             let worst = worst / auto.stats().substeps as f64;
             seen.worst = seen.worst.max(worst);
-            assert!(worst < 1e-9, "{contact:?}, seed {seed}, step {step}: {worst:e} {:?}", auto.stats());
+            assert!(worst < 1e-10, "{contact:?}, seed {seed}, step {step}: {worst:e} {:?}", auto.stats());
         }
     }
 }
@@ -135,7 +141,7 @@ fn factorizations_agree() {
         }
         println!("{contact:?}: {seen:?}");
         assert!(seen.recursive > 100 && seen.between_bodies > 100 && 20 * seen.unsettled < seen.steps, "{seen:?}");
-        assert!(200 * seen.ambiguous < seen.steps, "{seen:?}");
+        assert!(200 * seen.ambiguous < seen.steps && 100 * seen.in_many_parts < seen.steps, "{seen:?}");
     }
 }
 

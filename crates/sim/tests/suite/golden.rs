@@ -17,7 +17,7 @@ const GOLDEN: [(&str, u64); 10] = [
     ("@clutter-box-27", 0xb752400b0d368f08),
     ("@clutter-sphere-27", 0x44cb0424030631a9),
     ("@tower-50", 0xa1d3b612f607f9ac),
-    ("@arch-11", 0xc3173c2b389f01b2),
+    ("@arch-11", 0x83dbf6125b6ecb4f),
     ("@stewart", 0x98b6ece5314ea1cb),
     ("@four-bar", 0x9c04d2163b79455c),
     ("@humanoid, PD", 0x06c155e6472dc370),

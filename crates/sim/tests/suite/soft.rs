@@ -442,3 +442,31 @@ fn soft_bodies_bear_each_other() {
     assert!((on_ground.z + all).abs() < 1e-3 * all, "{on_ground:?} {all}");
     assert!((between.z + weight).abs() < 1e-3 * weight, "{between:?} {weight}");
 }
+
+#[test]
+fn what_is_held_of_a_soft_body_bears_another() {
+    let material = Material::default();
+    let table = cuboid([0.1; 3], [3; 3], 0.0, material);
+    let nodes = table.mesh.positions();
+    let pinned = (0..nodes.len() as u32).filter(|i| nodes[*i as usize].z > 0.1 - 1e-9).collect();
+    let table = SoftBody::new(SoftBodyDescription { pinned, ..table.description().clone() }).unwrap();
+    let cube = cuboid([0.08; 3], [3; 3], 0.102, material);
+    let weight = cube.total_mass() * G;
+    // Which of the two comes first.
+    for is_reversed in [false, true] {
+        let mut bodies = vec![table.clone(), cube.clone()];
+        if is_reversed {
+            bodies.reverse();
+        }
+        let options = Options { timestep: Some(0.005), ..Options::default() };
+        let mut s = soft("<mujoco><worldbody/></mujoco>", bodies, vec![], options);
+        run(&mut s, 1.5);
+        let of_table = u32::from(is_reversed);
+        let force = s.soft_contacts().iter().fold(Vec3::ZERO, |sum, contact| {
+            let SoftPartner::Soft(other) = contact.partner else { return sum };
+            let sign = if other.body == of_table { 1.0 } else { -1.0 };
+            sum + contact.impulse_world() * (sign / s.last_timestep().unwrap())
+        });
+        assert!((force.z + weight).abs() < 1e-3 * weight, "{is_reversed} {force:?} {weight}");
+    }
+}

@@ -71,3 +71,29 @@ fn the_midpoint_rule_takes_forces_where_the_root_is() {
         assert!(errors[0] < 2e-3 && errors[1] < 1e-3, "{name}: {errors:?}");
     }
 }
+
+/// In flight the centre of mass moves by dt V with V the velocity at the end of the step, and energy within the tree stays, however far bodies turn.
+#[test]
+fn the_centre_of_mass_of_what_flies_goes_where_momentum_takes_it() {
+    let (dt, steps, g) = (2e-3, 200, -9.81);
+    let hammer = r#"<mujoco><worldbody><body pos="0 0 5"><freejoint/><geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
+        <geom type="box" size=".03 .06 .03" pos=".3 0 0"/></body></worldbody></mujoco>"#;
+    for text in [model(g, false), model(g, true), hammer.to_owned()] {
+        let mut s = common::simulation(&text, Options { timestep: Some(dt), ..Options::default() });
+        let nv = s.model().nv();
+        s.state_mut().v.copy_from_slice(&[0.3, 0.0, 2.0, 3.0, 25.0, -8.0, 30.0][..nv]);
+        let mass: f64 = s.model().bodies.iter().map(|body| body.inertia.mass).sum();
+        let at_start = s.observe().center_of_mass(0);
+        let speed = s.observe().momentum(0).lin * (1.0 / mass);
+        let energy_at_start = s.energy();
+        (0..steps).for_each(|_| s.step().unwrap());
+        let n = f64::from(steps);
+        let expected = at_start + speed * (n * dt) + spatial::Vec3::new(0.0, 0.0, g * dt * dt * 0.5 * n * (n + 1.0));
+        let away = (s.observe().center_of_mass(0) - expected).norm();
+        let (end, energy) = (speed.z + n * dt * g, s.energy());
+        let of_fall = 0.5 * mass * (end * end - speed.z * speed.z);
+        let gain = energy.kinetic - energy_at_start.kinetic - of_fall;
+        println!("{away:e} m, {gain:e} J of {}", energy.kinetic);
+        assert!(away < 1e-11 && gain.abs() < 1e-11 * energy.kinetic, "{away} {gain}");
+    }
+}

@@ -7,6 +7,7 @@ use geometry::Scene;
 use multibody::{JointKind, Model};
 
 use super::{MARGIN, Reference, Sample, Scratch, Simulation};
+use crate::jacobians::EndDerivative;
 use crate::parameters::is_in_state;
 use crate::{Options, Parameter, Parameters, SimulationError, StepJacobians};
 
@@ -203,14 +204,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// Adds the derivative of what is added to the velocities `v`, of which `dv` is the derivative with respect to the number.
+    /// Adds the derivatives of what is added to velocities and positions; of the velocities `v`, `dv` is the derivative with respect to the number.
     pub(super) fn correct_number(
         &self,
         numbers: &Numbers<'_>,
         number: &Number,
         v: &[f64],
         dv: &[f64],
-        end: &mut [f64],
+        mut end: EndDerivative<'_>,
     ) -> Result<(), SimulationError> {
         let (dt, [up, down]) = (self.timestep(), number.width);
         for (by, sign) in [(up, 1.0), (down, -1.0)] {
@@ -219,11 +220,7 @@ impl Simulation {
             moved.gather_forces(dt);
             moved.v_next.iter_mut().zip(v.iter().zip(dv)).for_each(|(out, (v, dv))| *out = v + by * dv);
             let _ = moved.conserve();
-            for workspace in &moved.trees {
-                let Some(lack) = workspace.lack() else { continue };
-                let out = &mut end[workspace.dofs.clone()];
-                out.iter_mut().zip(lack).for_each(|(out, lack)| *out += sign * lack / (up - down));
-            }
+            moved.add_corrections(sign / (up - down), &mut end);
         }
         Ok(())
     }

@@ -18,12 +18,25 @@ pub struct Ends<'a> {
     pub after: &'a Bodies<'a>,
     pub v0: &'a [f64],
     pub v: &'a [f64],
+    /// Those that move positions.
+    pub v_of_q: &'a [f64],
     /// Inertial forces of all bodies between both velocities, about their centres of mass.
     pub forces: &'a [Pair],
 }
 
 /// A part of the energy by which a step may err, and by which the motion within is scaled at most.
 const LARGEST_ERROR: f64 = 0.05;
+/// Energy may grow by this factor where a body turns by more than 1 rad.
+const LARGEST_GROWTH: f64 = 2.0;
+
+/// What a step leaves.
+pub struct Balanced {
+    pub v: Vector,
+    /// What is added to positions, by degrees of freedom.
+    pub places: Vector,
+    /// Whether all trees resolve it.
+    pub is_resolved: bool,
+}
 
 /// Mass, centre and momentum about it of some bodies.
 struct Whole {
@@ -59,17 +72,17 @@ impl Whole {
 }
 
 impl Ends<'_> {
-    /// The velocities at the end of the step, and whether all trees resolve it.
-    pub fn balanced(&self) -> (Vector, bool) {
-        let (mut balanced, mut is_resolved) = (self.v.to_vec(), true);
+    /// The end of the step with the energy and the momentum that are due.
+    pub fn balanced(&self) -> Balanced {
+        let mut end = Balanced { v: self.v.to_vec(), places: vec![0.0; self.v.len()], is_resolved: true };
         for tree in 0..self.model.tree.trees.len() {
-            is_resolved &= self.balance(tree, &mut balanced);
+            end.is_resolved &= self.balance(tree, &mut end);
         }
-        (balanced, is_resolved)
+        end
     }
 
-    fn balance(&self, tree: usize, balanced: &mut [f64]) -> bool {
-        let Self { model, dt, before, after, v0, v, forces } = *self;
+    fn balance(&self, tree: usize, balanced: &mut Balanced) -> bool {
+        let Self { model, dt, before, after, v0, v, v_of_q, forces } = *self;
         let (nodes, dofs) = (model.tree.trees[tree].clone(), model.tree.dofs[tree].clone());
         let (start, led, end) = (before.motions(v0), before.motions(v), after.motions(v));
         // Trees that hardly turn have nothing to balance.
@@ -97,24 +110,39 @@ impl Ends<'_> {
         let root = &model.tree.nodes[nodes.start];
         let floats = root.joint == JointType::Free && own.mass > 0.0;
         // All motion is scaled but for that of the centre of mass.
-        let shift = if floats { own.momentum.lin * (1.0 / own.mass) } else { Vec3::ZERO };
-        let inner = kinetic + geared - 0.5 * own.mass * shift.norm_squared();
+        let of_com = if floats { own.momentum.lin * (1.0 / own.mass) } else { Vec3::ZERO };
+        let inner = kinetic + geared - 0.5 * own.mass * of_com.norm_squared();
         // The error is a share of the energy at either end, whichever is greater: what a contact stops has little at the end.
-        let shift_before = if floats { (due.momentum.lin - impulse) * (1.0 / own.mass) } else { Vec3::ZERO };
-        let inner_before = kinetic_before + geared_before - 0.5 * own.mass * shift_before.norm_squared();
-        let is_resolved = (kinetic - kinetic_due).abs() <= LARGEST_ERROR * inner.max(inner_before);
-        let gain = if inner > 0.0 { (kinetic_due - kinetic) / inner } else { 0.0 };
+        let of_com_before = if floats { (due.momentum.lin - impulse) * (1.0 / own.mass) } else { Vec3::ZERO };
+        let inner_before = kinetic_before + geared_before - 0.5 * own.mass * of_com_before.norm_squared();
+        // External forces work along the motion of the centre of mass at the end, which turning bodies change.
+        let work = if floats { 0.5 * drift.dot(impulse) / own.mass } else { 0.0 };
+        let weight = model.gravity * (own.mass * dt);
+        let momentum = (weight.norm_squared() + own.mass * (kinetic + kinetic_before)).sqrt();
+        // What flies has the centre of mass that its momentum gives it, its velocity and its place.
+        let (mut of_com_due, mut missing) = (of_com, kinetic_due - kinetic);
+        let recovery = dofs.clone().map(|k| (v[k] - v_of_q[k]).abs()).fold(0.0, f64::max);
+        let turns_about_com = own.com == after.frames[nodes.start].pos;
+        let pushed = (impulse - weight).norm().max(own.mass * recovery);
+        if floats && !turns_about_com && pushed <= 1e-6 * momentum {
+            of_com_due = due.momentum.lin * (1.0 / own.mass);
+            missing += work + 0.5 * own.mass * (of_com.norm_squared() - of_com_due.norm_squared());
+            let place = of_com_due * dt - (own.com - due.com);
+            balanced.places[dofs.start..dofs.start + 3].copy_from_slice(&place.to_array());
+        }
+        let is_far = end[nodes.clone()].iter().any(|motion| motion.ang.norm() * dt > 1.0);
+        let is_resolved = missing.abs() <= LARGEST_ERROR * inner.max(inner_before)
+            && !(is_far && inner > LARGEST_GROWTH * inner_before);
+        let gain = if inner > 0.0 { missing / inner } else { 0.0 };
         let gain = if is_resolved { gain.clamp(-LARGEST_ERROR, LARGEST_ERROR / (1.0 - LARGEST_ERROR)) } else { gain };
         let mut scale = (1.0 + gain).max(0.0).sqrt();
-        let (mut lin, mut ang) = (shift * (1.0 - scale), Vec3::ZERO);
+        let (mut lin, mut ang) = (of_com_due - of_com * scale, Vec3::ZERO);
         let has_bare_root = model.armature[dofs.start..(dofs.start + 6).min(dofs.end)].iter().all(|x| *x == 0.0);
         if floats && nodes.len() > 1 && has_bare_root {
             let ((rigid, energy), (rigid_due, energy_due)) = (own.as_one(&inertia), {
                 let as_led = Whole { mass: own.mass, ..due };
                 as_led.as_one(&inertia)
             });
-            // External forces work along the motion of the centre of mass at the end, which turning bodies change.
-            let work = 0.5 * drift.dot(impulse) / own.mass;
             let (within, within_due) = (own.kinetic + geared - energy, due.kinetic + work + geared - energy_due);
             let most = (1.0 + LARGEST_ERROR).powi(2);
             if within > 1e-9 * (own.kinetic + geared) && within_due * most >= within && within_due <= most * within {
@@ -125,10 +153,10 @@ impl Ends<'_> {
                 ang = after.frames[nodes.start].rot.transpose_mul(ang);
             }
         }
-        dofs.clone().for_each(|k| balanced[k] *= scale);
+        dofs.clone().for_each(|k| balanced.v[k] *= scale);
         if floats {
             for (k, x) in [lin.to_array(), ang.to_array()].concat().into_iter().enumerate() {
-                balanced[dofs.start + k] += x;
+                balanced.v[dofs.start + k] += x;
             }
         }
         is_resolved

@@ -22,7 +22,7 @@ use multibody::Model;
 use sapwood_sim::{ContactLaw, ContactPoint, Options, Scheme, Simulation, State, attachments};
 use spatial::Vec3;
 
-use balance::{Ends, turns};
+use balance::{Balanced, Ends, turns};
 use bodies::{Bodies, Pair};
 use constraints::{Assembly, Key, Start};
 use dense::{Vector, minus, plus, solve, with_diagonal};
@@ -137,9 +137,11 @@ impl<'a> Reference<'a> {
             let mut q_end = q.to_vec();
             multibody::integrate(&model.tree, &mut q_end, &v_of_q, dt);
             let after = &Bodies::at(model, &q_end);
-            let ends = Ends { model, dt, before: bodies, after, v0: v, v: &solved, forces: &inertial };
+            let ends = Ends { model, dt, before: bodies, after, v0: v, v: &solved, v_of_q: &v_of_q, forces: &inertial };
             let is_balanced = options.scheme == Scheme::Bilinear;
-            let (v, is_resolved) = if is_balanced { ends.balanced() } else { (solved.clone(), true) };
+            let as_solved = || Balanced { v: solved.clone(), places: vec![0.0; v.len()], is_resolved: true };
+            let Balanced { v, places, is_resolved } = if is_balanced { ends.balanced() } else { as_solved() };
+            multibody::integrate(&model.tree, &mut q_end, &places, 1.0);
             return Outcome { q: q_end, v, act, is_resolved, is_solved, impulses, recovers };
         }
     }
