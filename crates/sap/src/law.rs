@@ -66,6 +66,9 @@ pub struct Law<T> {
     pub normal_impulse: [T; 3],
 }
 
+/// A square that is less than this part of another is less after rounding, too.
+const SURELY: f64 = 1.0 - 1e-5;
+
 /// Which normal impulses bound friction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bounds {
@@ -369,7 +372,14 @@ impl<T: Real> Response<T> {
     fn set_disc(&mut self, law: &Law<T>, friction: T, v: [T; 3], stiffness: [T; 3], normal: T) {
         let (x, y, k) = (v[0] - law.v_hat[0], v[1] - law.v_hat[1], stiffness[0]);
         let bound = friction * normal;
-        let speed = x.mul_add(x, y * y).sqrt();
+        let square = x.mul_add(x, y * y);
+        // What sticks for certain, as at rest, needs neither root nor quotient.
+        if (square * (k * k)).lanes_less(bound * bound * wide(SURELY)) == all_lanes::<T>() {
+            (self.impulse[0], self.impulse[1]) = (-(k * x), -(k * y));
+            (self.t[0][0], self.t[1][1]) = (k, k);
+            return;
+        }
+        let speed = square.sqrt();
         // It slides where what would hold it is beyond the bound.
         let slides = bound.if_less(speed * k, T::ONE, T::ZERO);
         let inverse = slides / select(slides, speed, T::ONE);
