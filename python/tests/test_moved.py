@@ -129,6 +129,11 @@ def test_bodies_of_a_builder_are_moved_from_outside_or_not() -> None:
     target.add_joint("free", "free")
     with pytest.raises(TypeError, match=r"mocap is 'yes': expected True or False"):
         target.mocap = "yes"  # type: ignore[assignment]
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    with pytest.raises(TypeError, match="expected True or False"):
+        target.mocap = nested  # type: ignore[assignment]
     with pytest.raises(ValueError, match="the world"):
         builder.world.mocap = True
     model = builder.build()

@@ -114,7 +114,7 @@ class BodyBuilder(_Element):
     @mocap.setter
     def mocap(self, value: bool) -> None:
         if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(f"body {self.name!r}: mocap is {value!r}: expected True or False")
+            raise TypeError(f"body {self.name!r}: mocap is {shown(value)}: expected True or False")
         self._set("mocap", bool(value))
 
     def set_inertia(self, mass: float, inertia: ArrayLike, com: ArrayLike = (0.0, 0.0, 0.0)) -> None:
