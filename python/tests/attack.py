@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import importlib.util
+import itertools
 import json
 import os
 import pickle
@@ -298,12 +299,14 @@ def round_trips(rng: random.Random, folder: Path) -> Iterator[str | None]:
     packages = Path(mujoco.__file__).parents[1]
     paths = sorted(path for end in ("xml", "urdf") for path in packages.glob(f"**/*.{end}"))
     paths = [path for path in paths if path.stat().st_size < 1 << 20]
-    # Files beside a text are named after it.
-    place, other_place = (folder / part / "model.xml" for part in ("first", "again"))
-    for of in (place, other_place):
-        of.parent.mkdir()
-    while paths:
+    for case in itertools.count():
+        if not paths:
+            return
         path = paths.pop(rng.randrange(len(paths)))
+        # Files beside a text are named after it, and MuJoCo keeps pictures by their paths: each case has its own.
+        place, other_place = (folder / f"{part}_{case}" / "model.xml" for part in ("first", "again"))
+        for of in (place, other_place):
+            of.parent.mkdir()
         try:
             model = sw.load(path)
             text = model.to_mjcf(place)
