@@ -140,3 +140,32 @@ def test_mjcf_keeps_activations() -> None:
         simulation.step(50)
     np.testing.assert_allclose(one.act, two.act, rtol=0, atol=1e-14)
     np.testing.assert_allclose(one.q, two.q, rtol=0, atol=1e-12)
+
+
+CYLINDERS = """
+<mujoco><default><default class="hydraulic"><cylinder timeconst=".3" bias="1 -2 -.5"/></default></default>
+  <worldbody>
+    <body><joint name="a" type="slide"/><geom size=".1"/></body>
+    <body pos="1 0 0"><joint name="b"/><geom size=".1" pos=".2 0 0"/></body></worldbody>
+  <actuator><cylinder joint="a" area="2" timeconst=".2"/><cylinder joint="b" class="hydraulic" diameter=".7"/>
+    <cylinder joint="b" bias="3 0 0"/></actuator></mujoco>
+"""
+
+
+def test_cylinders_as_in_mujoco() -> None:
+    theirs = mujoco.MjModel.from_xml_string(CYLINDERS)
+    theirs.opt.timestep = 1e-6
+    data, model = mujoco.MjData(theirs), sw.load(CYLINDERS)
+    assert model.warnings == []
+    sim = sw.Simulation(model, timestep=1e-6)
+    data.ctrl[:] = sim.ctrl[:] = [5, -3, 2]
+    data.act[:] = sim.act = [0.3, 0.7, -0.4]
+    data.qpos[:] = sim.q = [0.2, 0.3]
+    data.qvel[:] = sim.v = [-0.5, 0.8]
+    for _ in range(100):
+        mujoco.mj_step(theirs, data)
+        sim.step()
+    np.testing.assert_allclose(sim.act, data.act, rtol=1e-6)
+    # Of a step of 1 µs, taken at its end.
+    np.testing.assert_allclose(sim.actuator_forces, data.actuator_force, rtol=1e-4)
+    np.testing.assert_allclose(sim.v, data.qvel, rtol=1e-8)

@@ -81,3 +81,40 @@ def test_views_files_batches_and_sleep() -> None:
         of.step(50)
     np.testing.assert_allclose(sim.q, again.q, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(sim.q, batch.q[1])
+
+
+TURNS = """
+<mujoco><option timestep="1e-8"/>
+  <worldbody><site name="base"/>
+    <body pos="0 0 1"><joint name="ball" type="ball"/><geom type="box" size=".1 .08 .02"/>
+      <site name="tip" euler="10 0 0"/></body>
+    <body pos="1 0 1"><joint name="other" type="ball"/><geom type="box" size=".1 .08 .02"/></body>
+    <body pos="2 0 1"><freejoint name="free"/><geom size=".1"/></body></worldbody>
+  <actuator>
+    <position joint="ball" gear="2 0 0" kp="5"/>
+    <position joint="other" gear="0 1 1" kp="5" ctrlrange="-9 9"/>
+    <position site="tip" refsite="base" gear="0 0 0 0 0 .1" kp="50"/>
+    <position site="tip" refsite="base" gear="0 0 1 0 0 .1" kp="5"/>
+    <intvelocity joint="other" gear="0 0 1" kp="5" actrange="-20 20"/>
+    <general joint="other" gear="1 0 0" gainprm="3" biastype="affine" biasprm="0 -2 0"/>
+    <general joint="other" gear="1 0 0" dyntype="filter" dynprm="1" gainprm="3" biastype="affine" biasprm="0 -3 0"/>
+    <position joint="free" gear="0 0 1 0 0 0" kp="5"/>
+  </actuator>
+</mujoco>
+"""
+
+
+def test_setpoints_that_are_whole_turns_apart_are_one() -> None:
+    theirs = mujoco.MjModel.from_xml_string(TURNS)
+    data = mujoco.MjData(theirs)
+    sim = sw.Simulation(sw.load(TURNS), scheme="symplectic-euler")
+    rng, start = np.random.default_rng(2), sim.q.copy()
+    for _ in range(50):
+        data.qpos[:] = sim.q = sim.model.integrate(start, 2 * rng.standard_normal(theirs.nv))
+        data.ctrl[:] = sim.ctrl[:] = rng.uniform(-15, 15, theirs.nu)
+        data.act[:] = sim.act = rng.uniform(-15, 15, theirs.na)
+        sim.v = np.zeros(theirs.nv)
+        data.qvel[:] = 0
+        mujoco.mj_forward(theirs, data)
+        sim.step()
+        np.testing.assert_allclose(sim.actuator_forces, data.actuator_force, rtol=1e-6, atol=1e-5)

@@ -67,20 +67,35 @@ pub(crate) fn advance_activations(model: &Model, ctrl: &[f64], act: &mut [f64], 
     }
 }
 
+/// What the force law of an actuator takes of the model that it is in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leverage {
+    /// How easily the length is changed: [`InverseWeights::of_actuator`].
+    pub mobility: f64,
+    /// See [`Actuator::turn`].
+    pub turn: Option<f64>,
+}
+
+impl Leverage {
+    /// That of the actuator `ctrl`.
+    pub fn new(model: &Model, weights: &InverseWeights, ctrl: usize) -> Self {
+        Self { mobility: weights.of_actuator(model, ctrl), turn: model.actuators[ctrl].turn(&model.joints) }
+    }
+}
+
 /// An actuator, and where its control and its activation stand.
 #[derive(Clone, Debug)]
 pub(crate) struct PlacedActuator {
     pub ctrl: usize,
     act: usize,
     actuator: Actuator,
-    /// See [`InverseWeights::of_actuator`].
-    mobility: f64,
+    leverage: Leverage,
 }
 
 impl PlacedActuator {
     pub fn new(model: &Model, weights: &InverseWeights, ctrl: usize) -> Self {
         let act = model.activation_index(ctrl).unwrap_or_default();
-        Self { ctrl, act, actuator: model.actuators[ctrl].clone(), mobility: weights.of_actuator(model, ctrl) }
+        Self { ctrl, act, actuator: model.actuators[ctrl].clone(), leverage: Leverage::new(model, weights, ctrl) }
     }
 
     /// Its force without control: constant, per unit of length, per unit of velocity.
@@ -101,7 +116,7 @@ impl PlacedActuator {
 
     /// Its force over the step, see [`force_law`].
     pub fn force(&self, inputs: Inputs<'_>, length: f64, velocity: f64, step: &Discretization) -> StepForce<f64> {
-        force_law(&self.actuator, self.input(inputs, step), length, velocity, self.mobility, step)
+        force_law(&self.actuator, self.input(inputs, step), length, velocity, self.leverage, step)
     }
 }
 
@@ -157,29 +172,24 @@ impl Servo {
     }
 }
 
-/// The control within its range; activations have their own.
-fn input_of(actuator: &Actuator, input: f64) -> f64 {
-    if actuator.activation.is_some() { input } else { clamp(input, actuator.ctrl_range) }
-}
-
 /// The force of an actuator over a step, its parts with length and velocity where the scheme takes them; `length` and
-/// `velocity` are those at the beginning, `input` the control or the activation of the step, `mobility` how easily the length is changed.
+/// `velocity` are those at the beginning, `input` the control or the activation of the step.
 pub(crate) fn force_law(
     actuator: &Actuator,
     input: f64,
     length: f64,
     velocity: f64,
-    mobility: f64,
+    leverage: Leverage,
     step: &Discretization,
 ) -> StepForce<f64> {
     let dt = step.dt;
     let law = &actuator.law;
-    let u = input_of(actuator, input);
+    let u = actuator.setpoint(input, length, leverage.turn);
     // What would feed energy in stays explicit: an implicit negative impedance is no convex problem.
     let [force, b1, b2] = law.at(u, length, velocity);
     let (stiffness, damping) = ((-b1).max(0.0), (-b2).max(0.0));
     let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
-    let SpringDamper { ahead, impedance } = step.resist(stiffness, damping, mobility);
+    let SpringDamper { ahead, impedance } = step.resist(stiffness, damping, leverage.mobility);
     StepForce { impulse: dt * (force - ahead * velocity), impedance, low: dt * low, high: dt * high }
 }
 
@@ -190,17 +200,17 @@ pub(crate) fn force_of_step(
     length: f64,
     start: f64,
     end: f64,
-    mobility: f64,
+    leverage: Leverage,
     step: &Discretization,
 ) -> f64 {
-    let force = force_law(actuator, ctrl, length, start, mobility, step);
+    let force = force_law(actuator, ctrl, length, start, leverage, step);
     force.over(end - start) / step.dt
 }
 
 /// The force of an actuator along axes of a joint, before its gear.
-pub(crate) fn axis_force(actuator: &Actuator, input: f64, length: f64, velocity: f64) -> f64 {
+pub(crate) fn axis_force(actuator: &Actuator, input: f64, length: f64, velocity: f64, turn: Option<f64>) -> f64 {
     let law = &actuator.law;
-    let u = input_of(actuator, input);
+    let u = actuator.setpoint(input, length, turn);
     clamp(law.at(u, length, velocity)[0], actuator.force_range)
 }
 
@@ -234,7 +244,8 @@ impl AxisDrive {
         let gear = gear_of_axes(self.gear, self.frame, q);
         let velocity: f64 = gear.iter().zip(&v[self.dofs.clone()]).map(|(gear, v)| gear * v).sum();
         let length = length_of_axes(self.gear, q);
-        let force = axis_force(&self.actuator.actuator, self.actuator.input(inputs, step), length, velocity);
+        let PlacedActuator { actuator, leverage, .. } = &self.actuator;
+        let force = axis_force(actuator, self.actuator.input(inputs, step), length, velocity, leverage.turn);
         for (rhs, gear) in rhs[self.dofs.clone()].iter_mut().zip(gear) {
             *rhs += step.dt * gear * force;
         }

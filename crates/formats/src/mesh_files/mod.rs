@@ -116,7 +116,7 @@ impl MeshFileError {
 /// Reads a mesh; the end of the file's name, in upper or lower case, tells the format.
 ///
 /// * `.stl`: binary or ASCII, all solids of the file together.
-/// * `.obj`: all groups together; polygons are cut into fans; of the materials in its `mtllib` files the
+/// * `.obj`: all groups together; polygons are cut into fans; vertices without a face are their convex hull; of the materials in its `mtllib` files the
 ///   diffuse colour and the diffuse texture are read.
 /// * `.dae`: every instance in the scene at its place, with the diffuse colour or texture of its material, scaled to metres by `<unit>`. `<up_axis>` is **not** applied,
 ///   which is what the tools that read URDF do (RViz, Gazebo, Pinocchio): the axes of the file are the link's.

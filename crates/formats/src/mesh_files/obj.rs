@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use geometry::{Mesh, MeshSurface};
 use spatial::Vec3;
 
 use super::assemble::{Assembler, Looks};
@@ -22,6 +23,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
     let mut texcoords: Vec<[f32; 2]> = Vec::new();
     let mut materials = Materials::new(path);
     let mut paint = None;
+    let mut has_faces = false;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let all_digits = text.starts_with(ALL_DIGITS);
     let read = |word: &str| if all_digits { word.parse::<f64>().ok() } else { single(word) };
@@ -56,6 +58,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
             Some("mtllib") => materials.read_library(line.trim_start().get("mtllib".len()..).unwrap_or("").trim()),
             Some("usemtl") => paint = materials.index(line.trim_start().get("usemtl".len()..).unwrap_or("").trim()),
             Some("f") => {
+                has_faces = true;
                 corners.clear();
                 for word in words {
                     corners.push(corner(word, &vertices, &texcoords).map_err(malformed)?);
@@ -70,7 +73,16 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
             _ => {}
         }
     }
+    if !has_faces {
+        return hull(vertices).ok_or_else(|| MeshFileError::Empty { path: path.into() });
+    }
     assembler.finish_painted(materials.finish(), path)
+}
+
+/// The convex hull, which points without faces stand for.
+fn hull(vertices: Vec<Vec3<f64>>) -> Option<TriangleSoup> {
+    let Mesh { vertices, triangles, .. } = Mesh::new(String::new(), vertices, Vec::new()).ok()?.stand_for_hull()?;
+    Some(TriangleSoup { vertices, triangles, surface: MeshSurface::default() })
 }
 
 /// A vertex, and its place in a texture.

@@ -50,21 +50,22 @@ impl<'a> Reader<'_, 'a> {
             let name = if attributes.has(&["orthographic"]) { "orthographic" } else { "projection" };
             self.warnings.add_attribute(element, name, message);
         }
+        let target = attributes.find(&["target"]);
+        let turns = matches!(mode, Mode::TargetBody | Mode::TargetBodyCom);
+        if turns && target.is_none() {
+            self.warnings.add_attribute(element, "mode", "no attribute `target`: the camera keeps its direction");
+        }
         let mode = match mode {
-            Mode::Fixed => CameraMode::Fixed,
             Mode::Track => CameraMode::Track,
             Mode::TrackCom => CameraMode::TrackCom,
             // Body 0 until all bodies are known.
-            Mode::TargetBody => CameraMode::TargetBody(0),
-            Mode::TargetBodyCom => CameraMode::TargetBodyCom(0),
+            Mode::TargetBody if target.is_some() => CameraMode::TargetBody(0),
+            Mode::TargetBodyCom if target.is_some() => CameraMode::TargetBodyCom(0),
+            Mode::Fixed | Mode::TargetBody | Mode::TargetBodyCom => CameraMode::Fixed,
         };
         let name = self.names.claim(element, "camera", &self.suffix, self.builder.cameras.len())?;
-        match attributes.find(&["target"]) {
-            Some((at, _, target)) => self.camera_targets.push((self.builder.cameras.len(), at, target)),
-            None if matches!(mode, CameraMode::TargetBody(_) | CameraMode::TargetBodyCom(_)) => {
-                return Err(element.error("no attribute `target`: expected the name of a body"));
-            }
-            None => {}
+        if let Some((at, _, target)) = target {
+            self.camera_targets.push((self.builder.cameras.len(), at, target));
         }
         self.builder.cameras.push(Camera { name, body, pose, lens, resolution, mode });
         Ok(())

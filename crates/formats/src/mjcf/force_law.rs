@@ -71,6 +71,7 @@ enum Shortcut {
     Velocity,
     IntegratedVelocity,
     Damper,
+    Cylinder,
     Muscle,
     Adhesion,
     Orientation,
@@ -121,7 +122,10 @@ impl ForceLaw {
     };
 
     /// What [`ForceLaw::apply`] reads.
-    pub const ATTRIBUTES: [&str; 21] = [
+    pub const ATTRIBUTES: [&str; 24] = [
+        "area",
+        "diameter",
+        "bias",
         "gain",
         "kp",
         "kv",
@@ -177,6 +181,7 @@ impl ForceLaw {
                 (self.gain_form, self.gain) = (Form::Affine, three([0.0, 0.0, -kv]));
                 (self.bias_form, self.bias, self.unsupported) = (Form::None, [0.0; MUSCLE_PRM], None);
             }
+            "cylinder" => self.cylinder(element)?,
             "muscle" => self.muscle(element)?,
             "adhesion" => {
                 self.begin(Shortcut::Adhesion);
@@ -222,6 +227,24 @@ impl ForceLaw {
         self.bias_form = Form::Affine;
         self.bias = three(bias);
         self.unsupported = None;
+    }
+
+    /// A pneumatic or hydraulic cylinder: a filtered pressure on an area.
+    fn cylinder(&mut self, element: Element<'_>) -> Result<(), LoadError> {
+        self.begin(Shortcut::Cylinder);
+        let area = match (element.number("area")?, element.number("diameter")?) {
+            (_, Some(diameter)) => std::f64::consts::FRAC_PI_4 * diameter * diameter,
+            (Some(area), None) => area,
+            (None, None) => self.gain[0],
+        };
+        let [constant, per_length, per_velocity, ..] = self.bias;
+        let bias = element.array::<3>("bias")?.unwrap_or([constant, per_length, per_velocity]);
+        self.set_affine(area, bias);
+        self.dynamics = Dynamics::Filter;
+        if let Some(time) = element.number("timeconst")? {
+            self.dynamics_prm[0] = time;
+        }
+        Ok(())
     }
 
     fn position(&mut self, element: Element<'_>) -> Result<(), LoadError> {

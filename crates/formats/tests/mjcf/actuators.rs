@@ -55,7 +55,7 @@ fn damping_ratio_is_relative_to_critical() {
 #[test]
 fn transmissions() {
     let content = r#"<motor joint="j" gear="3"/><motor jointinparent="j"/><motor joint="b" gear="1 2 3"/>
-        <motor joint="f" gear="0 0 0 1 2 3"/><motor site="s"/><cylinder joint="j"/><muscle joint="b"/><muscle joint="j"/>
+        <motor joint="f" gear="0 0 0 1 2 3"/><motor site="s"/><dcmotor joint="j"/><muscle joint="b"/><muscle joint="j"/>
         <motor jointinparent="b"/><position site="s" refsite="s"/><motor cranksite="s" slidersite="s" cranklength=".3" gear="2"/>"#;
     let found: Vec<Transmission> = actuators("", content).into_iter().map(|a| a.transmission).collect();
     assert_eq!(found[0], Transmission::Joint { joint: 0, gear: 3.0 });

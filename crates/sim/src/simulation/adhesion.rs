@@ -85,7 +85,7 @@ impl Simulation {
 /// The force of an adhesion, by its control or by its activation at the beginning of the step, N.
 fn pull(model: &Model, state: &State, ctrl: usize) -> f64 {
     let activation = model.activation_index(ctrl).and_then(|at| state.act.get(at));
-    axis_force(&model.actuators[ctrl], *activation.unwrap_or(&state.ctrl[ctrl]), 0.0, 0.0)
+    axis_force(&model.actuators[ctrl], *activation.unwrap_or(&state.ctrl[ctrl]), 0.0, 0.0, None)
 }
 
 /// Adds what a force at a point of a body does on the degrees of freedom.

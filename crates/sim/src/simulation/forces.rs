@@ -6,7 +6,7 @@
 use super::Simulation;
 use multibody::{Transmission, gear_of_axes, length_of_axes};
 
-use crate::actuation::{axis_force, force_of_step};
+use crate::actuation::{Leverage, axis_force, force_of_step};
 use crate::step_forces::{LastStep, StepForces};
 
 impl Simulation {
@@ -41,21 +41,21 @@ impl Simulation {
         let StepForces { actuators, actuation, .. } = &mut forces;
         actuation.iter_mut().zip(&self.adhesion.force).for_each(|(force, pull)| *force += pull);
         for (ctrl, (actuator, force)) in self.model.actuators.iter().zip(actuators).enumerate() {
-            let mobility = self.inverse_weights.of_actuator(&self.model, ctrl);
+            let leverage = Leverage::new(&self.model, &self.inverse_weights, ctrl);
             *force = match &actuator.transmission {
                 Transmission::Joint { joint, gear } if self.model.joints[*joint].kind.nv() == 1 => {
                     let joint = &self.model.joints[*joint];
                     let [q, start, end] = [last.q[joint.q], last.v0[joint.v], last.v[joint.v]].map(|x| gear * x);
-                    force_of_step(actuator, last.inputs[ctrl], q, start, end, mobility, &step)
+                    force_of_step(actuator, last.inputs[ctrl], q, start, end, leverage, &step)
                 }
                 Transmission::Tendon { tendon, gear } => {
                     let (length, [start, end], own) = self.sources.tendon_motion(*tendon, last, &step, &self.trees);
-                    force_of_step(actuator, last.inputs[ctrl], gear * length, gear * start, gear * end, mobility, &own)
+                    force_of_step(actuator, last.inputs[ctrl], gear * length, gear * start, gear * end, leverage, &own)
                 }
                 Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
                     let motion = self.sources.site_motion(ctrl, last, &step, &self.trees);
                     motion.map_or(0.0, |(length, [start, end], own)| {
-                        force_of_step(actuator, last.inputs[ctrl], length, start, end, mobility, &own)
+                        force_of_step(actuator, last.inputs[ctrl], length, start, end, leverage, &own)
                     })
                 }
                 Transmission::JointAxes { joint, gear, frame } => {
@@ -66,9 +66,9 @@ impl Simulation {
                     let at = joint.v..joint.v + joint.kind.nv().min(gear.len());
                     let ends = last.v0[at.clone()].iter().zip(&last.v[at]);
                     let velocity = ends.zip(gear).map(|((v0, v), gear)| gear * (v0 + theta * (v - v0))).sum();
-                    axis_force(actuator, last.inputs[ctrl], length, velocity)
+                    axis_force(actuator, last.inputs[ctrl], length, velocity, leverage.turn)
                 }
-                Transmission::Adhesion { .. } => axis_force(actuator, last.inputs[ctrl], 0.0, 0.0),
+                Transmission::Adhesion { .. } => axis_force(actuator, last.inputs[ctrl], 0.0, 0.0, None),
                 _ => 0.0,
             };
         }
