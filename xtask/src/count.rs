@@ -49,7 +49,7 @@ const MOTION: Program = Program { example: "motion_time", step: "*Simulation4ste
 const FALL: Program = Program { example: "fall_time", step: "*Simulation4step17h*" };
 const BATCH: Program = Program { example: "batch_time", step: "*Batch4step17h*" };
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 11] = [
     robot("humanoid", "gymnasium/envs/mujoco/assets/humanoid.xml"),
     robot("ant", "gymnasium/envs/mujoco/assets/ant.xml"),
     robot("half-cheetah", "gymnasium/envs/mujoco/assets/half_cheetah.xml"),
@@ -71,6 +71,15 @@ const CASES: [Case; 9] = [
     },
     fall("125-boxes", "@clutter-box-125"),
     fall("125-spheres", "@clutter-sphere-125"),
+    // What rests.
+    Case { name: "tower-10", program: FALL, model: Model::Scene("@tower-10"), steps: 600, arguments: &["1", "600"] },
+    Case {
+        name: "humanoid-lies",
+        program: MOTION,
+        model: Model::Package("gymnasium/envs/mujoco/assets/humanoid.xml"),
+        steps: 4000,
+        arguments: &["4000", "0.0", "coulomb", "1"],
+    },
 ];
 
 /// Two worlds, 1000 steps each, under random controls.
