@@ -119,3 +119,35 @@ def test_limits_of_effort_by_direction(limits: dict[str, str], control: float) -
         run.ctrl[:] = control
         run.step(100)
         np.testing.assert_allclose(np.ravel(run.v), data.qvel[0], rtol=1e-9)
+
+
+INERTIA_OF_DRIVES = """
+<mujoco><option actuatorgroupdisable="3"/>
+  <worldbody>
+    <body><joint name="a" armature=".01" damping=".3"/><geom size=".1" pos=".2 0 0"/>
+      <body pos=".4 0 0"><joint name="b"/><geom size=".1" pos=".2 0 0"/></body></body>
+    <body pos="0 0 1"><joint name="ball" type="ball"/><geom size=".1" pos=".1 .1 0"/></body></worldbody>
+  <tendon><fixed name="both"><joint joint="a" coef="1"/><joint joint="b" coef="-2"/></fixed></tendon>
+  <actuator>
+    <motor joint="a" gear="3" armature=".02" damping=".05"/><motor joint="a" gear="2" armature=".01" group="3"/>
+    <position joint="b" kp="5" armature=".03"/><motor tendon="both" gear="2" armature=".04" damping=".1"/>
+    <motor joint="ball" gear="2 0 0" armature=".01" damping=".2"/></actuator></mujoco>
+"""
+
+
+def test_inertia_and_damping_of_drives_as_in_mujoco() -> None:
+    theirs = mujoco.MjModel.from_xml_string(INERTIA_OF_DRIVES)
+    model = sw.load(INERTIA_OF_DRIVES)
+    assert model.warnings == []
+    theirs.opt.timestep = 1e-7
+    data, rng = mujoco.MjData(theirs), np.random.default_rng(4)
+    for of in (model, sw.load(model.to_mjcf()), sw.Model.from_mujoco(theirs)):
+        sim = sw.Simulation(of, timestep=1e-7)
+        start = sim.q.copy()
+        for _ in range(5):
+            data.qpos[:] = sim.q = of.integrate(start, rng.normal(size=theirs.nv))
+            data.qvel[:] = sim.v = rng.normal(size=theirs.nv)
+            data.ctrl[:] = sim.ctrl[:] = rng.normal(size=theirs.nu)
+            mujoco.mj_forward(theirs, data)
+            sim.forward()
+            np.testing.assert_allclose(sim.acceleration, data.qacc, rtol=1e-4, atol=1e-4)

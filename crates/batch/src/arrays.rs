@@ -49,6 +49,8 @@ pub(crate) struct Arrays<H: Hold> {
     pub ctrl: H::Of<f64>,
     /// Activations, (worlds, na).
     pub act: H::Of<f64>,
+    /// Controls of the last steps where they act with a delay, as in [`State`].
+    pub past_ctrl: H::Of<f64>,
     /// Which equality constraints are in force, 1 or 0, (worlds, neq).
     pub equality_active: H::Of<f64>,
     /// Where bodies are that are moved from outside, (worlds, nmocap, 7): position, then the quaternion w x y z.
@@ -81,6 +83,7 @@ macro_rules! each_array {
             v: $f($($borrow)+ $a.v $(, $b.v)? $(, $k)?),
             ctrl: $f($($borrow)+ $a.ctrl $(, $b.ctrl)? $(, $k)?),
             act: $f($($borrow)+ $a.act $(, $b.act)? $(, $k)?),
+            past_ctrl: $f($($borrow)+ $a.past_ctrl $(, $b.past_ctrl)? $(, $k)?),
             equality_active: $f($($borrow)+ $a.equality_active $(, $b.equality_active)? $(, $k)?),
             mocap: $f($($borrow)+ $a.mocap $(, $b.mocap)? $(, $k)?),
             time: $f($($borrow)+ $a.time $(, $b.time)? $(, $k)?),
@@ -104,6 +107,7 @@ macro_rules! of_state {
             v,
             ctrl,
             act,
+            past_ctrl,
             equality_active,
             mocap,
             time: _,
@@ -121,6 +125,7 @@ macro_rules! of_state {
             (v, $($borrow)+ $state.v),
             (ctrl, $($borrow)+ $state.ctrl),
             (act, $($borrow)+ $state.act),
+            (past_ctrl, $($borrow)+ $state.past_ctrl),
             (equality_active, $($borrow)+ $state.equality_active),
             (mocap, $($borrow)+ $state.mocap),
             (applied_force, $($borrow)+ $state.applied_force),
@@ -234,12 +239,13 @@ impl Arrays<Shared<'_>> {
     }
 
     /// The numbers that a step of one world starts from, by name, but for the time.
-    pub fn inputs(&self) -> [(&'static str, &[f64]); 10] {
+    pub fn inputs(&self) -> [(&'static str, &[f64]); 11] {
         let Self {
             q,
             v,
             ctrl,
             act,
+            past_ctrl,
             equality_active,
             mocap,
             time: _,
@@ -257,6 +263,7 @@ impl Arrays<Shared<'_>> {
             ("v", v),
             ("ctrl", ctrl),
             ("act", act),
+            ("past_ctrl", past_ctrl),
             ("equality_active", equality_active),
             ("mocap", mocap),
             ("pd_target", pd_target),
@@ -273,6 +280,7 @@ impl Arrays<Shared<'_>> {
             v,
             ctrl,
             act,
+            past_ctrl: _,
             equality_active,
             mocap: _,
             time: _,
@@ -326,6 +334,7 @@ impl Arrays<Borrowed<'_>> {
         q.copy_from_slice(&state.q);
         v.copy_from_slice(&state.v);
         act.copy_from_slice(&state.act);
+        self.past_ctrl.copy_from_slice(&state.past_ctrl);
     }
 
     /// Takes what a step of one world changes, but for the time, from a lane.

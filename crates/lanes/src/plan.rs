@@ -312,6 +312,7 @@ fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
             "gains of actuators depend on their motion"
         }
+        () if model.actuators.iter().any(|actuator| actuator.delay.is_some()) => "controls act with a delay",
         () if model.actuators.iter().any(is_muscle) => "it has muscles",
         () if (0..model.tendons.len()).any(|tendon| pulls_as_string(model, tendon)) => "it has spatial tendons",
         () => return Ok(()),

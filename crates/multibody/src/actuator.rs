@@ -1,6 +1,6 @@
 //! Actuators.
 
-use crate::{Activation, Joint, JointKind, Muscle};
+use crate::{Activation, Delay, Joint, JointKind, Muscle};
 
 /// The force law: force = (`gain` + `gain_slopes[0]`·length + `gain_slopes[1]`·velocity)·u + `bias[0]` + `bias[1]`·length
 /// + `bias[2]`·velocity, u the control, or the activation of an actuator that has one.
@@ -60,6 +60,8 @@ pub struct Actuator {
     pub ctrl_range: Option<(f64, f64)>,
     /// Forces (before the gear) are clamped to this range.
     pub force_range: Option<(f64, f64)>,
+    /// How long controls take to act, if they do not at once.
+    pub delay: Option<Delay>,
     /// The group that it belongs to (MJCF `group`).
     pub group: i32,
 }

@@ -239,6 +239,11 @@ impl ModelBuilder {
         self.joints.get_mut(body)?.get_mut(place)
     }
 
+    /// A joint as it was added, by its index in the model.
+    pub fn nth_joint_mut(&mut self, joint: usize) -> Option<&mut JointSpec> {
+        self.joints.iter_mut().flatten().nth(joint)
+    }
+
     /// The pose of a body in the world in the default configuration, as the file draws it.
     pub fn default_pose(&self, body: usize) -> Option<Pose<f64>> {
         let (mut at, mut pose) = (body, Pose::IDENTITY);

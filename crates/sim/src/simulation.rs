@@ -4,6 +4,7 @@ mod accuracy;
 mod adhesion;
 mod asked;
 pub(crate) mod build;
+mod delay;
 mod ends;
 pub(crate) mod forces;
 mod free_motion;
@@ -128,6 +129,8 @@ pub struct Simulation {
     free_evaluations: usize,
     /// What the step has taken of the budget of factorisations so far: in every solve that of its most expensive island.
     factorizations: usize,
+    /// The controls that are given, while those act in their place that were given before.
+    given_ctrl: Vec<f64>,
     /// How often the step has been halved to come to the part that is made.
     halved: u32,
     /// What the last step started from, and what became of it.
@@ -250,9 +253,12 @@ impl Simulation {
             return Ok(());
         }
         let is_whole = dt == self.timestep();
-        if !(is_whole && self.step_in_lane(dt, false)?) {
-            self.step_by(dt, HALVINGS)?;
-        }
+        self.with_acting_controls(|simulation| {
+            if !(is_whole && simulation.step_in_lane(dt, false)?) {
+                simulation.step_by(dt, HALVINGS)?;
+            }
+            Ok(())
+        })?;
         self.count_step(dt);
         Ok(())
     }
@@ -266,15 +272,19 @@ impl Simulation {
         let dt = self.timestep();
         self.move_mocap(dt);
         self.forget_lane();
-        if !unresolved || !self.step_in_lane(dt, true)? {
-            self.step_by(dt, HALVINGS)?;
-        }
+        self.with_acting_controls(|simulation| {
+            if !unresolved || !simulation.step_in_lane(dt, true)? {
+                simulation.step_by(dt, HALVINGS)?;
+            }
+            Ok(())
+        })?;
         self.count_step(dt);
         Ok(())
     }
 
     fn count_step(&mut self, dt: f64) {
         self.leave_mocap();
+        self.keep_controls(self.state.time);
         self.state.time += dt;
         // A restored count may be any.
         self.state.step = self.state.step.wrapping_add(1);

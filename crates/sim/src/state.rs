@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use geometry::Scene;
-use multibody::{JointKind, Model, mocap_velocity};
+use multibody::{JointKind, Model, delays, first_controls, mocap_velocity};
 use spatial::{Twist, Vec3};
 
 use crate::actuation::Inputs;
@@ -38,6 +38,8 @@ pub struct State {
     pub ctrl: Vec<f64>,
     /// Activations, the states that actuators have of their own, (na).
     pub act: Vec<f64>,
+    /// Controls of the last steps, of every actuator whose controls act with a delay, see [`multibody::Delay`].
+    pub past_ctrl: Vec<f64>,
     /// Forces on the degrees of freedom, (nv), kept until changed, N or N·m.
     pub applied_force: Vec<f64>,
     /// Torque and force at the centre of mass of every body in world axes, (nbody, 6), kept until changed.
@@ -106,7 +108,7 @@ pub enum StateError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwoodB";
+const MAGIC: &[u8; 8] = b"sapwoodC";
 
 /// The vectors of a state but for a controller's, `vectors!(state, [&] or [&mut])`, in the order of [`VECTORS`].
 macro_rules! vectors {
@@ -125,6 +127,7 @@ macro_rules! vectors {
             $($borrow)+ $state.soft_velocities,
             $($borrow)+ $state.soft_forces,
             $($borrow)+ $state.act,
+            $($borrow)+ $state.past_ctrl,
             $($borrow)+ $state.equality_active,
             $($borrow)+ $state.mocap,
             $($borrow)+ $state.mocap_from,
@@ -135,7 +138,7 @@ macro_rules! vectors {
 }
 
 /// What they are called, and whether they may be empty.
-const VECTORS: [(&str, bool); 18] = [
+const VECTORS: [(&str, bool); 19] = [
     ("q", false),
     ("v", false),
     ("ctrl", false),
@@ -149,6 +152,7 @@ const VECTORS: [(&str, bool); 18] = [
     ("soft_velocities", false),
     ("soft_forces", false),
     ("act", false),
+    ("past_ctrl", false),
     ("equality_active", false),
     ("mocap", false),
     ("mocap_from", true),
@@ -185,6 +189,7 @@ impl State {
             v: vec![0.0; model.nv()],
             ctrl: vec![0.0; model.nu()],
             act: vec![0.0; model.na()],
+            past_ctrl: first_controls(model),
             applied_force: vec![0.0; model.nv()],
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
             equality_active: model.equality_active(),
@@ -259,7 +264,8 @@ impl State {
         let soft = 3 * scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>();
         let surfaces = 3 * scene.geoms.len();
         let of_rigid = [nq, nv, model.nu(), nv, 6 * bodies, surfaces, nv, 2 * nv, 2 * nv];
-        let others = [soft, soft, soft, model.na(), equalities, 7 * mocap, 7 * mocap, 6 * mocap, nq];
+        let past_ctrl = delays(&model.actuators).map(|(_, delay, _)| 2 * delay.samples).sum();
+        let others = [soft, soft, soft, model.na(), past_ctrl, equalities, 7 * mocap, 7 * mocap, 6 * mocap, nq];
         let sizes = of_rigid.into_iter().chain(others);
         for ((x, (name, may_be_empty)), expected) in self.vectors().into_iter().zip(VECTORS).zip(sizes) {
             if x.len() != expected && !(may_be_empty && x.is_empty()) {

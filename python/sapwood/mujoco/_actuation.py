@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from mujoco import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtJoint, mjtObj, mjtSensor, mjtTrn
 
@@ -37,13 +37,26 @@ GAINS = {mjtGain.mjGAIN_FIXED: "fixed", mjtGain.mjGAIN_AFFINE: "affine", mjtGain
 BIASES = {mjtBias.mjBIAS_NONE: "none", mjtBias.mjBIAS_AFFINE: "affine", mjtBias.mjBIAS_MUSCLE: "muscle"}
 
 
+INTERPOLATIONS = ("zoh", "linear", "cubic")
+
+
+class Actuators(NamedTuple):
+    """What becomes of a model's actuators."""
+
+    elements: list[str]
+    activations: list[int]
+    """MuJoCo's address of the activation of each that has one here."""
+    histories: list[int]
+    """MuJoCo's address of the past controls of each that has a delay here."""
+
+
 class Actuation(Names):
     """Elements of actuators and sensors."""
 
-    def actuators(self) -> tuple[list[str], list[int]]:
-        """The elements, and MuJoCo's address of the activation of each that has one here."""
+    def actuators(self) -> Actuators:
+        """The elements, and where MuJoCo has what they remember."""
         m = self.m
-        elements, activations = [], []
+        elements, activations, histories = [], [], []
         is_off = bool(m.opt.disableflags & mjtDisableBit.mjDSBL_ACTUATION)
         for a in range(m.nactuator):
             gain, bias = GAINS.get(mjtGain(m.actuator_gaintype[a])), BIASES.get(mjtBias(m.actuator_biastype[a]))
@@ -68,10 +81,12 @@ class Actuation(Names):
                 continue
             if m.actuator_actnum[a] and not is_disabled:
                 activations.append(int(m.actuator_actadr[a]))
+            if m.actuator_delay[a] > 0:
+                histories.append(int(m.actuator_historyadr[a]))
             elements.append(
                 self.actuator(a, {"gaintype": gain, "biastype": bias, "dyntype": dynamics, **(target or {})})
             )
-        return elements, activations
+        return Actuators(elements, activations, histories)
 
     def transmission(self, a: int, kind: mjtTrn) -> dict[str, Any] | None:
         """What an actuator acts on; None where it is not simulated."""
@@ -117,9 +132,17 @@ class Actuation(Names):
             actearly=m.actuator_actearly[a],
             armature=m.actuator_armature[a] or None,
             damping=m.actuator_damping[a] or None,
-            delay=m.actuator_delay[a] or None,
+            **self.delay(a),
             group=m.actuator_group[a],
         )
+
+    def delay(self, a: int) -> dict[str, Any]:
+        """How long controls take to act."""
+        m = self.m
+        samples, interpolation = m.actuator_history[a].tolist()
+        if m.actuator_delay[a] == 0:
+            return {}
+        return {"delay": m.actuator_delay[a], "nsample": samples, "interp": INTERPOLATIONS[interpolation]}
 
     def sensors(self) -> Iterator[str]:
         m = self.m

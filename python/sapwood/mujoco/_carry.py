@@ -35,6 +35,7 @@ class Carried(NamedTuple):
     model: Model
     equalities: list[int]
     activations: list[int]
+    histories: list[int]
     mocap: list[int]
     meshes: frozenset[int]
 
@@ -43,7 +44,7 @@ def carry(mj_model: Any, *, near_rigid: bool = False, before: Carried | None = N
     """The model of the arrays of a compiled ``MjModel``; meshes are those of ``before``, if it has them."""
     text = text_of(mj_model, near_rigid=near_rigid, known=before.meshes if before else frozenset())
     model = _load_mujoco(text.text, text.assets, before.model if before else None)
-    return Carried(model, text.equalities, text.activations, text.mocap, text.meshes)
+    return Carried(model, text.equalities, text.activations, text.histories, text.mocap, text.meshes)
 
 
 def _acts_at_sites(m: Any) -> bool:

@@ -40,6 +40,8 @@ class Text(NamedTuple):
     """MuJoCo's index of each equality constraint."""
     activations: list[int]
     """MuJoCo's address of each activation, the state that an actuator has of its own."""
+    histories: list[int]
+    """MuJoCo's address of the past controls of each actuator with a delay."""
     mocap: list[int]
     """MuJoCo's number of each body that is moved from outside."""
     meshes: frozenset[int]
@@ -73,7 +75,7 @@ class _Writer(Actuation):
         m = self.m
         self.warn()
         equality, equalities = self.equalities()
-        actuators, activations = self.actuators()
+        actuators = self.actuators()
         contact, tendons, sensors = self.contact(), list(self.tendons()), list(self.sensors())
         sections = [
             element("compiler", angle="radian", autolimits="false", inertiafromgeom="false"),
@@ -83,15 +85,16 @@ class _Writer(Actuation):
             element("contact", *contact),
             element("tendon", *tendons),
             element("equality", *equality),
-            element("actuator", *actuators),
+            element("actuator", *actuators.elements),
             element("sensor", *sensors),
-            element("keyframe", *self.keys(activations)),
+            element("keyframe", *self.keys(actuators.activations)),
             element("statistic", center=m.stat.center, extent=float(m.stat.extent)),
         ]
         name = m.names.split(b"\0", 1)[0].decode()
         text = element("mujoco", *sections, model=name)
         moved = m.body_mocapid[self.is_moved()].tolist()
-        return Text(text, self.assets, equalities, activations, moved, frozenset(self.mesh_ids))
+        of_actuators = actuators.activations, actuators.histories
+        return Text(text, self.assets, equalities, *of_actuators, moved, frozenset(self.mesh_ids))
 
     def warn(self) -> None:
         """Names what has no words in the text."""

@@ -82,6 +82,8 @@ class _Parts(NamedTuple):
     activations: list[int]
     equalities: list[int]
     """MuJoCo's address of each activation, and its index of each equality that is in force when it says so."""
+    histories: list[int]
+    """MuJoCo's address of the past controls of each actuator with a delay."""
     mocap: list[int]
     """MuJoCo's number of each body that is moved from outside."""
     outputs: list[list[int]]
@@ -195,6 +197,7 @@ class World:
             addresses=(m._address, d._address),
             native=native(stages),
             activations=carried.activations,
+            histories=carried.histories,
             equalities=[] if m.opt.disableflags & OFF else carried.equalities,
             mocap=carried.mocap,
             outputs=np.column_stack([m.actuator_outadr[one], m.actuator_ctrladr[one]]).tolist(),

@@ -1,6 +1,6 @@
 //! States of single worlds: in, out, and back to the start.
 
-use multibody::{Keyframe, KeyframeKey};
+use multibody::{Keyframe, KeyframeKey, first_controls};
 use sim::{Pd, Simulation, SimulationError, State, StepTrace};
 
 use super::{Batch, BatchError, check_size};
@@ -56,6 +56,7 @@ impl Batch {
             v: own_v,
             ctrl,
             act,
+            past_ctrl,
             equality_active,
             mocap,
             time,
@@ -71,6 +72,7 @@ impl Batch {
         own_q.copy_from_slice(q);
         own_v.copy_from_slice(v);
         [ctrl, act, time, applied_force, applied_wrench].into_iter().for_each(|x| x.fill(0.0));
+        past_ctrl.copy_from_slice(&first_controls(&self.model));
         equality_active.copy_from_slice(&self.model.equality_active());
         mocap.copy_from_slice(&self.model.mocap_poses());
         if !surface_velocity.is_empty() {
@@ -136,6 +138,7 @@ impl Batch {
         check_size("soft_velocities", state.soft_velocities.len(), nodes)?;
         check_size("soft_forces", state.soft_forces.len(), nodes)?;
         check_size("act", state.act.len(), self.model.na())?;
+        check_size("past_ctrl", state.past_ctrl.len(), self.arrays.world(world).past_ctrl.len())?;
         let acts = |x: &[f64]| x.iter().any(|x| *x != 0.0);
         check_size("applied_force", state.applied_force.len(), nv)?;
         check_size("applied_wrench", state.applied_wrench.len(), 6 * self.model.bodies.len())?;

@@ -1,6 +1,6 @@
 //! `<actuator>`: controls, their force laws, and the joints and tendons that they act on.
 
-use multibody::{Activation, Actuator, ActuatorLaw, GearFrame, JointKind, Transmission};
+use multibody::{Activation, Actuator, ActuatorLaw, Delay, GearFrame, JointKind, Reading, Transmission};
 
 use super::Reader;
 use super::defaults::{ACTUATORS, Attributes};
@@ -30,6 +30,8 @@ pub(super) struct UnfinishedMuscle {
 
 const AXES: &str =
     "a muscle on a ball or free joint, a site or a body is not simulated: it takes a control, but has no force";
+const READINGS: [(&str, Reading); 3] =
+    [("zoh", Reading::Latest), ("linear", Reading::Linear), ("cubic", Reading::Cubic)];
 const LENGTH_RANGE: &str =
     "no `lengthrange`: lengths within the ranges of the joints are taken, where MuJoCo simulates a pull";
 
@@ -50,6 +52,7 @@ impl<'a> Reader<'_, 'a> {
         attributes.layers().try_for_each(|layer| law.apply(layer))?;
         let index = self.builder.actuators.len();
         let mut transmission = self.transmission(attributes)?;
+        self.inertia_and_damping(attributes, &transmission)?;
         let none = ActuatorLaw::default();
         let (force_law, reason) = match (&transmission, law.finish()) {
             (_, Err(reason)) => (none, Some(reason)),
@@ -91,10 +94,13 @@ impl<'a> Reader<'_, 'a> {
         if !self.options.flags.clamp_ctrl {
             ctrl_range = None;
         }
-        self.warn_about_actuator(attributes)?;
+        attributes.skip(&["user", "actdim"]);
+        attributes.ask(&ForceLaw::ATTRIBUTES);
+        let delay = delay(attributes)?;
         let activation = self.activation(attributes, &law)?.filter(|_| transmission != Transmission::Unsupported);
         let name = self.names.claim(element, "actuator", "", index)?;
-        let actuator = Actuator { name, transmission, law: force_law, activation, ctrl_range, force_range, group };
+        let actuator =
+            Actuator { name, transmission, law: force_law, activation, ctrl_range, force_range, delay, group };
         // The first control of several has the name. (Those with several are not simulated.)
         let unnamed = Actuator { name: String::new(), ..actuator.clone() };
         self.builder.actuators.push(actuator);
@@ -171,15 +177,62 @@ impl<'a> Reader<'_, 'a> {
         Ok((middle - scale * half, middle + scale * half))
     }
 
-    fn warn_about_actuator(&mut self, attributes: &Attributes<'_, 'a>) -> Result<(), LoadError> {
+    /// What the actuator adds to the inertia and the damping of the joint or tendon that it acts on, through its gear.
+    fn inertia_and_damping(
+        &mut self,
+        attributes: &Attributes<'_, 'a>,
+        transmission: &Transmission,
+    ) -> Result<(), LoadError> {
         let element = attributes.element();
-        attributes.skip(&["user", "actdim", "nsample", "interp"]);
-        attributes.ask(&ForceLaw::ATTRIBUTES);
-        for name in ["armature", "damping", "delay"] {
-            if attributes.numbers(name)?.is_some_and(|v| v.iter().any(|&v| v != 0.0)) {
-                self.warnings.add_attribute(element, name, "of an actuator: not simulated, ignored");
+        for name in ["armature", "damping"] {
+            let numbers = attributes.numbers(name)?.unwrap_or_default();
+            let &[own, ref powers @ ..] = &numbers[..] else { continue };
+            if powers.iter().any(|&x| x != 0.0) {
+                self.warnings.add_attribute(element, name, "only the linear part is simulated");
+            }
+            if !(own >= 0.0 && own.is_finite()) {
+                return Err(element.error(format!("{name}=\"{own}\": expected a finite number, not below 0")));
+            }
+            let (gear, to) = match *transmission {
+                Transmission::Joint { joint, gear } | Transmission::JointAxes { joint, gear: [gear, ..], .. } => {
+                    let joint = self.builder.nth_joint_mut(joint);
+                    (gear, joint.map(|of| if name == "armature" { &mut of.armature } else { &mut of.damping }))
+                }
+                Transmission::Tendon { tendon, gear } => {
+                    let tendon = self.builder.tendons.get_mut(tendon);
+                    (gear, tendon.map(|of| if name == "armature" { &mut of.armature } else { &mut of.damping }))
+                }
+                _ => (0.0, None),
+            };
+            match to {
+                Some(to) => *to += gear * gear * own,
+                None if own != 0.0 => {
+                    self.warnings.add_attribute(element, name, "of what acts on no joint and no tendon: ignored");
+                }
+                None => {}
             }
         }
         Ok(())
+    }
+}
+
+/// How controls are read from those of the last steps; samples without a delay are kept for nobody.
+fn delay(attributes: &Attributes<'_, '_>) -> Result<Option<Delay>, LoadError> {
+    let (time, samples) = (attributes.number("delay")?.unwrap_or(0.0), attributes.integer("nsample")?.unwrap_or(0));
+    let reading = attributes.keyword("interp", &READINGS)?.unwrap_or_default();
+    if time == 0.0 {
+        return Ok(None);
+    }
+    let element = attributes.element();
+    if !(time > 0.0 && time.is_finite()) {
+        return Err(element.error(format!("delay=\"{time}\": expected a time in seconds, not below 0")));
+    }
+    match usize::try_from(samples) {
+        Ok(samples @ 1..=Delay::MAX_SAMPLES) => Ok(Some(Delay { time, samples, reading })),
+        _ => {
+            let most = Delay::MAX_SAMPLES;
+            let message = format!("nsample=\"{samples}\": expected 1 to {most} with `delay`: its length in time steps");
+            Err(element.error(message))
+        }
     }
 }

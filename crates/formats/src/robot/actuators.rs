@@ -65,6 +65,7 @@ pub(crate) fn add(
             activation: None,
             ctrl_range,
             force_range: None,
+            delay: None,
             group: 0,
         });
     }

@@ -174,6 +174,7 @@ fn an_actuator_needs_its_tendon() {
         activation: None,
         ctrl_range: None,
         force_range: None,
+        delay: None,
         group: 0,
     });
     let message = builder.build().map(|_| ()).expect_err("no tendon 1").to_string();

@@ -70,6 +70,7 @@ impl Assembly {
             activation: None,
             ctrl_range,
             force_range,
+            delay: None,
             group: 0,
         });
         Ok(self.inner.actuators.len() - 1)

@@ -5,6 +5,7 @@ mod results;
 
 use std::sync::Mutex;
 
+use multibody::delays;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -30,6 +31,7 @@ struct Parts<'py> {
     native: Option<Native>,
     activations: Vec<usize>,
     equalities: Vec<usize>,
+    histories: Vec<usize>,
     mocap: Vec<usize>,
     outputs: Vec<[usize; 2]>,
     surfaces: Vec<[f64; Surface::LEN]>,
@@ -67,6 +69,7 @@ struct Memory {
     qpos: Numbers<f64>,
     qvel: Numbers<f64>,
     act: Numbers<f64>,
+    history: Numbers<f64>,
     ctrl: Numbers<f64>,
     applied_force: Numbers<f64>,
     applied_wrench: Numbers<f64>,
@@ -106,6 +109,7 @@ impl Memory {
             qpos: numbers("qpos")?,
             qvel: numbers("qvel")?,
             act: numbers("act")?,
+            history: numbers("history")?,
             ctrl: numbers("ctrl")?,
             applied_force: numbers("qfrc_applied")?,
             applied_wrench: numbers("xfrc_applied")?,
@@ -167,9 +171,11 @@ pub struct MujocoWorld {
     addresses: Pair,
     /// MuJoCo's library, where it can be called directly.
     native: Option<Native>,
-    /// MuJoCo's address of each activation, its index of each equality, its number of each body that is moved from outside.
+    /// MuJoCo's address of each activation, its index of each equality, its address of each line of past controls, its number of each body that
+    /// is moved from outside.
     activations: Vec<usize>,
     equalities: Vec<usize>,
+    histories: Vec<usize>,
     mocap: Vec<usize>,
     /// Where MuJoCo has the force of which actuator.
     outputs: Vec<[usize; 2]>,
@@ -202,6 +208,7 @@ impl MujocoWorld {
             native: own.native,
             activations: own.activations,
             equalities: own.equalities,
+            histories: own.histories,
             mocap: own.mocap,
             outputs: own.outputs,
             surfaces: own.surfaces.iter().map(Surface::new).collect(),
@@ -474,9 +481,43 @@ impl<'py> Running<'_, 'py> {
             own[..3].copy_from_slice(&wrench[3..]);
             own[3..].copy_from_slice(&wrench[..3]);
         }
+        self.read_past_controls();
         self.read_mocap();
         self.read_equalities();
         check_quaternions("qpos", qpos, &model.tree)
+    }
+
+    /// MuJoCo has a ring for each: two numbers, the second of them the place of the newest, then all times, then all controls.
+    fn read_past_controls(&mut self) {
+        if self.world.histories.is_empty() {
+            return;
+        }
+        let model = self.simulation.model().clone();
+        // SAFETY: as in `step`.
+        let history = unsafe { self.memory.history.get() };
+        let past = &mut self.simulation.state_mut().past_ctrl;
+        for ((_, delay, first), &at) in delays(&model.actuators).zip(&self.world.histories) {
+            let n = delay.samples;
+            let ring = &history[at..][..2 + 2 * n];
+            let newest = ring[1].clamp(0.0, (n - 1) as f64) as usize;
+            for (k, sample) in past[first..][..2 * n].chunks_exact_mut(2).enumerate() {
+                let place = 2 + (newest + 1 + k) % n;
+                sample.copy_from_slice(&[ring[place], ring[place + n]]);
+            }
+        }
+    }
+
+    fn write_past_controls(&self) {
+        let state = self.simulation.state();
+        // SAFETY: as in `write`.
+        let history = unsafe { self.memory.history.get_mut() };
+        for ((_, delay, first), &at) in delays(&self.simulation.model().actuators).zip(&self.world.histories) {
+            let n = delay.samples;
+            history[at + 1] = (n - 1) as f64;
+            for (k, sample) in state.past_ctrl[first..][..2 * n].chunks_exact(2).enumerate() {
+                (history[at + 2 + k], history[at + 2 + k + n]) = (sample[0], sample[1]);
+            }
+        }
     }
 
     fn read_mocap(&mut self) {
@@ -512,6 +553,7 @@ impl<'py> Running<'_, 'py> {
         qpos.copy_from_slice(&state.q);
         qvel.copy_from_slice(&state.v);
         self.world.activations.iter().zip(&state.act).for_each(|(&at, own)| act[at] = *own);
+        self.write_past_controls();
         self.left.clear();
         [&*qpos, qvel, act].iter().for_each(|of| self.left.extend_from_slice(of));
     }

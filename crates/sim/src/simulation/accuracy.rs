@@ -205,7 +205,9 @@ impl Simulation {
         // What is left below the resolution of time is none.
         while flow.is_continue() && time - self.state.time > 1e-12 * time.abs().max(self.timestep()) {
             doubling.start.copy_from(&self.state);
-            self.step_towards(time, doubling)?;
+            let begin = self.state.time;
+            self.with_acting_controls(|simulation| simulation.step_towards(time, doubling))?;
+            self.keep_controls(begin);
             let stats = sum.map_or(self.stats, |sum| sum.followed_by(&self.stats));
             sum = Some(stats);
             flow = after(&doubling.start, self);

@@ -33,10 +33,10 @@ impl Simulation {
         let dt = self.timestep();
         self.move_mocap(dt);
         let before = self.state.clone();
-        let made = match self.step_in_lane(dt, false) {
-            Ok(false) => self.step_by(dt, HALVINGS),
+        let made = self.with_acting_controls(|simulation| match simulation.step_in_lane(dt, false) {
+            Ok(false) => simulation.step_by(dt, HALVINGS),
             made => made.map(drop),
-        };
+        });
         let after = std::mem::replace(&mut self.state, before);
         made?;
         self.sensing.asked = Some(after.warm_start);

@@ -175,6 +175,7 @@ impl Simulation {
             free_iterations: 0,
             free_evaluations: 0,
             factorizations: 0,
+            given_ctrl: Vec::new(),
             halved: 0,
             last_step: LastStep { acceleration: vec![0.0; model.nv()], ..LastStep::default() },
             present: Present::new(&model),

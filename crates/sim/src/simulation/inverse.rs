@@ -34,7 +34,7 @@ impl Simulation {
         self.check_linear()?;
         self.keep_forces();
         let (state, asked) = (self.state.clone(), self.sensing.asked.take());
-        let forces = self.forces_of(acceleration);
+        let forces = self.with_acting_controls(|simulation| simulation.forces_of(acceleration));
         (self.state, self.sensing.asked) = (state, asked);
         forces
     }

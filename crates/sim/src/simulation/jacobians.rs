@@ -106,6 +106,10 @@ impl Simulation {
             let reason = "actuators have states of their own, of which steps are not differentiated in this version";
             return Err(self.no_jacobian(reason.into()));
         }
+        if !self.state.past_ctrl.is_empty() {
+            let reason = "controls act with a delay, through which steps are not differentiated in this version";
+            return Err(self.no_jacobian(reason.into()));
+        }
         self.keep_forces();
         let state = self.state.clone();
         let tolerance = self.options.tolerance;

@@ -1,6 +1,8 @@
 //! Actuators.
 
-use multibody::{Activation, ActivationDynamics, Actuator, ActuatorLaw, GearFrame, JointKind, Muscle, Transmission};
+use multibody::{
+    Activation, ActivationDynamics, Actuator, ActuatorLaw, Delay, GearFrame, JointKind, Muscle, Reading, Transmission,
+};
 
 use super::numbers::{list, number};
 use super::xml::{Attributes, Xml};
@@ -98,6 +100,18 @@ impl Writer<'_> {
                 if let Some((low, high)) = range {
                     attributes.extend([(key, self.interval(low, high, false, &label)), (flag, "true".into())]);
                 }
+            }
+            if let Some(Delay { time, samples, reading }) = actuator.delay {
+                let reading = match reading {
+                    Reading::Latest => "zoh",
+                    Reading::Linear => "linear",
+                    Reading::Cubic => "cubic",
+                };
+                attributes.extend([
+                    ("delay", number(time)),
+                    ("nsample", samples.to_string()),
+                    ("interp", reading.into()),
+                ]);
             }
             if actuator.group != 0 && actuator.transmission != Transmission::Unsupported {
                 attributes.push(("group", actuator.group.to_string()));
