@@ -308,3 +308,173 @@ def test_batches_step_strings_one_world_at_a_time() -> None:
     batch.step(2)
     sim.step(2)
     np.testing.assert_allclose(batch.v[2], sim.v, rtol=1e-9, atol=1e-12)
+
+
+HEAVY = {
+    "straight": PATHS["straight"],
+    "bent": PATHS["bent"],
+    "pulleys": '<site site="w"/><site site="x"/><pulley divisor="2"/><site site="x"/><site site="y"/>'
+    '<pulley divisor="3"/><site site="y"/><site site="w"/>',
+}
+"""Strings whose inertia MuJoCo has in full: none around geoms, and none that pulls at two branches of the tree of bodies."""
+
+
+def heavy_scene(paths: dict[str, str], armature: float) -> str:
+    tendons = "".join(f'<spatial name="{name}" armature="{armature}">{path}</spatial>' for name, path in paths.items())
+    return SCENE.format(tendons=tendons, actuators="", sensors="")
+
+
+@pytest.mark.parametrize("scheme", ["bilinear", "symplectic-euler", "midpoint", "implicit-euler", "explicit-euler"])
+def test_inertia_along_strings_is_that_of_mujoco(scheme: str) -> None:
+    text = heavy_scene(HEAVY, 0.7)
+    theirs, ours = mujoco.MjModel.from_xml_string(text), sw.load(text, ground=None)
+    assert not [warning for warning in ours.warnings if "armature" in str(warning)]
+    data, sim = mujoco.MjData(theirs), sw.Simulation(ours, scheme=scheme, timestep=1e-7, tolerance=1e-13)
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        sim.reset()
+        sim.q[:] = data.qpos[:] = ours.integrate(ours.keyframe().q, rng.normal(size=ours.nv))
+        sim.v[:] = data.qvel[:] = v = rng.normal(size=ours.nv)
+        sim.applied_force[:] = data.qfrc_applied[:] = rng.normal(size=ours.nv)
+        mujoco.mj_forward(theirs, data)
+        q, expected = sim.q.copy(), np.zeros((ours.nv, ours.nv))
+        scale = np.abs(data.qacc).max()
+        mujoco.mj_fullM(theirs, data, expected)
+        np.testing.assert_allclose(ours.mass_matrix(q), expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+        bias = data.qfrc_bias
+        np.testing.assert_allclose(ours.bias_forces(q, v), bias, rtol=0, atol=1e-10 * np.abs(bias).max())
+        a = ours.forward_dynamics(q, v, data.qfrc_applied)
+        np.testing.assert_allclose(a, data.qacc, rtol=0, atol=1e-9 * scale)
+        tau = ours.inverse_dynamics(q, v, a)
+        np.testing.assert_allclose(tau, data.qfrc_applied, rtol=0, atol=1e-9 * np.abs(bias).max())
+        mujoco.mj_energyVel(theirs, data)
+        assert sim.energy().kinetic == pytest.approx(data.energy[1], rel=1e-12)
+        sim.step()
+        np.testing.assert_allclose((sim.v - v) / 1e-7, data.qacc, rtol=0, atol=1e-6 * scale)
+
+
+def test_mass_matrices_have_the_inertia_of_all_strings() -> None:
+    """M + a JᵀJ with the M and J of MuJoCo, also where MuJoCo has no such inertia."""
+    light = mujoco.MjModel.from_xml_string(heavy_scene(PATHS, 0.0))
+    heavy, data = sw.load(heavy_scene(PATHS, 0.7)), mujoco.MjData(light)
+    rng, mass = np.random.default_rng(7), np.zeros((heavy.nv, heavy.nv))
+    for _ in range(10):
+        data.qpos[:] = q = heavy.integrate(heavy.keyframe().q, rng.normal(size=heavy.nv))
+        mujoco.mj_forward(light, data)
+        mujoco.mj_fullM(light, data, mass)
+        rows = jacobian(light, data)
+        # MuJoCo's rows from the inside are right to 1e-6.
+        np.testing.assert_allclose(heavy.mass_matrix(q), mass + 0.7 * rows.T @ rows, rtol=1e-5, atol=1e-5)
+
+
+def test_rows_turn_as_their_differences_say() -> None:
+    """J̇ v of all ways, also around geoms, where MuJoCo has none."""
+    ours = sw.load(heavy_scene(PATHS, 0.0))
+    sim, rng = sw.Simulation(ours), np.random.default_rng(5)
+    h, wrapped = 1e-5, 0
+    for name, path in PATHS.items():
+        heavy, light = (sw.load(heavy_scene({name: path}, armature)) for armature in (1.0, 0.0))
+        for _ in range(24):
+            q = ours.integrate(ours.keyframe().q, rng.normal(size=ours.nv))
+            v, rows = rng.normal(size=ours.nv), []
+            for t in (-h, 0.0, h):
+                sim.q[:] = ours.integrate(q, t * v)
+                tendon = sim.tendon(name)
+                rows.append(tendon.jacobian)
+                pieces_here = len(tendon.strands)
+            wrapped += pieces_here == 3
+            drift = float(v @ (rows[2] - rows[0])) / (2 * h)
+            found = heavy.bias_forces(q, v) - light.bias_forces(q, v)
+            np.testing.assert_allclose(found, drift * rows[1], rtol=1e-6, atol=1e-6, err_msg=name)
+    assert wrapped > 20
+
+
+PENDULUMS = """<mujoco><option gravity="0 0 -9.81"/><worldbody><site name="w" pos="-.4 .1 1.2"/>
+  <body name="a" pos="0 0 1"><joint type="ball"/><geom size=".05" mass="1" pos="0 0 -.5"/>
+    <site name="x" pos=".02 0 -.4"/>
+    <body name="c" pos="0 0 -.5"><joint axis="0 1 0"/><geom size=".04" mass=".5" pos=".3 0 0"/>
+      <site name="z" pos=".3 0 0"/></body></body>
+  <body name="b" pos=".7 0 1"><joint axis="0 1 0"/><geom size=".05" mass="1" pos=".1 0 -.5"/>
+    <site name="y" pos=".1 0 -.4"/></body>
+</worldbody><tendon>
+  <spatial armature="2"><site site="w"/><site site="x"/><site site="y"/></spatial>
+  <spatial armature="1"><site site="w"/><site site="z"/><pulley divisor="2"/><site site="z"/><site site="y"/></spatial>
+</tendon></mujoco>"""
+
+
+@pytest.mark.parametrize(("scheme", "tolerance"), [("midpoint", 1e-4), ("bilinear", 5e-3)])
+def test_strings_with_inertia_keep_energy(scheme: str, tolerance: float) -> None:
+    """10 s of what swings; more than a tenth of its kinetic energy is the strings'."""
+    model = sw.load(PENDULUMS)
+    sim = sw.Simulation(model, scheme=scheme, timestep=1e-3)
+    sim.v[:] = [1.0, -0.5, 0.3, 1.0, -1.0]
+    first, kinetic, of_strings = sim.energy().total, [], []
+    for _ in range(1000):
+        sim.step(10)
+        assert sim.energy().total == pytest.approx(first, abs=tolerance * 10.0)
+        kinetic.append(sim.energy().kinetic)
+        rates = [sim.tendon(k).velocity for k in range(2)]
+        of_strings.append(0.5 * (2.0 * rates[0] ** 2 + rates[1] ** 2))
+    assert np.mean(of_strings) > 0.1 * np.mean(kinetic)
+
+
+SUMS = """<mujoco><worldbody><site name="w" pos="0 .1 .5"/>
+  <body><joint name="j" axis="0 1 0"/><geom size=".1" mass="1" pos="0 0 .3"/>
+    <site name="x" pos=".1 0 .3"/></body></worldbody>
+<tendon>{}</tendon><actuator>{}</actuator><sensor><tendonactuatorfrc tendon="t"/></sensor></mujoco>"""
+
+LINES = {
+    "fixed": '<fixed name="t" actuatorfrcrange="-2 3"><joint joint="j" coef=".5"/></fixed>',
+    "spatial": '<spatial name="t" actuatorfrcrange="-2 3"><site site="w"/><site site="x"/></spatial>',
+}
+
+CREWS = {
+    "motors": '<motor tendon="t"/><motor tendon="t"/><motor tendon="t" ctrlrange="-1 1"/>',
+    "limits of their own": '<motor tendon="t" forcerange="-.5 1"/><motor tendon="t"/>',
+    "gears": '<motor tendon="t" gear="2"/><motor tendon="t" gear="-3"/>',
+    "servos": '<position tendon="t" kp="40" kv="1"/><motor tendon="t"/><velocity tendon="t" kv=".5"/>',
+    "all": '<position tendon="t" kp="30" kv="1" gear="2" forcerange="-1 2"/><motor tendon="t" gear="-.5"/>',
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("crew", CREWS)
+def test_sums_of_forces_along_tendons_are_limited(line: str, crew: str) -> None:
+    text = SUMS.format(LINES[line], CREWS[crew])
+    theirs, ours = mujoco.MjModel.from_xml_string(text), sw.load(text, ground=None)
+    assert not [warning for warning in ours.warnings if "actuatorfrcrange" in str(warning)]
+    copies = [
+        ours,
+        sw.load(ours.to_mjcf(), ground=None),
+        sw.Model.from_mujoco(theirs),
+        sw.Model.from_bytes(ours.to_bytes()),
+    ]
+    free = mujoco.MjModel.from_xml_string(text.replace('actuatorfrcrange="-2 3"', ""))
+    rng, limited = np.random.default_rng(6), 0
+    for k in range(40):
+        data, state = mujoco.MjData(theirs), rng.normal(size=2)
+        data.qpos[:], data.qvel[:] = state
+        data.ctrl[:] = rng.normal(size=ours.nu) * 3
+        mujoco.mj_forward(theirs, data)
+        without = mujoco.MjData(free)
+        without.qpos[:], without.qvel[:], without.ctrl[:] = data.qpos, data.qvel, data.ctrl
+        mujoco.mj_forward(free, without)
+        limited += not np.allclose(without.actuator_force, data.actuator_force)
+        sim = sw.Simulation(copies[k % 4], timestep=1e-7)
+        sim.q[:], sim.v[:], sim.ctrl[:] = data.qpos, data.qvel, data.ctrl
+        sim.step()
+        np.testing.assert_allclose(sim.actuator_forces, data.actuator_force, rtol=0, atol=2e-5)
+        np.testing.assert_allclose(sim.actuation_forces, data.qfrc_actuator, rtol=0, atol=2e-5)
+        np.testing.assert_allclose(sim.sensordata, data.sensordata, rtol=0, atol=2e-5)
+    assert limited > 3
+
+
+def test_a_limited_sum_holds_over_large_steps() -> None:
+    """A stiff servo and a motor that lift more than they can: at the limit in each step, and at rest where they can."""
+    text = SUMS.format(LINES["fixed"], '<position tendon="t" kp="1e5" kv="1e3"/><motor tendon="t"/>')
+    sim = sw.Simulation(sw.load(text, ground=None), timestep=0.02)
+    sim.ctrl[:] = [2.0, 0.5]
+    for _ in range(100):
+        sim.step()
+        assert -2 - 1e-9 <= sim.sensordata[0] <= 3 + 1e-9
+        assert sim.actuation_forces[0] == pytest.approx(0.5 * sim.actuator_forces.sum(), abs=1e-9)

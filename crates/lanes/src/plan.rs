@@ -315,6 +315,9 @@ fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
         () if model.actuators.iter().any(|actuator| actuator.delay.is_some()) => "controls act with a delay",
         () if model.actuators.iter().any(is_muscle) => "it has muscles",
         () if (0..model.tendons.len()).any(|tendon| pulls_as_string(model, tendon)) => "it has spatial tendons",
+        () if model.tendons.iter().any(|tendon| tendon.effort_limit.is_some()) => {
+            "the sum of several actuators' forces along a tendon is limited"
+        }
         () => return Ok(()),
     };
     Err(NotInLanes(reason.into()))
@@ -331,6 +334,7 @@ fn pulls_as_string(model: &Model, index: usize) -> bool {
     let tendon = &model.tendons[index];
     let acts =
         tendon.stiffness != 0.0 || tendon.damping != 0.0 || tendon.friction_loss != 0.0 || tendon.range.is_some();
+    let acts = acts || tendon.armature != 0.0;
     let is_driven = |actuator: &multibody::Actuator| matches!(actuator.transmission, multibody::Transmission::Tendon { tendon, .. } if tendon == index);
     let is_held = |equality: &multibody::Equality| match &equality.kind {
         multibody::EqualityKind::Coupling { y, x, .. } => {

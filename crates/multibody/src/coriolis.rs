@@ -5,7 +5,7 @@
 use spatial::masks::{select, wide};
 use spatial::{PointInertia, Real, Twist, Vec3, Wrench};
 
-use crate::JointType;
+use crate::{JointType, Kinematics, NO_PARENT, Node, Tree};
 
 /// What a joint that moves its node at `own`, about the node's origin, adds to the spatial acceleration of the node above, which moves at
 /// `above`, at zero joint accelerations.
@@ -32,6 +32,20 @@ pub struct NodeMotion<T: Real> {
 impl<T: Real> NodeMotion<T> {
     /// The world's.
     pub const ZERO: Self = Self { twist: Twist::ZERO, acceleration: Twist::ZERO };
+
+    /// How a node moves about the point at `arm` from its origin, m, world axes; after [`velocities`](crate::velocities).
+    pub fn about(tree: &Tree<T>, kin: &Kinematics<T>, mut node: usize, mut arm: Vec3<T>) -> Self {
+        let Kinematics { frames, twists } = kin;
+        let mut motion = Self { twist: twists[node].shifted(arm), acceleration: Twist::ZERO };
+        while node != NO_PARENT {
+            let (Node { parent, joint, .. }, offset) = (tree.nodes[node], frames[node].offset);
+            let above = if parent == NO_PARENT { Twist::ZERO } else { twists[parent].shifted(offset) };
+            motion.acceleration += joint_acceleration(joint, above, twists[node] - above).shifted(arm);
+            arm += offset;
+            node = parent;
+        }
+        motion
+    }
 
     /// J̇ v of rows about a point of this node, as another node sees it that moves at `frame` about the same point: the relative acceleration
     /// at zero joint accelerations.

@@ -1,5 +1,6 @@
 //! Tendons: scalars of the configuration, along which springs, limits and actuators act.
 
+mod drift;
 mod path;
 mod wrap;
 
@@ -31,8 +32,11 @@ pub struct Tendon {
     pub friction_loss: f64,
     /// How much that creeps: near-rigid or a reference, whose spring has no part.
     pub friction_compliance: Compliance,
-    /// Inertia along the length; of a spatial tendon always 0.
+    /// Inertia along the length: kg, of a fixed tendon as its joints measure.
     pub armature: f64,
+    /// Least and greatest sum of the forces of its actuators, each before its gear (MJCF `actuatorfrcrange`): beyond it, all of them are
+    /// scaled by the same factor, and then cut to their own limits.
+    pub effort_limit: Option<(f64, f64)>,
     /// How pictures show it, if it is a string.
     pub look: TendonLook,
 }

@@ -34,7 +34,7 @@ impl Workspace {
         for i in 0..nv {
             m[i * nv + i] += model.armature[i];
         }
-        for Rotor { inertia, row } in rotors(model) {
+        for Rotor { inertia, row, .. } in rotors(model, &self.kinematics, q) {
             for (i, j) in (0..nv).flat_map(|i| (0..nv).map(move |j| (i, j))) {
                 m[i * nv + j] += inertia * (row[i] * row[j]);
             }
@@ -45,7 +45,11 @@ impl Workspace {
     /// C(q, v): the forces that keep the acceleration at zero, (nv).
     pub fn bias_forces(&mut self, model: &Model, q: &[f64], v: &[f64]) -> Vec<f64> {
         self.place(model, q, v);
-        self.rnea(model, v, None)
+        let mut tau = self.rnea(model, v, None);
+        for Rotor { inertia, row, drift } in rotors(model, &self.kinematics, q) {
+            add_scaled(&mut tau, inertia * drift, &row);
+        }
+        tau
     }
 
     /// τ = M a + C, armature included, (nv).
@@ -55,8 +59,8 @@ impl Workspace {
         for i in 0..tau.len() {
             tau[i] += model.armature[i] * a[i];
         }
-        for Rotor { inertia, row } in rotors(model) {
-            add_scaled(&mut tau, inertia * dot(&row, a), &row);
+        for Rotor { inertia, row, drift } in rotors(model, &self.kinematics, q) {
+            add_scaled(&mut tau, inertia * (dot(&row, a) + drift), &row);
         }
         tau
     }
@@ -67,11 +71,15 @@ impl Workspace {
     pub fn forward_dynamics(&mut self, model: &Model, q: &[f64], v: &[f64], tau: &[f64]) -> Vec<f64> {
         let nv = model.nv();
         let mut a = vec![0.0; nv];
-        let input = DynamicsInput { q, v, tau, impedance: &model.armature, gravity: model.gravity };
+        self.place(model, q, v);
+        let rotors: Vec<Rotor> = rotors(model, &self.kinematics, q).collect();
+        let mut tau = tau.to_vec();
+        rotors.iter().for_each(|Rotor { inertia, row, drift }| add_scaled(&mut tau, -inertia * drift, row));
+        let input = DynamicsInput { q, v, tau: &tau, impedance: &model.armature, gravity: model.gravity };
         self.forward.solve(&model.tree, &input, &mut a);
         // Of each tendon c, M⁻¹ c with those before it, and m/(1 + m cᵀ M⁻¹ c).
         let mut added: Vec<(Vec<f64>, Vec<f64>, f64)> = Vec::new();
-        for Rotor { inertia, row } in rotors(model) {
+        for Rotor { inertia, row, .. } in rotors {
             let (at_rest, mut response) = (vec![0.0; nv], vec![0.0; nv]);
             let input = DynamicsInput { v: &at_rest, tau: &row, gravity: Vec3::ZERO, ..input };
             self.forward.solve(&model.tree, &input, &mut response);
@@ -155,22 +163,24 @@ impl Workspace {
     }
 }
 
-/// The armature of a fixed tendon: what its coordinate's acceleration costs.
+/// The armature of a tendon: what its length's acceleration costs.
 struct Rotor {
     /// kg·m², or kg.
     inertia: f64,
-    /// The rate of the coordinate per rate of each degree of freedom, (nv).
+    /// The rate of the length per rate of each degree of freedom, (nv).
     row: Vec<f64>,
+    /// The length's acceleration where those of the degrees of freedom are 0.
+    drift: f64,
 }
 
-/// Those of a model's tendons.
-fn rotors(model: &Model) -> impl Iterator<Item = Rotor> {
-    model.tendons.iter().filter(|tendon| tendon.armature > 0.0 && !tendon.terms().is_empty()).map(|tendon| {
+/// Those of a model's tendons where its nodes are placed and move.
+fn rotors<'a>(model: &'a Model, kinematics: &'a Kinematics<f64>, q: &'a [f64]) -> impl Iterator<Item = Rotor> + 'a {
+    let mut of_tendon = TendonRow::default();
+    model.tendons.iter().filter(|tendon| tendon.armature > 0.0).map(move |tendon| {
+        tendon.write_row(model, kinematics, q, &mut of_tendon);
         let mut row = vec![0.0; model.nv()];
-        for (joint, coefficient) in tendon.terms() {
-            row[model.joints[*joint].v] += coefficient;
-        }
-        Rotor { inertia: tendon.armature, row }
+        of_tendon.terms.iter().for_each(|term| row[term.dof] += term.coefficient);
+        Rotor { inertia: tendon.armature, row, drift: tendon.drift(model, kinematics) }
     })
 }
 

@@ -172,6 +172,39 @@ impl Servo {
     }
 }
 
+/// What brings the sum of actuators' forces within its limits: the factor of all of them.
+pub(crate) fn share_within((least, most): (f64, f64), sum: f64) -> f64 {
+    if sum < least || sum > most { sum.max(least).min(most) / sum } else { 1.0 }
+}
+
+/// The forces of actuators on one thing as one, with their gears, where the sum of those before the gears is limited to these impulses.
+///
+/// At v₀ it is exact: all are scaled by the factor of [`share_within`], then each is cut to its own limits. A sum that meets its limit within
+/// the step is cut there if all have the same gear.
+pub(crate) fn limited_sum(
+    forces: impl Iterator<Item = (f64, StepForce<f64>)> + Clone,
+    (least, most): (f64, f64),
+) -> StepForce<f64> {
+    let (mut before, mut along) = (0.0, 0.0);
+    for (gear, force) in forces.clone() {
+        before += force.impulse;
+        along += gear * force.impulse;
+    }
+    let sum = forces.clone().map(|(gear, force)| force.geared(gear)).reduce(StepForce::and).unwrap_or(StepForce::ZERO);
+    let share = share_within((least, most), before);
+    if share == 1.0 {
+        let gear = forces.clone().next().map_or(0.0, |(gear, _)| gear);
+        let is_common = forces.clone().all(|(other, _)| other == gear);
+        // What each one's own limits leave may be more than the limit of the sum.
+        let (a, b, start) = (gear * least, gear * most, sum.over(0.0));
+        return if is_common { sum.within(a.min(b).min(start), a.max(b).max(start)) } else { sum };
+    }
+    let cut: f64 = forces.map(|(gear, force)| gear * (share * force.impulse).max(force.low).min(force.high)).sum();
+    let opposite = along * if before > most { least / before } else { most / before };
+    let (low, high) = if along > 0.0 { (opposite.min(cut), cut) } else { (cut, opposite.max(cut)) };
+    StepForce { impulse: cut + (1.0 - share) * along, low, high, ..sum }
+}
+
 /// The force of an actuator over a step, its parts with length and velocity where the scheme takes them; `length` and
 /// `velocity` are those at the beginning, `input` the control or the activation of the step.
 pub(crate) fn force_law(

@@ -1,9 +1,6 @@
 //! Cliques, the generalised velocities that A couples: those of a tree of rigid bodies, or those that constraints see of a soft body.
 
-use multibody::{
-    CrbaWorkspace, Loads, NO_PARENT, Node, NodeMotion, add_generalized_forces, joint_acceleration, joint_axis,
-    mass_matrix,
-};
+use multibody::{CrbaWorkspace, Loads, NO_PARENT, NodeMotion, add_generalized_forces, joint_axis, mass_matrix};
 use sap::BlockMut;
 use spatial::{ArticulatedInertia, F64x4, Twist, Vec3, Wrench};
 
@@ -90,18 +87,11 @@ impl<'a> Clique<'a> {
     }
 
     /// How a node moves at the beginning of the step, about the point at `arm` from its origin.
-    pub fn motion_about(self, mut node: usize, mut arm: Vec3<f64>) -> NodeMotion<f64> {
-        let (twists, mut acceleration) = (self.twists(), Twist::ZERO);
-        let twist = twists[node].shifted(arm);
-        let Self::Tree(TreeWorkspace { tree, kin, .. }) = self else { return NodeMotion { twist, acceleration } };
-        while node != NO_PARENT {
-            let Node { parent, joint, .. } = tree.nodes[node];
-            let above = if parent == NO_PARENT { Twist::ZERO } else { twists[parent].shifted(kin.frames[node].offset) };
-            acceleration += joint_acceleration(joint, above, twists[node] - above).shifted(arm);
-            arm += kin.frames[node].offset;
-            node = parent;
+    pub fn motion_about(self, node: usize, arm: Vec3<f64>) -> NodeMotion<f64> {
+        match self {
+            Self::Tree(workspace) => NodeMotion::about(&workspace.tree, &workspace.kin, node, arm),
+            Self::Soft(soft) => NodeMotion { twist: soft.twists[node].shifted(arm), acceleration: Twist::ZERO },
         }
-        NodeMotion { twist, acceleration }
     }
 
     /// By how much free motion changes that.

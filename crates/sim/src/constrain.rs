@@ -397,8 +397,9 @@ pub(crate) struct Sources {
     ties: Vec<equalities::Tie>,
     locks: Vec<locks::Lock>,
     tendons: Vec<tendons::TendonForces>,
-    /// Scratch of spatial tendons: placements of the model's nodes, and a row.
+    /// Scratch of spatial tendons: placements of the model's nodes, velocities (nv), and a row.
     kinematics: Kinematics<f64>,
+    v: Vec<f64>,
     row: TendonRow,
 }
 
@@ -411,6 +412,7 @@ impl Sources {
             locks: locks::Lock::of_model(model, tree_of),
             tendons: tendons::TendonForces::of_model(model, tree_of, weights),
             kinematics: Kinematics::new(&model.tree),
+            v: Vec::with_capacity(model.nv()),
             row: TendonRow::default(),
         }
     }
@@ -426,6 +428,18 @@ impl Sources {
         for sum in of_tendons.chain(ties.iter_mut().flat_map(equalities::Tie::sums_mut)) {
             sum.place(model, tree_of, kinematics, row);
         }
+    }
+
+    /// Finds how the rows of spatial tendons with inertia turn at the velocities `v` (nv) where they have been placed.
+    pub fn find_tendon_drifts(&mut self, model: &Model, v: impl Iterator<Item = f64>) {
+        if !self.tendons.iter().any(tendons::TendonForces::has_spatial_inertia) {
+            return;
+        }
+        let Self { tendons, kinematics, v: velocities, .. } = self;
+        velocities.clear();
+        velocities.extend(v);
+        multibody::velocities(&model.tree, model.tree.all(), velocities, kinematics);
+        tendons.iter_mut().enumerate().for_each(|(k, tendon)| tendon.find_drift(model, k, kinematics));
     }
 
     /// Says where in the step an implicit scheme takes the forces of spatial tendons, which have been placed: those that it does not resolve
@@ -500,27 +514,15 @@ impl Sources {
         all.for_each(|(index, tendon)| tendon.add_step_forces(index, last, step, trees, out));
     }
 
-    /// Length of a tendon at the beginning of the last step, its rates at both ends, as the step took them, and where that took forces.
-    pub fn tendon_motion(
+    /// Sets the forces in the last step of actuators on tendons and sites, before their gears, (nu).
+    pub fn write_actuators(
         &self,
-        tendon: usize,
         last: &LastStep,
         step: &Discretization,
         trees: &[TreeWorkspace],
-    ) -> (f64, [f64; 2], Discretization) {
-        self.tendons[tendon].motion(last, step, trees)
-    }
-
-    /// The same of the site that an actuator acts on, along its axes.
-    pub fn site_motion(
-        &self,
-        ctrl: usize,
-        last: &LastStep,
-        step: &Discretization,
-        trees: &[TreeWorkspace],
-    ) -> Option<(f64, [f64; 2], Discretization)> {
-        let site = self.tendons.iter().find(|tendon| tendon.is_site_of(ctrl))?;
-        Some(site.motion(last, step, trees))
+        actuators: &mut [f64],
+    ) {
+        self.tendons.iter().for_each(|tendon| tendon.write_actuators(last, step, trees, actuators));
     }
 
     /// Gap, rate at the beginning and rate in free motion of both sides of every joint limit; `q` and `v` are the model's.

@@ -48,21 +48,13 @@ impl<'a> Reader<'_, 'a> {
         let length = |coordinate: &dyn Fn(usize) -> f64| terms.iter().map(|&(j, c)| c * coordinate(j)).sum::<f64>();
         let reference = length(&|j| self.joints[j].reference);
         let rest = length(&|j| self.joints[j].spring_reference);
-        let armature = self.defaults.attributes(element, 0)?.number("armature")?.unwrap_or(0.0);
-        self.tendon(element, TendonPath::Joints(terms), reference, armature, |_| rest)
+        self.tendon(element, TendonPath::Joints(terms), reference, |_| rest)
     }
 
     fn spatial_tendon(&mut self, element: Element<'a>) -> Result<(), LoadError> {
         let branches = self.branches(element)?;
-        if self.defaults.attributes(element, 0)?.number("armature")?.is_some_and(|armature| armature != 0.0) {
-            self.warnings.add_attribute(
-                element,
-                "armature",
-                "inertia along a spatial tendon is not simulated: ignored",
-            );
-        }
         // Lengths are known when the model is complete.
-        self.tendon(element, TendonPath::Spatial(branches), 0.0, 0.0, |reader| {
+        self.tendon(element, TendonPath::Spatial(branches), 0.0, |reader| {
             reader.strings_at_rest.push(reader.builder.tendons.len());
             0.0
         })
@@ -74,7 +66,6 @@ impl<'a> Reader<'_, 'a> {
         element: Element<'a>,
         path: TendonPath,
         reference: f64,
-        armature: f64,
         rest: impl FnOnce(&mut Self) -> f64,
     ) -> Result<(), LoadError> {
         let attributes = &self.defaults.attributes(element, 0)?;
@@ -112,7 +103,9 @@ impl<'a> Reader<'_, 'a> {
                 &self.options,
                 &mut self.warnings,
             )?,
-            armature,
+            armature: attributes.number("armature")?.unwrap_or(0.0),
+            // Known with the actuators.
+            effort_limit: None,
             look,
         };
         attributes.skip(&["user", "material"]);
@@ -134,7 +127,7 @@ impl<'a> Reader<'_, 'a> {
 
     /// Limits the forces of actuators as their tendons ask.
     pub(super) fn limit_tendon_efforts(&mut self) {
-        for TendonInfo { element, index, effort_limit, .. } in &self.tendons {
+        for TendonInfo { index, effort_limit, .. } in &self.tendons {
             let Some((least, most)) = *effort_limit else { continue };
             let is_on_it = |actuator: &&mut Actuator| matches!(actuator.transmission, Transmission::Tendon { tendon, .. } if tendon == *index);
             let mut actuators: Vec<&mut Actuator> = self.builder.actuators.iter_mut().filter(is_on_it).collect();
@@ -144,11 +137,7 @@ impl<'a> Reader<'_, 'a> {
                     let (low, high) = actuator.force_range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
                     actuator.force_range = Some((low.max(least).min(most), high.min(most).max(least)));
                 }
-                _ => {
-                    let message =
-                        "a limit on the sum of several actuators' forces along a tendon is not simulated: ignored";
-                    self.warnings.add_attribute(*element, "actuatorfrcrange", message);
-                }
+                _ => self.builder.tendons[*index].effort_limit = *effort_limit,
             }
         }
     }

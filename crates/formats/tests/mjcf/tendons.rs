@@ -34,6 +34,7 @@ fn a_plain_tendon_is_a_sum_of_coordinates() {
         friction_loss: 0.0,
         friction_compliance: Compliance::NearRigid,
         armature: 0.0,
+        effort_limit: None,
         look: TendonLook::default(),
     };
     assert_eq!(tendon("", r#"name="t""#), expected);
@@ -102,6 +103,15 @@ fn a_tendon_limits_the_force_of_its_actuator() {
     assert_eq!(range(""), Some((-20.0, 5.0)));
     assert_eq!(range(r#"forcerange="-2 9""#), Some((-2.0, 5.0)));
     assert_eq!(range(r#"forcerange="6 9""#), Some((5.0, 5.0)));
+}
+
+#[test]
+fn a_tendon_limits_the_sum_of_the_forces_of_its_actuators() {
+    let tendon = format!(r#"<fixed name="t" actuatorfrcrange="-20 5">{BOTH}</fixed>"#);
+    let actuators = r#"<actuator><motor tendon="t" forcerange="-2 9"/><motor tendon="t"/></actuator>"#;
+    let model = load(&text("", &tendon, actuators)).model;
+    assert_eq!((model.tendons[0].effort_limit, &model.warnings[..]), (Some((-20.0, 5.0)), &[][..]));
+    assert_eq!((model.actuators[0].force_range, model.actuators[1].force_range), (Some((-2.0, 9.0)), None));
 }
 
 #[test]
@@ -181,9 +191,5 @@ fn strings_pass_sites_pulleys_and_geoms() {
     // The spring rests where those of the joints do: the slide 3 from its reference, along which the sites are apart.
     let apart = model.tendons[0].length(&model, &model.spring_reference);
     assert_eq!(model.tendons[0].rest, (apart, apart));
-    assert!(
-        model.tendons[0].armature == 0.0 && model.warnings[0].element == "spatial armature",
-        "{:?}",
-        model.warnings
-    );
+    assert!(model.tendons[0].armature == 2.0 && model.warnings.is_empty(), "{:?}", model.warnings);
 }

@@ -81,8 +81,6 @@ fn approximations_are_named() {
     section(r#"<option solver="PGS"/>"#, "solver");
     section(r#"<option impratio="10"/>"#, "impratio");
     section(r#"<compiler fusestatic="true"/>"#, "fusestatic");
-    let tendon = r#"<tendon><fixed name="t" actuatorfrcrange="-1 2"><joint joint="j" coef="1"/></fixed></tendon>"#;
-    section(&format!(r#"{tendon}<actuator><motor tendon="t"/><motor tendon="t"/></actuator>"#), "actuatorfrcrange");
     section(r#"<actuator><muscle joint="j"/></actuator>"#, "lengthrange");
     let pair = r#"<worldbody><geom name="a" size="1" pos="9 0 0"/></worldbody><contact><pair geom1="a" geom2="g" solreffriction=".02 1"/></contact>"#;
     section(&format!(r#"<option cone="elliptic"/>{pair}"#), "solreffriction");

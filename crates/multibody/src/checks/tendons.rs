@@ -14,14 +14,6 @@ pub(super) fn check(tendon: &Tendon, model: &Model, what: &str) -> Result<(), Bu
                 return Err(wrong_path(what, "it passes nothing: expected two sites or more"));
             }
             branches.iter().try_for_each(|branch| check_branch(branch, model, what))?;
-            if tendon.armature != 0.0 {
-                let what = format!("{what}: armature");
-                return Err(BuildError::OutOfRange {
-                    what,
-                    value: tendon.armature,
-                    expected: "0 for a spatial tendon",
-                });
-            }
         }
     }
     for (name, interval) in [("range", tendon.range), ("rest length", Some(tendon.rest))] {
@@ -31,6 +23,13 @@ pub(super) fn check(tendon: &Tendon, model: &Model, what: &str) -> Result<(), Bu
             let what = format!("{what}: upper end of the {name} (the lower one is {low})");
             return Err(BuildError::OutOfRange { what, value: high, expected: "lower end ≤ upper end" });
         }
+    }
+    if let Some((low, high)) = tendon.effort_limit
+        && !(low <= 0.0 && high >= 0.0)
+    {
+        let (end, value) = if low <= 0.0 { ("greatest", high) } else { ("least", low) };
+        let what = format!("{what}: {end} effort");
+        return Err(BuildError::OutOfRange { what, value, expected: "least effort ≤ 0 ≤ greatest effort" });
     }
     let parameters = [
         ("stiffness", tendon.stiffness),

@@ -37,6 +37,7 @@ fn tendon() -> Tendon {
         friction_loss: 0.0,
         friction_compliance: Compliance::NearRigid,
         armature: 0.0,
+        effort_limit: None,
         look: TendonLook::default(),
     }
 }
@@ -94,6 +95,8 @@ fn tendons_that_make_no_sense() {
         ("damping: NaN", |t| t.damping = f64::NAN),
         ("friction loss: inf", |t| t.friction_loss = f64::INFINITY),
         ("armature: -1", |t| t.armature = -1.0),
+        ("least effort: 1", |t| t.effort_limit = Some((1.0, 2.0))),
+        ("greatest effort: NaN", |t| t.effort_limit = Some((-1.0, f64::NAN))),
         ("stiffness of its compliance: 0", |t| {
             t.limit_compliance = Compliance::Physical { stiffness: 0.0, relaxation: 1.0 };
         }),

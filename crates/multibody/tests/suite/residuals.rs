@@ -26,6 +26,7 @@ fn model() -> Model {
         friction_loss: 0.0,
         friction_compliance: Compliance::NearRigid,
         armature: 0.0,
+        effort_limit: None,
         look: TendonLook::default(),
     });
     let (joint, tendon) = (Coordinate::Joint(1), Coordinate::Tendon(0));

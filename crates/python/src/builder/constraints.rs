@@ -99,6 +99,7 @@ impl Assembly {
             friction_loss: at_least_zero("friction_loss", friction_loss)?,
             friction_compliance: Compliance::NearRigid,
             armature: at_least_zero("armature", armature)?,
+            effort_limit: None,
             path: TendonPath::Joints(terms),
             look: TendonLook::default(),
         };
@@ -135,6 +136,7 @@ impl Assembly {
             friction_loss: at_least_zero("friction_loss", friction_loss)?,
             friction_compliance: Compliance::NearRigid,
             armature: 0.0,
+            effort_limit: None,
             path: TendonPath::Spatial(branches),
             look: TendonLook { radius: at_least_zero("radius", radius)?, rgba, group },
         };

@@ -86,11 +86,6 @@ impl Sum {
         self.spatial.is_some()
     }
 
-    /// Whether it is the motion of the site that this actuator acts on.
-    pub fn is_site_of(&self, ctrl: usize) -> bool {
-        matches!(self.spatial, Some((Spatial::SitesOfActuator(of), _)) if of == ctrl)
-    }
-
     /// Takes length and row where the trees are, of what depends on that.
     pub fn place(&mut self, model: &Model, tree_of: &[usize], kinematics: &Kinematics<f64>, row: &mut TendonRow) {
         let Some((spatial, length)) = &mut self.spatial else { return };

@@ -1,13 +1,13 @@
 //! Tendons: their limits, springs, friction and inertia, and the actuators on them. Actuators on sites act along rows of the same kind.
 
 use lanes::{ConstraintName, RowWeight};
-use multibody::{InverseWeights, Model, StepForce, Tendon, TendonRow, Transmission, stretch};
+use multibody::{InverseWeights, Kinematics, Model, StepForce, Tendon, TendonRow, Transmission, stretch};
 use sap::Law;
 
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
 use crate::Theta;
-use crate::actuation::{self, Inputs, PlacedActuator};
+use crate::actuation::{self, Inputs, PlacedActuator, limited_sum, share_within};
 use crate::scheme::{Discretization, SpringDamper};
 use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
@@ -30,6 +30,8 @@ pub(crate) struct TendonForces {
     inverse_weight: f64,
     /// Where in the step an implicit scheme takes the forces of a spatial tendon.
     evaluation: f64,
+    /// J̇ v of a spatial tendon with inertia, where it was placed, see [`Tendon::drift`].
+    drift: f64,
 }
 
 impl TendonForces {
@@ -49,6 +51,7 @@ impl TendonForces {
             actuators: acts_on(k).collect(),
             inverse_weight: weights.tendons[k],
             evaluation: 1.0,
+            drift: 0.0,
         };
         let on_site = |(ctrl, actuator): (usize, &multibody::Actuator)| {
             let is_on_sites = actuator.transmission.sites().next().is_some();
@@ -59,20 +62,28 @@ impl TendonForces {
                 actuators: vec![TendonActuator { gear: 1.0, actuator: PlacedActuator::new(model, weights, ctrl) }],
                 inverse_weight: f64::INFINITY,
                 evaluation: 1.0,
+                drift: 0.0,
             })
         };
         let tendons = model.tendons.iter().enumerate().map(of);
         tendons.chain(model.actuators.iter().enumerate().filter_map(on_site)).collect()
     }
 
-    /// Whether it is not a tendon, but the site that this actuator acts on.
-    pub fn is_site_of(&self, ctrl: usize) -> bool {
-        self.sum.is_site_of(ctrl)
-    }
-
     /// Whether its row depends on the configuration.
     pub fn is_spatial(&self) -> bool {
         self.sum.is_spatial()
+    }
+
+    /// Whether its row depends on the configuration, and turning it costs force.
+    pub fn has_spatial_inertia(&self) -> bool {
+        self.sum.is_spatial() && self.tendon.armature > 0.0
+    }
+
+    /// Takes J̇ v where the tendon was placed, after the velocities of all nodes.
+    pub fn find_drift(&mut self, model: &Model, tendon: usize, kinematics: &Kinematics<f64>) {
+        if self.has_spatial_inertia() {
+            self.drift = model.tendons[tendon].drift(model, kinematics);
+        }
     }
 
     /// Whether it acts on trees of which some are `chosen` and some are not, one flag a tree.
@@ -115,16 +126,21 @@ impl TendonForces {
         Discretization { compliant, ..*step }
     }
 
-    /// The forces of the actuators over the step, along the tendon.
+    /// The forces of the actuators over the step, along the tendon: of each, or all as one where their sum is limited.
     fn drives(
         &self,
         inputs: Inputs<'_>,
         (length, rate): (f64, f64),
         step: &Discretization,
     ) -> impl Iterator<Item = StepForce<f64>> {
-        self.actuators.iter().map(move |TendonActuator { gear, actuator }| {
-            actuator.force(inputs, gear * length, gear * rate, step).geared(*gear)
-        })
+        let of = move |TendonActuator { gear, actuator }: &TendonActuator| {
+            (*gear, actuator.force(inputs, gear * length, gear * rate, step))
+        };
+        let limit = self.tendon.effort_limit.filter(|_| !self.actuators.is_empty());
+        let sum =
+            limit.map(|(least, most)| limited_sum(self.actuators.iter().map(of), (step.dt * least, step.dt * most)));
+        let apart = if sum.is_some() { &[] } else { &self.actuators[..] };
+        sum.into_iter().chain(apart.iter().map(of).map(|(gear, force)| force.geared(gear)))
     }
 
     /// The forces over the step along the tendon: spring and damper, inertia, actuators.
@@ -141,7 +157,9 @@ impl TendonForces {
         let SpringDamper { ahead, impedance } = step.resist(stiffness, tendon.damping, self.inverse_weight);
         let impulse = -dt * (stiffness * stretch + (ahead + tendon.damping) * rate);
         let spring = StepForce { impulse, impedance, low, high };
-        let inertia = StepForce { impulse: 0.0, impedance: tendon.armature, low, high };
+        // a (J v − J₀ v₀) is the change of its momentum, and J v = J₀ v + dt J̇ v.
+        let impulse = -tendon.armature * dt * self.drift;
+        let inertia = StepForce { impulse, impedance: tendon.armature, low, high };
         [spring, inertia].into_iter().chain(self.drives(inputs, (length, rate), step))
     }
 
@@ -182,15 +200,27 @@ impl TendonForces {
         }
     }
 
-    /// The length at the beginning of the last step, its rates at both ends, as the step took them, and where that took forces.
-    pub fn motion(
+    /// Sets the forces of its actuators in the last step, before their gears, (nu).
+    pub fn write_actuators(
         &self,
         last: &LastStep,
         step: &Discretization,
         trees: &[TreeWorkspace],
-    ) -> (f64, [f64; 2], Discretization) {
+        actuators: &mut [f64],
+    ) {
         let (length, start) = self.start_of(last, step, trees);
-        (length, [start, self.rate(&last.v)], self.own_step(step))
+        let (change, own) = (self.rate(&last.v) - start, self.own_step(step));
+        let of = |TendonActuator { gear, actuator }: &TendonActuator| {
+            let force = actuator.force(Inputs::resolved(&last.inputs), gear * length, gear * start, &own);
+            (actuator.ctrl, force, force.unlimited(gear * change))
+        };
+        let share = self.tendon.effort_limit.map_or(1.0, |(least, most)| {
+            let sum: f64 = self.actuators.iter().map(|actuator| of(actuator).2).sum();
+            share_within((own.dt * least, own.dt * most), sum)
+        });
+        for (ctrl, force, unlimited) in self.actuators.iter().map(of) {
+            actuators[ctrl] = (share * unlimited).max(force.low).min(force.high) / own.dt;
+        }
     }
 
     /// The length and its rate at the beginning of the last step, as the step took them.

@@ -39,6 +39,7 @@ impl Simulation {
         }
         self.sources.add_tendon_forces(last, &step, &self.trees, &mut forces);
         let StepForces { actuators, actuation, .. } = &mut forces;
+        self.sources.write_actuators(last, &step, &self.trees, actuators);
         actuation.iter_mut().zip(&self.adhesion.force).for_each(|(force, pull)| *force += pull);
         for (ctrl, (actuator, force)) in self.model.actuators.iter().zip(actuators).enumerate() {
             let leverage = Leverage::new(&self.model, &self.inverse_weights, ctrl);
@@ -48,16 +49,7 @@ impl Simulation {
                     let [q, start, end] = [last.q[joint.q], last.v0[joint.v], last.v[joint.v]].map(|x| gear * x);
                     force_of_step(actuator, last.inputs[ctrl], q, start, end, leverage, &step)
                 }
-                Transmission::Tendon { tendon, gear } => {
-                    let (length, [start, end], own) = self.sources.tendon_motion(*tendon, last, &step, &self.trees);
-                    force_of_step(actuator, last.inputs[ctrl], gear * length, gear * start, gear * end, leverage, &own)
-                }
-                Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
-                    let motion = self.sources.site_motion(ctrl, last, &step, &self.trees);
-                    motion.map_or(0.0, |(length, [start, end], own)| {
-                        force_of_step(actuator, last.inputs[ctrl], length, start, end, leverage, &own)
-                    })
-                }
+                Transmission::Tendon { .. } | Transmission::Site { .. } | Transmission::SliderCrank { .. } => continue,
                 Transmission::JointAxes { joint, gear, frame } => {
                     let joint = &self.model.joints[*joint];
                     let q = &last.q[joint.q..][..joint.kind.nq()];

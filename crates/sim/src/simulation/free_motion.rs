@@ -145,6 +145,8 @@ impl Simulation {
         }
         self.theta_at = step.theta.q;
         self.sources.place_tendons(&self.model, &self.tree_of, &self.q_at);
+        let led = trees.iter().flat_map(|workspace| workspace.v_linearised.iter()).zip(v0);
+        self.sources.find_tendon_drifts(&self.model, led.map(|(v, v0)| v0 + step.theta.vq * (v - v0)));
         let rule = self.rule(dt, 0.0);
         self.sources.choose_evaluations(&self.model, &self.effective_mass, &rule);
         self.detect(dt, 0.0);
@@ -206,6 +208,7 @@ impl Simulation {
             self.force.iter_mut().zip(&self.base_force).for_each(|(force, own)| *force += own);
             let v_start = if begins { &self.state.v } else { &self.v_start };
             self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
+            self.sources.find_tendon_drifts(&self.model, v_start.iter().copied());
             self.sources.add_explicit_forces(&self.state, v_start, &step, &mut self.force);
         }
         let Self { trees, state, v_start, force, model, effective_mass, pool, .. } = self;

@@ -5,6 +5,7 @@ use multibody::{Branch, Coordinate, EqualityKind, PathPoint, Tendon, TendonLook,
 use spatial::{Pose, Quat, Vec3};
 
 use super::numbers::{list, number, quaternion};
+use super::tree::effort_limit;
 use super::xml::{Attributes, Xml};
 use super::{WriteError, Writer, label, named};
 
@@ -32,6 +33,9 @@ impl Writer<'_> {
                 if value != 0.0 {
                     attributes.push((key, number(value)));
                 }
+            }
+            if let Some((low, high)) = tendon.effort_limit.filter(|(low, high)| low.is_finite() || high.is_finite()) {
+                attributes.extend(effort_limit(low, high));
             }
             let rest = self.spring_length(tendon);
             if tendon.rest != (rest, rest) {

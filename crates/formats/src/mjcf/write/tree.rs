@@ -211,10 +211,7 @@ impl Writer<'_> {
         attributes.extend(self.compliance(spec.friction_compliance, ["solreffriction", "solimpfriction"], label));
         match spec.effort_limit.filter(|(low, high)| low.is_finite() || high.is_finite()) {
             Some((low, high)) if matches!(kind, "hinge" | "slide") => {
-                // MJCF takes neither an empty interval nor infinite numbers.
-                let (low, high) = if low == high { (low - 1e-12, high + 1e-12) } else { (low, high) };
-                attributes.push(("actuatorfrcrange", list(&[low.max(-f64::MAX), high.min(f64::MAX)])));
-                attributes.push(("actuatorfrclimited", "true".into()));
+                attributes.extend(effort_limit(low, high));
             }
             Some(_) => self.note(label, "MJCF limits the effort of hinges and slides only: left out"),
             None => {}
@@ -367,4 +364,11 @@ fn surface(material: &Material) -> Attributes {
         Resistance::Rolling => "6",
     };
     vec![("condim", condim.into())]
+}
+
+/// Attributes of a limited sum of actuators' forces: MJCF takes neither an empty interval nor infinite numbers.
+pub(super) fn effort_limit(low: f64, high: f64) -> [(&'static str, String); 2] {
+    let (low, high) = if low == high { (low - 1e-12, high + 1e-12) } else { (low, high) };
+    let range = list(&[low.max(-f64::MAX), high.min(f64::MAX)]);
+    [("actuatorfrcrange", range), ("actuatorfrclimited", "true".into())]
 }
