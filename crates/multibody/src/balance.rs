@@ -161,6 +161,11 @@ impl<T: Real> StepBalance<T> {
         self.drift += coriolis.lin;
         self.impulse += inertia.linear_momentum(end + -start) + coriolis.lin;
     }
+
+    /// Adds energy that is due to the motion within, J.
+    pub fn add_work(&mut self, work: T) {
+        self.kinetic += work;
+    }
 }
 
 #[inline(always)]

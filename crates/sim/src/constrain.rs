@@ -9,6 +9,7 @@ mod locks;
 mod regularization;
 mod soft;
 mod step_average;
+mod string_inertia;
 mod sums;
 mod tendons;
 
@@ -32,6 +33,7 @@ pub(crate) use jacobian_drift::JacobianDrift;
 pub(crate) use regularization::Regularization;
 use regularization::{OneSided, Start};
 pub(crate) use soft::{push_soft, soft_rates};
+pub(crate) use string_inertia::StringEnd;
 
 /// What a constraint reports to, an index of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -428,18 +430,6 @@ impl Sources {
         for sum in of_tendons.chain(ties.iter_mut().flat_map(equalities::Tie::sums_mut)) {
             sum.place(model, tree_of, kinematics, row);
         }
-    }
-
-    /// Finds how the rows of spatial tendons with inertia turn at the velocities `v` (nv) where they have been placed.
-    pub fn find_tendon_drifts(&mut self, model: &Model, v: impl Iterator<Item = f64>) {
-        if !self.tendons.iter().any(tendons::TendonForces::has_spatial_inertia) {
-            return;
-        }
-        let Self { tendons, kinematics, v: velocities, .. } = self;
-        velocities.clear();
-        velocities.extend(v);
-        multibody::velocities(&model.tree, model.tree.all(), velocities, kinematics);
-        tendons.iter_mut().enumerate().for_each(|(k, tendon)| tendon.find_drift(model, k, kinematics));
     }
 
     /// Says where in the step an implicit scheme takes the forces of spatial tendons, which have been placed: those that it does not resolve

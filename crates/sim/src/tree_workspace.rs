@@ -6,7 +6,7 @@ mod implicit;
 mod invariants;
 mod whole;
 
-pub(crate) use coriolis::EndVelocities;
+pub(crate) use coriolis::{EndVelocities, StringEnergy};
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use geometry::{Movement, Sweep};
 pub(crate) use implicit::{FreeMotion, Stall};
 use lanes::ConstraintName;
 use multibody::{
-    Drag, Factor, FreeStep, Freedom, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
+    Drag, Factor, FreeStep, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
     forward_kinematics, velocities,
 };
 use spatial::{Pose, Twist, Vec3, Wrench};
@@ -181,7 +181,7 @@ impl TreeWorkspace {
             dt: 0.0,
             is_factored: false,
             coriolis: (scheme == Scheme::Bilinear)
-                .then(|| coriolis::Coriolis::new(&tree, Freedom::of(model, k)))
+                .then(|| coriolis::Coriolis::new(model, k, &tree))
                 .flatten()
                 .map(Box::new),
             newton: scheme.is_implicit().then(|| Box::new(implicit::ImplicitNewton::new(&tree))),

@@ -4,6 +4,7 @@ use lanes::{ConstraintName, RowWeight};
 use multibody::{InverseWeights, Kinematics, Model, StepForce, Tendon, TendonRow, Transmission, stretch};
 use sap::Law;
 
+use super::string_inertia::StringEnd;
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
 use crate::Theta;
@@ -84,6 +85,13 @@ impl TendonForces {
         if self.has_spatial_inertia() {
             self.drift = model.tendons[tendon].drift(model, kinematics);
         }
+    }
+
+    /// Kinetic energy of its inertia at the beginning of a step under the default scheme, and what is due of it at the end, J.
+    pub fn string_energy(&self, end: &StringEnd<'_>) -> [f64; 2] {
+        let (armature, start, rate) = (self.tendon.armature, self.rate(end.v0), self.rate(end.v));
+        let work = end.dt * self.drift * 0.5 * (start + rate);
+        [0.5 * armature * start * start, armature * (0.5 * rate * rate + work)]
     }
 
     /// Whether it acts on trees of which some are `chosen` and some are not, one flag a tree.

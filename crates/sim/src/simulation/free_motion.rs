@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Simulation;
 use super::ends::take_state_and;
+use crate::constrain::StringEnd;
 use crate::scheme::Discretization;
 use crate::tree_workspace::{EndVelocities, FreeMotion, Stall, TreeWorkspace};
 use crate::{Scheme, SimulationError, State};
@@ -58,6 +59,7 @@ impl Simulation {
         if self.options.scheme != Scheme::Bilinear {
             return true;
         }
+        self.share_string_energy();
         let (retraction, gravity) = (self.options.scheme.retraction(), self.model.gravity);
         let Self { trees, state, v_next, pool, islands, tree_of, .. } = self;
         let (islands, is_resolved) = (&*islands, AtomicBool::new(true));
@@ -74,6 +76,27 @@ impl Simulation {
             }
         });
         is_resolved.into_inner()
+    }
+
+    /// Gives trees what strings with inertia have of energy at the end of the default step.
+    fn share_string_energy(&mut self) {
+        if !self.sources.have_string_inertia() {
+            return;
+        }
+        let retraction = self.options.scheme.retraction();
+        let Self { model, trees, state, v_start, v_next, q_at, islands, tree_of, sources, .. } = self;
+        // Positions where the default scheme takes constraints are those of the state: this is scratch.
+        let mut q = std::mem::take(q_at);
+        q.copy_from_slice(&state.q);
+        let mut dt = 0.0;
+        for workspace in trees.iter_mut().filter(|workspace| !workspace.asleep) {
+            let v_of_q = islands.recovery_velocities_of(tree_of[workspace.nodes.start]);
+            dt = workspace.begin_string_energy(v_of_q.unwrap_or(&v_next[workspace.dofs.clone()]), retraction, &mut q);
+        }
+        let end = StringEnd { q: &q, v0: v_start, v: v_next, dt };
+        sources.share_string_energy(model, tree_of, &end, trees);
+        q.copy_from_slice(&state.q);
+        *q_at = q;
     }
 
     /// Expects the constraint forces of the last step, under implicit schemes.

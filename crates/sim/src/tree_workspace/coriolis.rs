@@ -15,7 +15,7 @@
 //! of the step ([`multibody::StepEnd`]).
 
 use lanes::constants::MIN_TURN;
-use multibody::{BodyInStep, Correction, Freedom, Retraction, StepBalance, StepEnd, Tree, propagate, vec3};
+use multibody::{BodyInStep, Correction, Freedom, Model, Retraction, StepBalance, StepEnd, Tree, propagate, vec3};
 use spatial::{PointInertia, Twist, Vec3, Wrench};
 
 use super::whole::Placed;
@@ -37,6 +37,19 @@ pub(super) struct Coriolis {
     lack: Vec<f64>,
     /// What is added to the root's place, m.
     place: Vec3<f64>,
+    /// Of strings with inertia that pass its bodies, if there are any.
+    strings: Option<StringEnergy>,
+}
+
+/// A tree's share of the kinetic energy of strings with inertia, J.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StringEnergy {
+    /// At the beginning of the step.
+    pub at_start: f64,
+    /// At its end, at the velocities that were solved for.
+    pub at_end: f64,
+    /// What is due at its end beyond that.
+    pub missing: f64,
 }
 
 /// The velocities with which a step ends, of the tree.
@@ -48,22 +61,26 @@ pub(crate) struct EndVelocities<'a> {
 }
 
 impl Coriolis {
-    /// None where there are no such forces.
-    pub fn new(tree: &Tree<f64>, freedom: Freedom) -> Option<Self> {
+    /// That of a tree of the model, `k`; none where there are no such forces, and no strings with inertia.
+    pub fn new(model: &Model, k: usize, tree: &Tree<f64>) -> Option<Self> {
         let turns = |node: &multibody::Node<f64>| node.joint.turns_about_axis() || node.rotation().is_some();
         let is_single = tree.len() == 1;
         let spins = tree.nodes[0].rotation().is_some();
-        if !tree.nodes.iter().any(turns) || (is_single && !spins) {
+        let is_string = |tendon: &&multibody::Tendon| tendon.is_spatial() && tendon.armature > 0.0;
+        let is_own = |body: usize| model.bodies[body].node.is_some_and(|node| model.tree.trees[k].contains(&node));
+        let has_strings = model.tendons.iter().filter(is_string).any(|tendon| tendon.bodies(model).any(is_own));
+        if !has_strings && (!tree.nodes.iter().any(turns) || (is_single && !spins)) {
             return None;
         }
         Some(Self {
             is_active: false,
-            freedom,
+            freedom: Freedom::of(model, k),
             motions: vec![Twist::ZERO; tree.len()],
             q: vec![0.0; tree.nq],
             end: Placed::new(tree),
             lack: vec![0.0; tree.nv],
             place: Vec3::ZERO,
+            strings: has_strings.then(StringEnergy::default),
         })
     }
 }
@@ -78,7 +95,25 @@ impl TreeWorkspace {
     pub(super) fn note_turning(&mut self, dt: f64) {
         let Self { coriolis: Some(coriolis), kin, .. } = self else { return };
         let fastest = largest(kin.twists.iter().map(|twist| twist.ang.norm_squared()));
-        coriolis.is_active = fastest * dt * dt > MIN_TURN * MIN_TURN;
+        coriolis.is_active = fastest * dt * dt > MIN_TURN * MIN_TURN || coriolis.strings.is_some();
+    }
+
+    /// Moves the tree's part of the model's positions `q` (nq) to the end of the step, and forgets its strings; returns the step's length, s.
+    pub fn begin_string_energy(&mut self, v_of_q: &[f64], retraction: Retraction, q: &mut [f64]) -> f64 {
+        retraction.advance(&self.tree, &mut q[self.qs.clone()], v_of_q, self.dt, 1.0);
+        if let Some(coriolis) = self.coriolis.as_deref_mut() {
+            coriolis.strings = coriolis.strings.map(|_| StringEnergy::default());
+        }
+        self.dt
+    }
+
+    /// Adds the energy of a string, of which there are some.
+    pub fn add_string_energy(&mut self, energy: StringEnergy) {
+        if let Some(strings) = self.coriolis.as_deref_mut().and_then(|coriolis| coriolis.strings.as_mut()) {
+            strings.at_start += energy.at_start;
+            strings.at_end += energy.at_end;
+            strings.missing += energy.missing;
+        }
     }
 
     /// Adds Coriolis forces to those of the step. They are taken between v₀ and the velocities that free motion would end at without them,
@@ -100,7 +135,9 @@ impl TreeWorkspace {
         retraction: Retraction,
     ) -> bool {
         let Self { coriolis, tree, kin, free_step, dt, armature, loads, qs, dofs, .. } = self;
-        let Some(Coriolis { is_active: true, freedom, motions, q, end, lack, place }) = coriolis.as_deref_mut() else {
+        let Some(Coriolis { is_active: true, freedom, motions, q, end, lack, place, strings }) =
+            coriolis.as_deref_mut()
+        else {
             return true;
         };
         propagate(tree, tree.all(), &kin.frames, v, motions);
@@ -122,15 +159,17 @@ impl TreeWorkspace {
         retraction.advance(tree, q, v_of_q, *dt, 1.0);
         let whole = end.whole(tree, q, v, None);
         let per_mass = if whole.mass > 0.0 { 1.0 / whole.mass } else { 0.0 };
-        let geared = |v: &[f64]| armature.iter().zip(v).map(|(armature, v)| 0.5 * armature * v * v).sum();
+        let strings = strings.unwrap_or_default();
+        due.add_work(strings.missing);
+        let geared = |v: &[f64]| -> f64 { armature.iter().zip(v).map(|(armature, v)| 0.5 * armature * v * v).sum() };
         let end_of_step = StepEnd {
             whole: &whole,
             due: &due,
             mass: whole.mass,
             half_mass: 0.5 * whole.mass,
             per_mass,
-            geared: geared(v),
-            geared_at_start: geared(&state.v[dofs.clone()]),
+            geared: geared(v) + strings.at_end,
+            geared_at_start: geared(&state.v[dofs.clone()]) + strings.at_start,
             root: if *freedom == Freedom::Bound { Vec3::ZERO } else { vec3(v) },
             recovery: largest(v.iter().zip(v_of_q).map(|(v, v_of_q)| (v - v_of_q).abs())),
             dt: *dt,
