@@ -315,12 +315,19 @@ fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
         () if model.actuators.iter().any(|actuator| actuator.delay.is_some()) => "controls act with a delay",
         () if model.actuators.iter().any(is_muscle) => "it has muscles",
         () if (0..model.tendons.len()).any(|tendon| pulls_as_string(model, tendon)) => "it has spatial tendons",
+        () if polynomials(model).any(|law| law.is_any()) => "forces of springs or dampers are polynomials",
         () if model.tendons.iter().any(|tendon| tendon.effort_limit.is_some()) => {
             "the sum of several actuators' forces along a tendon is limited"
         }
         () => return Ok(()),
     };
     Err(NotInLanes(reason.into()))
+}
+
+/// What springs and dampers have beyond their linear parts.
+fn polynomials(model: &Model) -> impl Iterator<Item = multibody::PolynomialForces> {
+    let of_joints = model.joints.iter().map(|joint| joint.polynomial);
+    of_joints.chain(model.tendons.iter().map(|tendon| tendon.polynomial))
 }
 
 /// Whether its force or its activation is that of a muscle, neither of which is linear.

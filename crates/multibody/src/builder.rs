@@ -8,7 +8,7 @@ use crate::checks::{check_at_least_zero, check_compliance, check_friction, check
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
     Actuator, Body, BuildError, Camera, Compliance, DefaultView, Equality, Joint, JointKind, Keyframe, Material,
-    Medium, Model, Sensor, Site, Tendon, Tree, Warning,
+    Medium, Model, PolynomialForces, Sensor, Site, Tendon, Tree, Warning,
 };
 
 /// A body to be added.
@@ -70,6 +70,8 @@ pub struct JointSpec {
     pub friction_compliance: Compliance,
     /// Least and greatest sum of the forces of its drives.
     pub effort_limit: Option<(f64, f64)>,
+    /// What spring and damper have beyond the linear parts (joints with one degree of freedom).
+    pub polynomial: PolynomialForces,
 }
 
 impl JointSpec {
@@ -89,6 +91,7 @@ impl JointSpec {
             friction_loss: 0.0,
             friction_compliance: Compliance::NearRigid,
             effort_limit: None,
+            polynomial: PolynomialForces::NONE,
         }
     }
 }
@@ -152,6 +155,7 @@ impl JointSpec {
             friction_loss: first(&model.friction_loss),
             friction_compliance: joint.friction_compliance,
             effort_limit: joint.effort_limit,
+            polynomial: joint.polynomial,
         }
     }
 }
@@ -368,7 +372,7 @@ fn check_moving_inertias(model: &Model) -> Result<(), BuildError> {
 
 fn check_joint(spec: &JointSpec, what: &str) -> Result<(), BuildError> {
     let all = [spec.reference, spec.spring_reference, spec.anchor.x, spec.anchor.y, spec.anchor.z];
-    if all.iter().any(|x| !x.is_finite()) {
+    if all.iter().chain(&spec.polynomial.spring).chain(&spec.polynomial.damper).any(|x| !x.is_finite()) {
         return Err(BuildError::NotFinite { what: what.into() });
     }
     let parameters = [
@@ -476,6 +480,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
             limit_compliance: spec.limit_compliance,
             friction_compliance: spec.friction_compliance,
             effort_limit: spec.effort_limit,
+            polynomial: spec.polynomial,
         });
     }
     if let Some(n) = node {

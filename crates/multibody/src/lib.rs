@@ -46,6 +46,7 @@ mod medium;
 mod model;
 mod muscle;
 mod placement;
+mod polynomial_forces;
 mod reference;
 mod residuals;
 mod retraction;
@@ -94,6 +95,7 @@ pub use model::{
     Body, Joint, JointKind, JointLock, Keyframe, KeyframeKey, Model, Warning, mocap_numbers, mocap_pose, mocap_velocity,
 };
 pub use muscle::Muscle;
+pub use polynomial_forces::{LawAt, PolynomialForces};
 pub use reference::{Reference, ReferenceStep};
 pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent, right_jacobian};

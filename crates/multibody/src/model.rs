@@ -7,7 +7,8 @@ use spatial::{Pose, Quat, RigidInertia, Twist, Vec3};
 use support::brief;
 
 use crate::{
-    Actuator, Camera, Compliance, DefaultView, Equality, Material, Medium, NO_PARENT, Node, Sensor, Site, Tendon, Tree,
+    Actuator, Camera, Compliance, DefaultView, Equality, Material, Medium, NO_PARENT, Node, PolynomialForces, Sensor,
+    Site, Tendon, Tree,
 };
 
 /// The kinds of joints that a model can have (spec: the state table).
@@ -129,6 +130,8 @@ pub struct Joint {
     pub friction_compliance: Compliance,
     /// Least and greatest sum of the forces of its drives (URDF `effort`, MJCF `actuatorfrcrange`), N or N·m.
     pub effort_limit: Option<(f64, f64)>,
+    /// What its spring and damper have beyond the linear parts; of joints with one degree of freedom.
+    pub polynomial: PolynomialForces,
 }
 
 impl Joint {

@@ -6,7 +6,7 @@ mod wrap;
 
 use spatial::{Pose, Real, Vec3};
 
-use crate::{Compliance, Kinematics, Model, NO_PARENT, forward_kinematics, joint_axis};
+use crate::{Compliance, Kinematics, Model, NO_PARENT, PolynomialForces, forward_kinematics, joint_axis};
 pub use path::{DrawnPoint, TendonLook};
 use path::{Span, each_span};
 pub use wrap::ObstacleShape;
@@ -26,6 +26,8 @@ pub struct Tendon {
     pub stiffness: f64,
     /// Damping of the rate of the length.
     pub damping: f64,
+    /// What spring and damper have beyond these linear parts.
+    pub polynomial: PolynomialForces,
     /// Lengths between which the spring is slack.
     pub rest: (f64, f64),
     /// Coulomb friction, in units of force along the length.

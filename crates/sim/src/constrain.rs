@@ -525,11 +525,14 @@ impl Sources {
         self.limits.iter().flat_map(move |limit| limit.rates(&trees[limit.tree], q, v)).flatten()
     }
 
-    /// Adds the energy of the tendons; all trees of `now` are placed at the state.
+    /// Adds the energy of the tendons, and what springs of joints have beyond the linear part; all trees of `now` are placed at the state.
     pub fn add_energy(&mut self, model: &Model, now: &Kinematics<f64>, state: &State, energy: &mut Energy) {
         for tendon in &model.tendons {
             tendon.write_row(model, now, &state.q, &mut self.row);
             tendons::add_energy(tendon, &self.row, state, energy);
+        }
+        for joint in model.joints.iter().filter(|joint| joint.polynomial.is_any()) {
+            energy.potential += joint.polynomial.energy_at(0.0, state.q[joint.q] - model.spring_reference[joint.q]);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use multibody::{JointKind, JointSpec};
+use multibody::{JointKind, JointSpec, PolynomialForces};
 use spatial::{Pose, Vec3};
 
 use super::Reader;
@@ -81,14 +81,12 @@ impl<'a> Reader<'_, 'a> {
         spec.anchor = frame.transform_point(attributes.array("pos")?.map_or(Vec3::ZERO, Vec3::from));
         spec.armature = attributes.number("armature")?.unwrap_or(0.0);
         spec.friction_loss = attributes.number("frictionloss")?.unwrap_or(0.0);
-        spec.stiffness = self.linear(attributes, "stiffness")?;
-        spec.damping = self.linear(attributes, "damping")?;
+        (spec.stiffness, spec.damping, spec.polynomial) = self.springs_and_dampers(attributes)?;
         let flags = self.options.flags;
-        if !flags.spring {
-            spec.stiffness = 0.0;
-        }
-        if !flags.damper {
-            spec.damping = 0.0;
+        if !matches!(kind, Type::Hinge | Type::Slide) && spec.polynomial.is_any() {
+            let message = "of balls and free joints only the linear part is simulated";
+            self.warnings.add_attribute(attributes.element(), "stiffness", message);
+            spec.polynomial = PolynomialForces::NONE;
         }
         if !flags.friction_loss {
             spec.friction_loss = 0.0;
@@ -134,17 +132,15 @@ impl<'a> Reader<'_, 'a> {
         self.range(attributes, "actuatorfrcrange", "actuatorfrclimited")
     }
 
-    /// The linear part of a force law that may be a polynomial.
-    pub(super) fn linear(&mut self, attributes: &Attributes<'_, '_>, name: &'static str) -> Result<f64, LoadError> {
-        let Some(numbers) = attributes.numbers(name)? else { return Ok(0.0) };
-        let element = attributes.element();
-        if numbers.is_empty() || numbers.len() > 3 {
-            return Err(element.error(format!("{name}: {} numbers: expected 1 to 3", numbers.len())));
-        }
-        if numbers[1..].iter().any(|&x| x != 0.0) {
-            self.warnings.add_attribute(element, name, "only the linear part is simulated");
-        }
-        Ok(numbers[0])
+    /// Stiffness and damping, and what their forces have beyond the linear parts.
+    pub(super) fn springs_and_dampers(
+        &self,
+        attributes: &Attributes<'_, '_>,
+    ) -> Result<(f64, f64, PolynomialForces), LoadError> {
+        let flags = self.options.flags;
+        let [stiffness, s0, s1] = polynomial(attributes, "stiffness", flags.spring)?;
+        let [damping, d0, d1] = polynomial(attributes, "damping", flags.damper)?;
+        Ok((stiffness, damping, PolynomialForces { spring: [s0, s1], damper: [d0, d1] }))
     }
 
     /// The interval of a joint's coordinate, or of the angle of a ball joint.
@@ -261,4 +257,18 @@ impl<'a> Reader<'_, 'a> {
         self.warnings.add_attribute(attributes.element(), "margin", message);
         Ok(range)
     }
+}
+
+/// The coefficients of a force law, all zero where it is disabled.
+fn polynomial(attributes: &Attributes<'_, '_>, name: &'static str, is_enabled: bool) -> Result<[f64; 3], LoadError> {
+    let Some(numbers) = attributes.numbers(name)? else { return Ok([0.0; 3]) };
+    if numbers.is_empty() || numbers.len() > 3 {
+        let message = format!("{name}: {} numbers: expected 1 to 3", numbers.len());
+        return Err(attributes.element().error(message));
+    }
+    let mut coefficients = [0.0; 3];
+    if is_enabled {
+        coefficients[..numbers.len()].copy_from_slice(&numbers);
+    }
+    Ok(coefficients)
 }

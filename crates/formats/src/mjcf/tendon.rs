@@ -71,7 +71,7 @@ impl<'a> Reader<'_, 'a> {
         let attributes = &self.defaults.attributes(element, 0)?;
         let range = self.range(attributes, "range", "limited")?;
         let flags = self.options.flags;
-        let (stiffness, damping) = (self.linear(attributes, "stiffness")?, self.linear(attributes, "damping")?);
+        let (stiffness, damping, polynomial) = self.springs_and_dampers(attributes)?;
         let friction_loss = attributes.number("frictionloss")?.unwrap_or(0.0);
         let name = self.names.claim(element, "tendon", "", self.tendons.len())?;
         let look = self.string_look(attributes)?;
@@ -90,8 +90,9 @@ impl<'a> Reader<'_, 'a> {
                 &self.options,
                 &mut self.warnings,
             )?,
-            stiffness: if flags.spring { stiffness } else { 0.0 },
-            damping: if flags.damper { damping } else { 0.0 },
+            stiffness,
+            damping,
+            polynomial,
             rest: rest_lengths(attributes)?.unwrap_or_else(|| {
                 let length = rest(self);
                 (length, length)

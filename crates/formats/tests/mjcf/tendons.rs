@@ -35,6 +35,7 @@ fn a_plain_tendon_is_a_sum_of_coordinates() {
         friction_compliance: Compliance::NearRigid,
         armature: 0.0,
         effort_limit: None,
+        polynomial: multibody::PolynomialForces::NONE,
         look: TendonLook::default(),
     };
     assert_eq!(tendon("", r#"name="t""#), expected);

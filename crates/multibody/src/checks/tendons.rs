@@ -41,6 +41,8 @@ pub(super) fn check(tendon: &Tendon, model: &Model, what: &str) -> Result<(), Bu
     for (name, value) in parameters {
         check_at_least_zero(value, || format!("{what}: {name}"))?;
     }
+    let higher = [tendon.polynomial.spring, tendon.polynomial.damper];
+    check_finite(higher.as_flattened(), || format!("{what}: coefficients of spring and damper"))?;
     check_compliance(tendon.limit_compliance, what)?;
     check_friction(tendon.friction_compliance, what)
 }

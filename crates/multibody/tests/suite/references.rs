@@ -38,6 +38,7 @@ fn tendon() -> Tendon {
         friction_compliance: Compliance::NearRigid,
         armature: 0.0,
         effort_limit: None,
+        polynomial: sapwood_multibody::PolynomialForces::NONE,
         look: TendonLook::default(),
     }
 }
@@ -81,7 +82,7 @@ fn what_fits_is_kept() {
 #[test]
 fn tendons_that_make_no_sense() {
     type Spoil = fn(&mut Tendon);
-    let cases: [(&str, Spoil); 17] = [
+    let cases: [(&str, Spoil); 19] = [
         ("expected at least one joint", |t| terms(t).clear()),
         ("no joint with index 7", |t| terms(t)[1].0 = 7),
         ("3 degrees of freedom", |t| terms(t)[1].0 = 1),

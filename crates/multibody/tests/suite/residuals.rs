@@ -27,6 +27,7 @@ fn model() -> Model {
         friction_compliance: Compliance::NearRigid,
         armature: 0.0,
         effort_limit: None,
+        polynomial: sapwood_multibody::PolynomialForces::NONE,
         look: TendonLook::default(),
     });
     let (joint, tendon) = (Coordinate::Joint(1), Coordinate::Tendon(0));

@@ -100,6 +100,7 @@ impl Assembly {
             friction_compliance: Compliance::NearRigid,
             armature: at_least_zero("armature", armature)?,
             effort_limit: None,
+            polynomial: multibody::PolynomialForces::NONE,
             path: TendonPath::Joints(terms),
             look: TendonLook::default(),
         };
@@ -137,6 +138,7 @@ impl Assembly {
             friction_compliance: Compliance::NearRigid,
             armature: 0.0,
             effort_limit: None,
+            polynomial: multibody::PolynomialForces::NONE,
             path: TendonPath::Spatial(branches),
             look: TendonLook { radius: at_least_zero("radius", radius)?, rgba, group },
         };

@@ -60,6 +60,11 @@ impl Sum {
         Self { terms, spatial: None }
     }
 
+    /// The coordinate of a joint with one degree of freedom.
+    pub fn of_joint(model: &Model, tree_of: &[usize], joint: usize) -> Self {
+        Self::linear(model, tree_of, &[(joint, 1.0)])
+    }
+
     pub fn of_tendon(model: &Model, tree_of: &[usize], tendon: usize) -> Self {
         match &model.tendons[tendon] {
             spatial if spatial.is_spatial() => {
@@ -76,7 +81,7 @@ impl Sum {
 
     fn of(model: &Model, tree_of: &[usize], coordinate: Coordinate) -> Self {
         match coordinate {
-            Coordinate::Joint(joint) => Self::linear(model, tree_of, &[(joint, 1.0)]),
+            Coordinate::Joint(joint) => Self::of_joint(model, tree_of, joint),
             Coordinate::Tendon(tendon) => Self::of_tendon(model, tree_of, tendon),
         }
     }

@@ -1,7 +1,7 @@
 //! Tendons: their limits, springs, friction and inertia, and the actuators on them. Actuators on sites act along rows of the same kind.
 
 use lanes::{ConstraintName, RowWeight};
-use multibody::{InverseWeights, Kinematics, Model, StepForce, Tendon, TendonRow, Transmission, stretch};
+use multibody::{InverseWeights, Kinematics, LawAt, Model, StepForce, Tendon, TendonRow, Transmission, stretch};
 use sap::Law;
 
 use super::string_inertia::StringEnd;
@@ -21,7 +21,8 @@ struct TendonActuator {
     actuator: PlacedActuator,
 }
 
-/// A tendon of the model and the actuators on it.
+/// A tendon of the model and the actuators on it; sites that an actuator acts on, and joints with springs and dampers that are not linear, are
+/// such tendons.
 #[derive(Clone, Debug)]
 pub(crate) struct TendonForces {
     sum: Sum,
@@ -66,8 +67,21 @@ impl TendonForces {
                 drift: 0.0,
             })
         };
+        let of_joint = |(k, joint): (usize, &multibody::Joint)| {
+            let rest = joint.polynomial.is_any().then(|| model.spring_reference[joint.q])?;
+            Some(Self {
+                sum: Sum::of_joint(model, tree_of, k),
+                // The linear parts are those of the tree.
+                tendon: Tendon { polynomial: joint.polynomial, rest: (rest, rest), ..Tendon::default() },
+                actuators: Vec::new(),
+                inverse_weight: weights.dofs[joint.v],
+                evaluation: 1.0,
+                drift: 0.0,
+            })
+        };
         let tendons = model.tendons.iter().enumerate().map(of);
-        tendons.chain(model.actuators.iter().enumerate().filter_map(on_site)).collect()
+        let sites = model.actuators.iter().enumerate().filter_map(on_site);
+        tendons.chain(sites).chain(model.joints.iter().enumerate().filter_map(of_joint)).collect()
     }
 
     /// Whether its row depends on the configuration.
@@ -117,7 +131,11 @@ impl TendonForces {
 
     /// Chooses where in the step the string's force is taken, from how easily the string is moved, 1/kg.
     pub fn choose_evaluation(&mut self, mobility: f64, rule: &Regularization) {
-        let (mut stiffness, mut damping) = (self.tendon.stiffness, self.tendon.damping);
+        if !self.is_spatial() {
+            return;
+        }
+        let stretch = stretch(self.tendon.rest, self.sum.value(&[]));
+        let (mut stiffness, mut damping) = (self.spring_at(stretch).tangent.max(0.0), self.tendon.damping);
         for TendonActuator { gear, actuator } in &self.actuators {
             let [_, of_length, of_rate] = actuator.bias();
             stiffness += gear * gear * (-of_length).max(0.0);
@@ -151,6 +169,12 @@ impl TendonForces {
         sum.into_iter().chain(apart.iter().map(of).map(|(gear, force)| force.geared(gear)))
     }
 
+    /// Its spring at a stretch; it does not resist where it is slack.
+    fn spring_at(&self, stretch: f64) -> LawAt {
+        let law = self.tendon.polynomial.spring_at(self.tendon.stiffness, stretch);
+        if stretch == 0.0 { LawAt { secant: 0.0, tangent: 0.0 } } else { law }
+    }
+
     /// The forces over the step along the tendon: spring and damper, inertia, actuators.
     fn forces(
         &self,
@@ -160,10 +184,12 @@ impl TendonForces {
     ) -> impl Iterator<Item = StepForce<f64>> {
         let (tendon, dt) = (&self.tendon, step.dt);
         let stretch = stretch(tendon.rest, length);
-        let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
+        let (spring, damper) = (self.spring_at(stretch), tendon.polynomial.damper_at(tendon.damping, rate));
         let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
-        let SpringDamper { ahead, impedance } = step.resist(stiffness, tendon.damping, self.inverse_weight);
-        let impulse = -dt * (stiffness * stretch + (ahead + tendon.damping) * rate);
+        // What would feed energy in stays explicit.
+        let SpringDamper { ahead, impedance } =
+            step.resist(spring.tangent.max(0.0), damper.tangent.max(0.0), self.inverse_weight);
+        let impulse = -dt * (spring.secant * stretch + (ahead + damper.secant) * rate);
         let spring = StepForce { impulse, impedance, low, high };
         // a (J v − J₀ v₀) is the change of its momentum, and J v = J₀ v + dt J̇ v.
         let impulse = -tendon.armature * dt * self.drift;
@@ -315,5 +341,5 @@ impl TendonForces {
 /// Adds the energy of a tendon's spring and of its inertia; `row` is that of the state.
 pub(super) fn add_energy(tendon: &Tendon, row: &TendonRow, state: &State, energy: &mut Energy) {
     energy.kinetic += 0.5 * tendon.armature * row.rate(&state.v).powi(2);
-    energy.potential += 0.5 * tendon.stiffness * stretch(tendon.rest, row.length).powi(2);
+    energy.potential += tendon.polynomial.energy_at(tendon.stiffness, stretch(tendon.rest, row.length));
 }

@@ -25,6 +25,7 @@ fn pile(options: Options) -> Simulation {
         friction_compliance: Compliance::NearRigid,
         armature: 0.0,
         effort_limit: None,
+        polynomial: multibody::PolynomialForces::NONE,
         look: multibody::TendonLook::default(),
     });
     let (link, body) = (model.body("4 1").unwrap(), model.body("box 17").unwrap());

@@ -5,7 +5,7 @@ use multibody::{Branch, Coordinate, EqualityKind, PathPoint, Tendon, TendonLook,
 use spatial::{Pose, Quat, Vec3};
 
 use super::numbers::{list, number, quaternion};
-use super::tree::effort_limit;
+use super::tree::{effort_limit, springs_and_dampers};
 use super::xml::{Attributes, Xml};
 use super::{WriteError, Writer, label, named};
 
@@ -24,12 +24,8 @@ impl Writer<'_> {
             attributes.extend(self.compliance(tendon.limit_compliance, ["solreflimit", "solimplimit"], &label));
             let of_friction = ["solreffriction", "solimpfriction"];
             attributes.extend(self.compliance(tendon.friction_compliance, of_friction, &label));
-            for (key, value) in [
-                ("stiffness", tendon.stiffness),
-                ("damping", tendon.damping),
-                ("frictionloss", tendon.friction_loss),
-                ("armature", tendon.armature),
-            ] {
+            attributes.extend(springs_and_dampers(tendon.stiffness, tendon.damping, &tendon.polynomial));
+            for (key, value) in [("frictionloss", tendon.friction_loss), ("armature", tendon.armature)] {
                 if value != 0.0 {
                     attributes.push((key, number(value)));
                 }

@@ -1,7 +1,7 @@
 //! Bodies with their joints, geoms and sites.
 
 use geometry::{Geom, Shape, SurfaceMotion};
-use multibody::{Body, JointKind, JointSpec, Material, Resistance};
+use multibody::{Body, JointKind, JointSpec, Material, PolynomialForces, Resistance};
 use spatial::{Pose, Quat, Vec3};
 
 use super::assets::{Assets, heights};
@@ -190,10 +190,9 @@ impl Writer<'_> {
             attributes.push(("pos", list(&spec.anchor.to_array())));
         }
         attributes.extend(axis.map(|axis| ("axis", list(&direction(axis)))));
+        attributes.extend(springs_and_dampers(spec.stiffness, spec.damping, &spec.polynomial));
         for (key, value) in [
             ("armature", spec.armature),
-            ("damping", spec.damping),
-            ("stiffness", spec.stiffness),
             ("frictionloss", spec.friction_loss),
             ("ref", spec.reference),
             ("springref", spec.spring_reference),
@@ -371,4 +370,18 @@ pub(super) fn effort_limit(low: f64, high: f64) -> [(&'static str, String); 2] {
     let (low, high) = if low == high { (low - 1e-12, high + 1e-12) } else { (low, high) };
     let range = list(&[low.max(-f64::MAX), high.min(f64::MAX)]);
     [("actuatorfrcrange", range), ("actuatorfrclimited", "true".into())]
+}
+
+/// Attributes of springs and dampers, with as many coefficients as are not zero.
+pub(super) fn springs_and_dampers(
+    stiffness: f64,
+    damping: f64,
+    polynomial: &PolynomialForces,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let of = |key, linear: f64, [first, second]: [f64; 2]| {
+        let all = [linear, first, second];
+        let count = all.iter().rposition(|x| *x != 0.0).map_or(0, |last| last + 1);
+        (count > 0).then(|| (key, list(&all[..count])))
+    };
+    of("damping", damping, polynomial.damper).into_iter().chain(of("stiffness", stiffness, polynomial.spring))
 }
