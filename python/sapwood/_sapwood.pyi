@@ -300,7 +300,7 @@ class Model:
         """Inertia of the drives, on the diagonal of the mass matrix, (nv,), a read-only copy."""
 
     def mass_matrix(self, q: ArrayLike) -> NDArray[np.float64]:
-        """The mass matrix M(q), armature of joints and fixed tendons included, (nv, nv)."""
+        """The mass matrix M(q), armature of joints and tendons included, (nv, nv)."""
 
     def bias_forces(self, q: ArrayLike, v: ArrayLike) -> NDArray[np.float64]:
         """Coriolis, gyroscopic and gravity forces, (nv,): the bias in M a + bias = tau.

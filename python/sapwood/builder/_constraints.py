@@ -76,6 +76,7 @@ class Constraints(Lookup):
         stiffness: float = 0.0,
         damping: float = 0.0,
         friction_loss: float = 0.0,
+        armature: float = 0.0,
         radius: float = 0.003,
         color: ArrayLike = (0.5, 0.5, 0.5),
         group: int = 0,
@@ -90,7 +91,7 @@ class Constraints(Lookup):
                 branch of its own, whose length is divided by it.
             range: Limits of the length, m.
             rest: Lengths between which its spring is slack; the length at the joints' spring references when None.
-            stiffness, damping, friction_loss: Along the length, N/m, N·s/m, N.
+            stiffness, damping, friction_loss, armature: Along the length, N/m, N·s/m, N, kg.
             radius: Radius in pictures, m; 0 is not drawn.
             color: Red, green, blue, and opacity if it is said, from 0 to 1, in pictures.
             group: Its group in pictures; those from 3 on are hidden at first.
@@ -103,7 +104,7 @@ class Constraints(Lookup):
         branches = self._branches(label, path)
         if isinstance(group, bool) or not isinstance(group, int) or not 0 <= group < 2**31:
             raise ValueError(f"{label}: group is {shown(group)}: expected a whole number of 0 or more")
-        parameters = [stiffness, damping, friction_loss, radius]
+        parameters = [stiffness, damping, friction_loss, armature, radius]
         add = self._assembly.add_spatial_tendon
         index = with_context(label, add, name, branches, range, rest, parameters, color, group)
         return TendonBuilder(self._builder, index)

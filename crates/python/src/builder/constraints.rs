@@ -108,14 +108,14 @@ impl Assembly {
         Ok(self.inner.tendons.len() - 1)
     }
 
-    /// A string: for each branch its divisor, and sites and geoms with a side's site; stiffness, damping, friction loss and radius.
+    /// A string: for each branch its divisor, and sites and geoms with a side's site; stiffness, damping, friction loss, armature and radius.
     fn add_spatial_tendon(
         &mut self,
         name: String,
         #[pyo3(from_py_with = several)] branches: Vec<(f64, Vec<PassedThing>)>,
         range: &Bound<'_, PyAny>,
         rest: &Bound<'_, PyAny>,
-        parameters: [Bound<'_, PyAny>; 4],
+        parameters: [Bound<'_, PyAny>; 5],
         rgba: &Bound<'_, PyAny>,
         group: u32,
     ) -> PyResult<usize> {
@@ -124,7 +124,7 @@ impl Assembly {
             Ok(Branch { divisor, points: points.collect::<PyResult<_>>()? })
         });
         let branches = branches.collect::<PyResult<_>>()?;
-        let [stiffness, damping, friction_loss, radius] = &parameters;
+        let [stiffness, damping, friction_loss, armature, radius] = &parameters;
         let rest = interval("rest", rest)?;
         let rgba = colour("color", rgba)?;
         let tendon = Tendon {
@@ -136,7 +136,7 @@ impl Assembly {
             damping: at_least_zero("damping", damping)?,
             friction_loss: at_least_zero("friction_loss", friction_loss)?,
             friction_compliance: Compliance::NearRigid,
-            armature: 0.0,
+            armature: at_least_zero("armature", armature)?,
             effort_limit: None,
             polynomial: multibody::PolynomialForces::NONE,
             path: TendonPath::Spatial(branches),

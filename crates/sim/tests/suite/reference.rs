@@ -263,6 +263,10 @@ fn tendons_and_drives() {
         <general joint="jd" dyntype="filterexact" dynprm=".02" gainprm="2" actearly="true"/>"#;
     compare("activations", &ties("", "", with_states), &options(0.004), 80, &mut act).check_without_contacts();
     compare("tendons", &ties("", tendon, actuators), &options(0.004), 80, &mut act).check_without_contacts();
+    let limited =
+        r#"stiffness="4 -3 8" damping=".2 .1 .3" springlength="-.1 .1" armature=".01" actuatorfrcrange="-1 1.5""#;
+    let pair = r#"<position tendon="t" kp="5" kv=".3"/><motor tendon="t"/>"#;
+    compare("limited sums", &ties("", limited, pair), &options(0.004), 80, &mut act).check_without_contacts();
 }
 
 /// Four legs of two hinges each around a ball, as gymnasium's ant.

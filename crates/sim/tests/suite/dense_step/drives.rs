@@ -90,9 +90,12 @@ impl Drive {
 pub fn tendon_forces(start: &Start<'_>, k: usize, length: f64, row: &[f64]) -> Vec<Force> {
     let (tendon, rate) = (&start.model.tendons[k], dot(row, start.v));
     let stretch = (length - tendon.rest.1).max(0.0) + (length - tendon.rest.0).min(0.0);
-    let stiffness = if stretch == 0.0 { 0.0 } else { tendon.stiffness };
-    let damping = tendon.damping;
-    let spring = [-stiffness * stretch - damping * rate, stiffness, damping];
+    let ([s0, s1], [d0, d1], speed) = (tendon.polynomial.spring, tendon.polynomial.damper, rate.abs());
+    let pull = tendon.stiffness * stretch + s0 * stretch.powi(2) + s1 * stretch.powi(3);
+    let drag = (tendon.damping + d0 * speed + d1 * speed.powi(2)) * rate;
+    let stiffness = tendon.stiffness + 2.0 * s0 * stretch + 3.0 * s1 * stretch.powi(2);
+    let damping = tendon.damping + 2.0 * d0 * speed + 3.0 * d1 * speed.powi(2);
+    let spring = [-pull - drag, if stretch == 0.0 { 0.0 } else { stiffness.max(0.0) }, damping.max(0.0)];
     let inertia =
         Force { impulse: 0.0, impedance: tendon.armature, ..Force::new(0.0, [0.0; 3], [0.0; 2], [-1.0, 1.0]) };
     let inertia = Force { low: f64::NEG_INFINITY, high: f64::INFINITY, ..inertia };
@@ -101,8 +104,19 @@ pub fn tendon_forces(start: &Start<'_>, k: usize, length: f64, row: &[f64]) -> V
         if let Transmission::Tendon { tendon, gear } = actuator.transmission
             && tendon == k
         {
-            forces.push(Force::of_actuator(start, ctrl, gear, [length, rate]));
+            let force = Force::of_actuator(start, ctrl, gear, [length, rate]);
+            match (start.model.tendons[k].effort_limit, forces.get_mut(2)) {
+                (Some(_), Some(sum)) => {
+                    sum.impulse += force.impulse;
+                    sum.impedance += force.impedance;
+                }
+                _ => forces.push(force),
+            }
         }
+    }
+    // Of actuators with gears of 1 and no limits of their own.
+    if let (Some((least, most)), Some(sum)) = (tendon.effort_limit, forces.get_mut(2)) {
+        (sum.low, sum.high) = (start.dt * least, start.dt * most);
     }
     forces
 }

@@ -3,7 +3,7 @@
 //! M (v − v₀) + dt c(q₀; v₀, v̄) = dt f + Jᵀγ, q = q₀ ⊞ dt v, then energy and momentum are balanced (`docs/time-stepping.md`). Nothing here is
 //! a recursion or knows how the simulation is made: it takes the model, placements of nodes and the contact points that were found.
 //!
-//! Not here: implicit schemes, sleeping, soft bodies, spatial tendons, sites, muscles, gains that depend on motion, actuators along axes of
+//! Not here: implicit schemes, sleeping, soft bodies, spatial tendons, springs of joints that are not linear, sites, muscles, gains that depend on motion, actuators along axes of
 //! balls, the medium.
 
 pub mod balance;
