@@ -317,7 +317,7 @@ HEAVY = {
     "pulleys": '<site site="w"/><site site="x"/><pulley divisor="2"/><site site="x"/><site site="y"/>'
     '<pulley divisor="3"/><site site="y"/><site site="w"/>',
 }
-"""Strings whose inertia MuJoCo has in full: none around geoms, and none that pulls at two branches of the tree of bodies."""
+"""Strings whose inertia MuJoCo has in full: none around geoms, none that pulls at two branches of a tree."""
 
 
 def heavy_scene(paths: dict[str, str], armature: float) -> str:
@@ -326,7 +326,7 @@ def heavy_scene(paths: dict[str, str], armature: float) -> str:
 
 
 @pytest.mark.parametrize("scheme", ["bilinear", "symplectic-euler", "midpoint", "implicit-euler", "explicit-euler"])
-def test_inertia_along_strings_is_that_of_mujoco(scheme: str) -> None:
+def test_inertia_along_strings_is_that_of_mujoco(scheme: Any) -> None:
     text = heavy_scene(HEAVY, 0.7)
     theirs, ours = mujoco.MjModel.from_xml_string(text), sw.load(text, ground=None)
     assert not [warning for warning in ours.warnings if "armature" in str(warning)]
@@ -404,7 +404,7 @@ PENDULUMS = """<mujoco><option gravity="0 0 -9.81"/><worldbody><site name="w" po
 
 
 @pytest.mark.parametrize(("scheme", "tolerance"), [("midpoint", 1e-4), ("bilinear", 5e-3)])
-def test_strings_with_inertia_keep_energy(scheme: str, tolerance: float) -> None:
+def test_strings_with_inertia_keep_energy(scheme: Any, tolerance: float) -> None:
     """10 s of what swings; more than a tenth of its kinetic energy is the strings'."""
     model = sw.load(PENDULUMS)
     sim = sw.Simulation(model, scheme=scheme, timestep=1e-3)

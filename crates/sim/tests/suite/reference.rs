@@ -67,7 +67,8 @@ fn compare_changed(
         .iter()
         .any(|surface| surface.second_friction.is_some() || surface.second_rolling_friction.is_some());
     let has_lane = trees.len() <= 4 && trees.iter().any(|nodes| nodes.len() > 1) && options.contact != ContactLaw::Sap;
-    let has_lane = has_lane && !has_directions;
+    let is_linear = model.tendons.iter().all(|tendon| tendon.effort_limit.is_none() && !tendon.polynomial.is_any());
+    let has_lane = has_lane && !has_directions && is_linear;
     let mut tally = Tally { has_lane, ..Tally::default() };
     for step in 0..steps {
         act(&mut lane, step);
