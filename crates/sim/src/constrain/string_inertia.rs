@@ -7,7 +7,7 @@
 use multibody::{Model, forward_kinematics, velocities};
 
 use super::Sources;
-use super::tendons::TendonForces;
+use super::tendons::{StringEnd, TendonForces};
 use crate::tree_workspace::{StringEnergy, TreeWorkspace};
 
 impl Sources {
@@ -63,16 +63,4 @@ impl Sources {
             }
         }
     }
-}
-
-/// The end of a step, as strings see it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StringEnd<'a> {
-    /// Positions, (nq).
-    pub q: &'a [f64],
-    /// Velocities at the beginning and at the end, (nv).
-    pub v0: &'a [f64],
-    pub v: &'a [f64],
-    /// Length of the step, s.
-    pub dt: f64,
 }

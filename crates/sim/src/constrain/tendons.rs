@@ -4,7 +4,6 @@ use lanes::{ConstraintName, RowWeight};
 use multibody::{InverseWeights, Kinematics, LawAt, Model, StepForce, Tendon, TendonRow, Transmission, stretch};
 use sap::Law;
 
-use super::string_inertia::StringEnd;
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
 use crate::Theta;
@@ -342,4 +341,16 @@ impl TendonForces {
 pub(super) fn add_energy(tendon: &Tendon, row: &TendonRow, state: &State, energy: &mut Energy) {
     energy.kinetic += 0.5 * tendon.armature * row.rate(&state.v).powi(2);
     energy.potential += tendon.polynomial.energy_at(tendon.stiffness, stretch(tendon.rest, row.length));
+}
+
+/// The end of a step, as strings see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StringEnd<'a> {
+    /// Positions, (nq).
+    pub q: &'a [f64],
+    /// Velocities at the beginning and at the end, (nv).
+    pub v0: &'a [f64],
+    pub v: &'a [f64],
+    /// Length of the step, s.
+    pub dt: f64,
 }
