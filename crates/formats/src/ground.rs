@@ -28,6 +28,7 @@ pub fn add_ground(loaded: &mut Loaded, height: f64) {
         group: 0,
         look: None,
         surface_motion: None,
+        fluid: None,
     });
 }
 

@@ -34,6 +34,7 @@ fn geom(body: usize, shape: &Shape) -> Geom {
         group: 0,
         look: None,
         surface_motion: None,
+        fluid: None,
     }
 }
 

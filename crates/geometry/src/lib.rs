@@ -33,6 +33,7 @@
 //!     group: 0,
 //!     look: None,
 //!     surface_motion: None,
+//!     fluid: None,
 //! };
 //! let ground = geom(0, Shape::Plane { half_extents: [0.0, 0.0] });
 //! let cube = geom(1, Shape::Box { half_extents: [0.1, 0.1, 0.1] });
@@ -51,6 +52,7 @@
 mod broad_phase;
 mod collider;
 mod contact;
+mod fluid;
 mod hull;
 mod inertia;
 mod looks;
@@ -70,6 +72,7 @@ mod solid;
 pub use broad_phase::MAX_NEAR_PAIRS;
 pub use collider::{Collider, MAX_CONTACTS, TooMany, TouchingPair};
 pub use contact::Contact;
+pub use fluid::{FluidCoefficients, FluidEllipsoid};
 pub use hull::HullTables;
 pub use inertia::{InertiaError, MassModel};
 pub use looks::{Look, Mapping, MeshSurface, Paint, Texture, TextureKind};

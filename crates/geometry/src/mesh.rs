@@ -344,6 +344,7 @@ mod tests {
             group: 0,
             look: None,
             surface_motion: None,
+            fluid: None,
         };
         let geoms = vec![geom(&seen, 0), geom(&touched, 1), geom(&paired, 0)];
         let pairs = vec![PairSpec { geoms: [1, 2], material: 0, margin: 0.0 }];

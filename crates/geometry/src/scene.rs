@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use spatial::{Pose, Vec3};
 
+use crate::fluid::FluidCoefficients;
 use crate::looks::{Look, Mapping, Texture, TextureKind};
 use crate::shape::Shape;
 
@@ -34,6 +35,8 @@ pub struct Geom {
     pub look: Option<Look>,
     /// How its surface moves on it, as that of a belt or a turntable.
     pub surface_motion: Option<SurfaceMotion>,
+    /// How a medium acts on it as an ellipsoid. Where no geom of a body has this, it acts on the box of the body's mass and inertia.
+    pub fluid: Option<FluidCoefficients>,
 }
 
 /// How the surface of a geom moves on it, in the geom's frame; contacts take the part along their tangents.
@@ -84,7 +87,7 @@ impl Geom {
     }
 
     /// Half the size along the axes of its frame, m; 0 along those without end.
-    fn half_size(&self) -> [f64; 3] {
+    pub(crate) fn half_size(&self) -> [f64; 3] {
         match &self.shape {
             Shape::Plane { half_extents: [x, y] } => [*x, *y, 0.0],
             Shape::Sphere { radius: r } => [*r; 3],

@@ -33,6 +33,7 @@ fn geom(shape: Shape, pose: Pose<f64>) -> Geom {
         rgba: [0.5, 0.5, 0.5, 1.0],
         look: None,
         surface_motion: None,
+        fluid: None,
     }
 }
 

@@ -33,6 +33,7 @@ pub(crate) use jacobian_drift::JacobianDrift;
 pub(crate) use regularization::Regularization;
 use regularization::{OneSided, Start};
 pub(crate) use soft::{push_soft, soft_rates};
+pub(crate) use tendons::StringEnd;
 
 /// What a constraint reports to, an index of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,8 @@
 //! One tree of the model in motion: its kinematics, its drives, its free motion.
 
+mod body_drag;
 mod coriolis;
+mod ellipsoid_drag;
 mod forces;
 mod implicit;
 mod invariants;
@@ -10,11 +12,12 @@ pub(crate) use coriolis::{EndVelocities, StringEnergy};
 
 use std::ops::Range;
 
-use geometry::{Movement, Sweep};
+use body_drag::BodyDrag;
+use geometry::{Movement, Scene, Sweep};
 pub(crate) use implicit::{FreeMotion, Stall};
 use lanes::ConstraintName;
 use multibody::{
-    Drag, Factor, FreeStep, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
+    Factor, FreeStep, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
     forward_kinematics, velocities,
 };
 use spatial::{Pose, Twist, Vec3, Wrench};
@@ -34,7 +37,7 @@ pub(crate) enum KnownMotion {
 }
 
 /// A body's part in the loads of a tree.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct BodyLoad {
     body: usize,
     node: usize,
@@ -43,7 +46,7 @@ struct BodyLoad {
     /// Force that cancels (part of) its weight, world.
     lift: Vec3<f64>,
     /// What the medium does to it, and the wrench about its centre of mass at the beginning of the step, world.
-    drag: Option<Drag>,
+    drag: Option<BodyDrag>,
     dragged: Wrench<f64>,
 }
 
@@ -112,9 +115,16 @@ pub(crate) struct TreeWorkspace {
 
 impl TreeWorkspace {
     /// The workspaces of all trees, in one pass over the model.
-    pub fn of_model(model: &Model, weights: &InverseWeights, tree_of: &[usize], scheme: Scheme) -> Vec<Self> {
+    pub fn of_model(
+        model: &Model,
+        scene: &Scene,
+        weights: &InverseWeights,
+        tree_of: &[usize],
+        scheme: Scheme,
+    ) -> Vec<Self> {
         let mut workspaces: Vec<Self> =
             (0..model.tree.trees.len()).map(|k| Self::new(model, weights, k, scheme)).collect();
+        let mut drags = BodyDrag::of_model(model, scene);
         for (body, b) in model.bodies.iter().enumerate() {
             let Some(node) = b.node else { continue };
             let workspace = &mut workspaces[tree_of[node]];
@@ -122,7 +132,7 @@ impl TreeWorkspace {
             let (node, com) = (node - workspace.nodes.start, b.pose.transform_point(b.inertia.com));
             workspace.bodies =
                 if workspace.loads.is_empty() { body..body + 1 } else { workspace.bodies.start..body + 1 };
-            let drag = Drag::new(model.medium, &b.inertia, b.pose);
+            let drag = drags[body].take();
             workspace.has_own_loads |= lift != Vec3::ZERO || drag.is_some();
             workspace.loads.push(BodyLoad { body, node, com, lift, drag, dragged: Wrench::ZERO });
         }
@@ -380,7 +390,7 @@ impl TreeWorkspace {
 
     /// Whether a wrench on any of its bodies is not zero; `wrenches` are the model's.
     pub fn is_loaded_by(&self, wrenches: &[f64]) -> bool {
-        let is_blown = |load: &BodyLoad| load.drag.is_some_and(|drag| drag.is_windy());
+        let is_blown = |load: &BodyLoad| load.drag.as_ref().is_some_and(BodyDrag::is_windy);
         let is_pulled = |load: &BodyLoad| wrenches[6 * load.body..6 * load.body + 6].iter().any(|w| *w != 0.0);
         self.loads.iter().any(|load| is_pulled(load) || is_blown(load))
     }

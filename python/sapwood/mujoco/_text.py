@@ -234,6 +234,7 @@ class _Writer(Actuation):
             adhesion=m.geom_adhesion[g] or None,
             surfacevel=m.geom_surfacevel[g] if m.geom_surfacevel[g].any() else None,
             fluidshape="ellipsoid" if m.geom_fluid[g, 0] > 0 else None,
+            fluidcoef=m.geom_fluid[g, 1:6] if m.geom_fluid[g, 0] > 0 else None,
             rgba=m.geom_rgba[g] if has_own_colour else m.mat_rgba[material],
             group=m.geom_group[g],
         )

@@ -110,7 +110,7 @@ fn standard_output_that_cannot_be_written_is_an_error_of_every_command() {
 #[test]
 fn names_do_not_command_the_terminal() {
     let path = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("escape.xml");
-    let body = r#"<body name="a&#27;[31m"><joint name="j&#155;31m"/><joint name="k&#13;l&#8238;m"/><geom size="1" fluidshape="ellipsoid"/></body>"#;
+    let body = r#"<body name="a&#27;[31m"><joint name="j&#155;31m"/><joint name="k&#13;l&#8238;m"/><geom size="1" gap="0.1"/></body>"#;
     std::fs::write(&path, format!("<mujoco><worldbody>{body}</worldbody></mujoco>")).expect("a file to write");
     let outcome = common::sapwood(&["info".as_ref(), path.as_os_str()]);
     assert_eq!(outcome.code, 0, "{outcome:#?}");

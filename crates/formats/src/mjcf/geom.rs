@@ -1,6 +1,6 @@
 //! `<geom>`: shapes, their surfaces and their mass.
 
-use geometry::{Geom, MassModel, Shape, SurfaceMotion};
+use geometry::{FluidCoefficients, Geom, MassModel, Shape, SurfaceMotion};
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
 use super::Reader;
@@ -98,6 +98,7 @@ impl<'a> Reader<'_, 'a> {
             group: group.max(0) as u32,
             look: self.assets.look(attributes),
             surface_motion: surface_motion(attributes)?,
+            fluid: fluid(attributes)?,
         });
         Ok(GeomMass { inertia, axes, group })
     }
@@ -165,11 +166,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn warn_about_geom(&mut self, attributes: &Attributes<'_, 'a>) -> Result<(), LoadError> {
         let element = attributes.element();
-        attributes.skip(&["user", "castshadow", "fluidcoef"]);
-        if attributes.text("fluidshape").is_some_and(|value| value != "none") {
-            let message = "approximated: the medium acts on the box of the body's mass and inertia";
-            self.warnings.add_attribute(element, "fluidshape", message);
-        }
+        attributes.skip(&["user", "castshadow"]);
         if !self.assets.knows_material(attributes) {
             self.warnings.add_attribute(element, "material", "no material has this name: ignored");
         }
@@ -188,6 +185,20 @@ fn surface_motion(attributes: &Attributes<'_, '_>) -> Result<Option<SurfaceMotio
     let [x, y, z, a, b, c] = attributes.leading("surfacevel", [0.0; 6])?;
     let motion = SurfaceMotion { linear: Vec3::new(x, y, z), angular: Vec3::new(a, b, c) };
     Ok(Some(motion).filter(|motion| motion.linear != Vec3::ZERO || motion.angular != Vec3::ZERO))
+}
+
+/// How a medium acts on it, unless that is left to the inertia of its body; numbers that are missing are those of the default.
+fn fluid(attributes: &Attributes<'_, '_>) -> Result<Option<FluidCoefficients>, LoadError> {
+    const SHAPES: [(&str, bool); 2] = [("none", false), ("ellipsoid", true)];
+    let coefficients = attributes.leading("fluidcoef", FluidCoefficients::default().to_array())?;
+    if !attributes.keyword("fluidshape", &SHAPES)?.unwrap_or(false) {
+        return Ok(None);
+    }
+    if coefficients[..3].iter().any(|&drag| drag < 0.0) {
+        let message = format!("fluidcoef={coefficients:?}: expected 0 or more of the first three, which are drag");
+        return Err(attributes.source("fluidcoef").error(message));
+    }
+    Ok(Some(FluidCoefficients::from_array(coefficients)))
 }
 
 fn mass_model(attributes: &Attributes<'_, '_>) -> Result<MassModel, LoadError> {

@@ -28,6 +28,7 @@ pub(crate) fn untouchable(pose: Pose<f64>, shape: Shape) -> Geom {
         group: VISUAL,
         look: None,
         surface_motion: None,
+        fluid: None,
     }
 }
 

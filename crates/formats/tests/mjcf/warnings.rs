@@ -71,7 +71,6 @@ fn approximations_are_named() {
     };
     attribute(r#"solref="1 -1""#, "solref");
     attribute(r#"gap="0.1""#, "gap");
-    attribute(r#"fluidshape="ellipsoid""#, "fluidshape");
 
     let section = |section: &str, word: &str| {
         let found = warnings(&format!("<mujoco>{section}{BODY}</mujoco>"));

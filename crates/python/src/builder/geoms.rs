@@ -245,6 +245,7 @@ fn empty_geom(body: usize, shape: Shape) -> Geom {
         group: 0,
         look: None,
         surface_motion: None,
+        fluid: None,
     }
 }
 

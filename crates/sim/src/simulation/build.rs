@@ -119,7 +119,7 @@ impl Simulation {
         let tree_of: Vec<usize> = ranges.flat_map(|(k, nodes)| nodes.clone().map(move |_| k)).collect();
         let inverse_weights = InverseWeights::new(&model);
         let sources = Sources::of_model(&model, &tree_of, &inverse_weights);
-        let trees = TreeWorkspace::of_model(&model, &inverse_weights, &tree_of, options.scheme);
+        let trees = TreeWorkspace::of_model(&model, &scene, &inverse_weights, &tree_of, options.scheme);
         let may_sleep = sleeping::may_sleep(&model, &tree_of);
         let soft = SoftBodies::new(&scene, attachments, |body| model.bodies[body].rigid_group)?;
         let is_wide = trees.len() > 1 && model.nv() >= WIDE || !soft.is_empty();

@@ -1,6 +1,6 @@
 //! Bodies with their joints, geoms and sites.
 
-use geometry::{Geom, Shape, SurfaceMotion};
+use geometry::{FluidCoefficients, Geom, Shape, SurfaceMotion};
 use multibody::{Body, JointKind, JointSpec, Material, PolynomialForces, Resistance};
 use spatial::{Pose, Quat, Vec3};
 
@@ -285,6 +285,12 @@ impl Writer<'_> {
         }
         if let Some(SurfaceMotion { linear, angular }) = geom.surface_motion {
             attributes.push(("surfacevel", list(&[linear.to_array(), angular.to_array()].concat())));
+        }
+        if let Some(fluid) = geom.fluid {
+            attributes.push(("fluidshape", "ellipsoid".into()));
+            if fluid != FluidCoefficients::default() {
+                attributes.push(("fluidcoef", list(&fluid.to_array())));
+            }
         }
         attributes.extend(assets.looks.of_geom(geom));
         let [r, g, b, a] = geom.rgba;

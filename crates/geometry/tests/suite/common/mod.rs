@@ -49,6 +49,7 @@ pub fn geom(body: usize, shape: Shape) -> Geom {
         group: 0,
         look: None,
         surface_motion: None,
+        fluid: None,
     }
 }
 
