@@ -185,14 +185,15 @@ mod tests {
         assert_eq!(ball.added_inertia(), [0.0; 3]);
     }
 
-    /// Lamb, *Hydrodynamics*, § 115: of a spheroid with a/b = 2 by its volume and its moment of inertia.
+    /// The closed forms of Lamb, *Hydrodynamics*, § 114, of a spheroid with a/b = 2, by its volume and its moment of inertia.
     #[test]
     fn a_spheroid_has_the_inertia_coefficients_of_lamb() {
         let spheroid = ellipsoid([0.5, 0.25, 0.25]);
         let volume = spheroid.volume();
         let [along, across, _] = spheroid.added_mass().map(|mass| mass / volume);
         let turn = spheroid.added_inertia()[1] / (volume / 5.0 * (0.25 + 0.0625));
-        assert!((along - 0.209).abs() < 1e-3 && (across - 0.702).abs() < 1e-3, "{along} {across}");
-        assert!((turn - 0.240).abs() < 1e-3, "{turn}");
+        for (found, expected) in [(along, 0.210_015), (across, 0.704_210), (turn, 0.239_424)] {
+            assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+        }
     }
 }

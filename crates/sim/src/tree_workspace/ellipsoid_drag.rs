@@ -214,8 +214,10 @@ impl Action {
         let ang_lin = arm * lin_lin - momentum;
         let ang_ang = Mat3::skew(self.spin * -1.0).plus_diagonal(self.turn) + momentum * arm + arm * lin_ang;
         for (block, row, column) in [(ang_ang, 0, 0), (ang_lin, 0, 3), (lin_ang, 3, 0), (lin_lin, 3, 3)] {
-            for (i, j) in (0..9).map(|k| (k % 3, k / 3)) {
-                matrix[row + i][column + j] += block.at(i, j);
+            for (j, entries) in [block.x, block.y, block.z].into_iter().enumerate() {
+                for (i, entry) in entries.to_array().into_iter().enumerate() {
+                    matrix[row + i][column + j] += entry;
+                }
             }
         }
     }
