@@ -10,7 +10,7 @@ use super::ellipsoid_drag::EllipsoidDrag;
 #[derive(Clone, Debug)]
 pub(super) enum BodyDrag {
     /// The medium acts on the box of the body's mass and inertia.
-    InertiaBox(Drag),
+    InertiaBox(Box<Drag>),
     /// It acts on ellipsoids in place of geoms.
     Ellipsoids(Box<EllipsoidDrag>),
 }
@@ -25,7 +25,7 @@ impl BodyDrag {
         let of_body = model.bodies.iter().zip(&hulls).map(|(body, hulls)| {
             let drag = Drag::new(model.medium, &body.inertia, body.pose)?;
             Some(if hulls.is_empty() {
-                Self::InertiaBox(drag)
+                Self::InertiaBox(Box::new(drag))
             } else {
                 Self::Ellipsoids(Box::new(EllipsoidDrag::new(model.medium, &body.inertia, body.pose, hulls)))
             })
