@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use geometry::Scene;
 use lanes::{NotInLanes, Plan};
-use multibody::{Model, first_controls};
+use multibody::Model;
 use sim::{Options, Pd, Simulation, SimulationError, State, StepTrace, TraceNeeds};
 use support::{Interrupt, ThreadPool};
 
@@ -104,7 +104,7 @@ impl Batch {
                 v: vec![0.0; model.nv() * worlds],
                 ctrl: vec![0.0; model.nu() * worlds],
                 act: vec![0.0; model.na() * worlds],
-                past_ctrl: first_controls(&model).repeat(worlds),
+                past_ctrl: model.first_controls().repeat(worlds),
                 equality_active: model.equality_active().repeat(worlds),
                 mocap: model.mocap_poses().repeat(worlds),
                 time: vec![0.0; worlds],

@@ -8,42 +8,8 @@ use std::f64::consts::PI;
 use spatial::{Pose, Quat, Vec3};
 
 use crate::inertia::MassModel;
-use crate::scene::Geom;
+use crate::scene::{FluidCoefficients, Geom};
 use crate::shape::{Mesh, Shape};
-
-/// How strongly a medium acts on a geom that counts as an ellipsoid; numbers without unit.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct FluidCoefficients {
-    /// Drag of the area that faces the flow.
-    pub blunt_drag: f64,
-    /// Drag of the area that does not.
-    pub slender_drag: f64,
-    /// Drag of rotation.
-    pub angular_drag: f64,
-    /// Lift of a body that is inclined to the flow (Kutta and Joukowski).
-    pub kutta_lift: f64,
-    /// Lift of a body that spins in the flow (Magnus).
-    pub magnus_lift: f64,
-}
-
-impl Default for FluidCoefficients {
-    fn default() -> Self {
-        Self::from_array([0.5, 0.25, 1.5, 1.0, 1.0])
-    }
-}
-
-impl FluidCoefficients {
-    /// From the numbers in the order of MuJoCo's `fluidcoef`: that of the fields.
-    pub const fn from_array([blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift]: [f64; 5]) -> Self {
-        Self { blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift }
-    }
-
-    /// The numbers in that order.
-    pub const fn to_array(self) -> [f64; 5] {
-        let Self { blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift } = self;
-        [blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift]
-    }
-}
 
 /// The ellipsoid that stands for a geom in a medium.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -72,7 +72,7 @@ mod solid;
 pub use broad_phase::MAX_NEAR_PAIRS;
 pub use collider::{Collider, MAX_CONTACTS, TooMany, TouchingPair};
 pub use contact::Contact;
-pub use fluid::{FluidCoefficients, FluidEllipsoid};
+pub use fluid::FluidEllipsoid;
 pub use hull::HullTables;
 pub use inertia::{InertiaError, MassModel};
 pub use looks::{Look, Mapping, MeshSurface, Paint, Texture, TextureKind};
@@ -84,7 +84,7 @@ pub use pair_collider::{PairCollider, SolidKind, SolidView};
 pub use pairs::{GeomPair, allowed_pairs};
 pub use prepared::{PreparedMesh, Surface};
 pub use queries::{RayHit, SceneQueries, Separation};
-pub use scene::{Geom, PairSpec, Scene, SoftAttachment, SurfaceMotion};
+pub use scene::{FluidCoefficients, Geom, PairSpec, Scene, SoftAttachment, SurfaceMotion};
 pub use shape::{HeightField, Mesh, Shape};
 pub use soft::{
     Exemption, SoftCollider, SoftContact, SoftMovement, SoftPartner, SoftPoint, SoftSurface, SoftSurfaceError,

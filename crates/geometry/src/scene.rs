@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use spatial::{Pose, Vec3};
 
-use crate::fluid::FluidCoefficients;
 use crate::looks::{Look, Mapping, Texture, TextureKind};
 use crate::shape::Shape;
 
@@ -37,6 +36,40 @@ pub struct Geom {
     pub surface_motion: Option<SurfaceMotion>,
     /// How a medium acts on it as an ellipsoid. Where no geom of a body has this, it acts on the box of the body's mass and inertia.
     pub fluid: Option<FluidCoefficients>,
+}
+
+/// How strongly a medium acts on a geom that counts as an ellipsoid; numbers without unit.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct FluidCoefficients {
+    /// Drag of the area that faces the flow.
+    pub blunt_drag: f64,
+    /// Drag of the area that does not.
+    pub slender_drag: f64,
+    /// Drag of rotation.
+    pub angular_drag: f64,
+    /// Lift of a body that is inclined to the flow (Kutta and Joukowski).
+    pub kutta_lift: f64,
+    /// Lift of a body that spins in the flow (Magnus).
+    pub magnus_lift: f64,
+}
+
+impl Default for FluidCoefficients {
+    fn default() -> Self {
+        Self::from_array([0.5, 0.25, 1.5, 1.0, 1.0])
+    }
+}
+
+impl FluidCoefficients {
+    /// From the numbers in the order of MuJoCo's `fluidcoef`: that of the fields.
+    pub const fn from_array([blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift]: [f64; 5]) -> Self {
+        Self { blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift }
+    }
+
+    /// The numbers in that order.
+    pub const fn to_array(self) -> [f64; 5] {
+        let Self { blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift } = self;
+        [blunt_drag, slender_drag, angular_drag, kutta_lift, magnus_lift]
+    }
 }
 
 /// How the surface of a geom moves on it, in the geom's frame; contacts take the part along their tangents.

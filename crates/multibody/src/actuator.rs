@@ -1,6 +1,6 @@
 //! Actuators.
 
-use crate::{Activation, Delay, Joint, JointKind, Muscle};
+use crate::{Activation, Delay, Muscle};
 
 /// The force law: force = (`gain` + `gain_slopes[0]`·length + `gain_slopes[1]`·velocity)·u + `bias[0]` + `bias[1]`·length
 /// + `bias[2]`·velocity, u the control, or the activation of an actuator that has one.
@@ -75,25 +75,6 @@ impl Actuator {
             _ => input,
         };
         turn.map_or(u, |turn| u - turn * ((u - length) / turn).round())
-    }
-
-    /// How much of the length a whole turn is, of servos that turn a ball joint or a site against another about axes.
-    ///
-    /// Source: MuJoCo 4, whose `position` and `intvelocity` take setpoints so there.
-    pub fn turn(&self, joints: &[Joint]) -> Option<f64> {
-        let (linear, angular) = match &self.transmission {
-            Transmission::Site { reference: Some(_), gear, .. } => (&gear[..3], &gear[3..]),
-            Transmission::JointAxes { joint, gear, .. } if joints[*joint].kind == JointKind::Ball => {
-                (&[][..], &gear[..3])
-            }
-            _ => return None,
-        };
-        let law = &self.law;
-        let is_servo =
-            law.gain != 0.0 && law.gain == -law.bias[1] && law.gain_slopes == [0.0; 2] && law.muscle.is_none();
-        let square: f64 = angular.iter().map(|x| x * x).sum();
-        let turns = is_servo && square > 0.0 && linear.iter().all(|x| *x == 0.0);
-        turns.then(|| std::f64::consts::TAU * square.sqrt())
     }
 }
 

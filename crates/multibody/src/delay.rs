@@ -1,7 +1,5 @@
 //! Delays of controls.
 
-use crate::{Actuator, Model};
-
 /// How a control is read between two that were given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Reading {
@@ -82,20 +80,4 @@ fn hermite(share: f64, [u0, u1]: [f64; 2], [m0, m1]: [f64; 2]) -> f64 {
     let rest = 1.0 - share;
     u0 * (1.0 + 2.0 * share) * rest * rest + m0 * share * rest * rest + u1 * share * share * (3.0 - 2.0 * share)
         - m1 * share * share * rest
-}
-
-/// The samples of all actuators with a delay before the first step, at time 0: zeros.
-pub fn first_controls(model: &Model) -> Vec<f64> {
-    let times = |delay: Delay| (1..=delay.samples).rev().map(|k| k as f64 * -model.timestep);
-    delays(&model.actuators).flat_map(|(_, delay, _)| times(delay).flat_map(|time| [time, 0.0])).collect()
-}
-
-/// The actuators that have a delay, and where each one's samples begin.
-pub fn delays(actuators: &[Actuator]) -> impl Iterator<Item = (usize, Delay, usize)> {
-    let delayed = actuators.iter().enumerate().filter_map(|(index, actuator)| Some((index, actuator.delay?)));
-    delayed.scan(0, |begin, (index, delay)| {
-        let first = *begin;
-        *begin += 2 * delay.samples;
-        Some((index, delay, first))
-    })
 }

@@ -75,7 +75,7 @@ pub use camera::{Camera, CameraMode, DefaultView, Lens};
 pub use coriolis::{NodeMotion, PolarMotion, bias_of_distance, joint_acceleration};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
-pub use delay::{Delay, Reading, delays, first_controls};
+pub use delay::{Delay, Reading};
 pub use effective_mass::{EffectiveMass, NodeMobility, TraceForm};
 pub use equality::{Coordinate, Equality, EqualityKind, polynomial};
 pub use forward_dynamics::{DynamicsInput, ForwardDynamics};

@@ -7,8 +7,8 @@ use spatial::{Pose, Quat, RigidInertia, Twist, Vec3};
 use support::brief;
 
 use crate::{
-    Actuator, Camera, Compliance, DefaultView, Equality, Material, Medium, NO_PARENT, Node, PolynomialForces, Sensor,
-    Site, Tendon, Tree,
+    Actuator, Camera, Compliance, DefaultView, Delay, Equality, Material, Medium, NO_PARENT, Node, PolynomialForces,
+    Sensor, Site, Tendon, Tree,
 };
 
 /// The kinds of joints that a model can have (spec: the state table).
@@ -404,6 +404,22 @@ impl Model {
     /// The number of activations: actuators that have a state of their own, in their order.
     pub fn na(&self) -> usize {
         self.actuators.iter().filter(|actuator| actuator.activation.is_some()).count()
+    }
+
+    /// The actuators whose controls act with a delay, and where each one's samples begin among those of all.
+    pub fn delays(&self) -> impl Iterator<Item = (usize, Delay, usize)> {
+        let delayed = self.actuators.iter().enumerate().filter_map(|(index, actuator)| Some((index, actuator.delay?)));
+        delayed.scan(0, |begin, (index, delay)| {
+            let first = *begin;
+            *begin += 2 * delay.samples;
+            Some((index, delay, first))
+        })
+    }
+
+    /// Their samples before the first step, at time 0: zeros.
+    pub fn first_controls(&self) -> Vec<f64> {
+        let times = |delay: Delay| (1..=delay.samples).rev().map(|k| k as f64 * -self.timestep);
+        self.delays().flat_map(|(_, delay, _)| times(delay).flat_map(|time| [time, 0.0])).collect()
     }
 
     /// Where the activation of an actuator stands among all, if it has one.

@@ -3,7 +3,9 @@
 use spatial::{Pose, Vec3};
 
 use crate::tendon::placed;
-use crate::{GearFrame, Kinematics, Model, NO_PARENT, TendonRow, TendonTerm, Transmission, joint_axis};
+use crate::{
+    Actuator, GearFrame, JointKind, Kinematics, Model, NO_PARENT, TendonRow, TendonTerm, Transmission, joint_axis,
+};
 
 /// A force at a point of a body, and a torque.
 struct Load {
@@ -59,6 +61,26 @@ impl Transmission {
             | Self::Unsupported
             | Self::Adhesion { .. } => {}
         }
+    }
+}
+
+impl Model {
+    /// How much of its length a whole turn is, of a servo that turns a ball joint or a site against another about axes.
+    ///
+    /// Source: MuJoCo 4, whose `position` and `intvelocity` take setpoints so there.
+    pub fn turn_of_servo(&self, actuator: usize) -> Option<f64> {
+        let Actuator { transmission, law, .. } = &self.actuators[actuator];
+        let is_ball = |joint: usize| self.joints[joint].kind == JointKind::Ball;
+        let (linear, angular) = match transmission {
+            Transmission::Site { reference: Some(_), gear, .. } => (&gear[..3], &gear[3..]),
+            Transmission::JointAxes { joint, gear, .. } if is_ball(*joint) => (&[][..], &gear[..3]),
+            _ => return None,
+        };
+        let is_servo =
+            law.gain != 0.0 && law.gain == -law.bias[1] && law.gain_slopes == [0.0; 2] && law.muscle.is_none();
+        let square: f64 = angular.iter().map(|x| x * x).sum();
+        let turns = is_servo && square > 0.0 && linear.iter().all(|x| *x == 0.0);
+        turns.then(|| std::f64::consts::TAU * square.sqrt())
     }
 }
 

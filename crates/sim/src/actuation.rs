@@ -72,14 +72,14 @@ pub(crate) fn advance_activations(model: &Model, ctrl: &[f64], act: &mut [f64], 
 pub(crate) struct Leverage {
     /// How easily the length is changed: [`InverseWeights::of_actuator`].
     pub mobility: f64,
-    /// See [`Actuator::turn`].
+    /// See [`Model::turn_of_servo`].
     pub turn: Option<f64>,
 }
 
 impl Leverage {
     /// That of the actuator `ctrl`.
     pub fn new(model: &Model, weights: &InverseWeights, ctrl: usize) -> Self {
-        Self { mobility: weights.of_actuator(model, ctrl), turn: model.actuators[ctrl].turn(&model.joints) }
+        Self { mobility: weights.of_actuator(model, ctrl), turn: model.turn_of_servo(ctrl) }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use geometry::Scene;
-use multibody::{JointKind, Model, delays, first_controls, mocap_velocity};
+use multibody::{JointKind, Model, mocap_velocity};
 use spatial::{Twist, Vec3};
 
 use crate::actuation::Inputs;
@@ -189,7 +189,7 @@ impl State {
             v: vec![0.0; model.nv()],
             ctrl: vec![0.0; model.nu()],
             act: vec![0.0; model.na()],
-            past_ctrl: first_controls(model),
+            past_ctrl: model.first_controls(),
             applied_force: vec![0.0; model.nv()],
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
             equality_active: model.equality_active(),
@@ -264,7 +264,7 @@ impl State {
         let soft = 3 * scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>();
         let surfaces = 3 * scene.geoms.len();
         let of_rigid = [nq, nv, model.nu(), nv, 6 * bodies, surfaces, nv, 2 * nv, 2 * nv];
-        let past_ctrl = delays(&model.actuators).map(|(_, delay, _)| 2 * delay.samples).sum();
+        let past_ctrl = model.delays().map(|(_, delay, _)| 2 * delay.samples).sum();
         let others = [soft, soft, soft, model.na(), past_ctrl, equalities, 7 * mocap, 7 * mocap, 6 * mocap, nq];
         let sizes = of_rigid.into_iter().chain(others);
         for ((x, (name, may_be_empty)), expected) in self.vectors().into_iter().zip(VECTORS).zip(sizes) {

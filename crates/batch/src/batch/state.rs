@@ -1,6 +1,6 @@
 //! States of single worlds: in, out, and back to the start.
 
-use multibody::{Keyframe, KeyframeKey, first_controls};
+use multibody::{Keyframe, KeyframeKey};
 use sim::{Pd, Simulation, SimulationError, State, StepTrace};
 
 use super::{Batch, BatchError, check_size};
@@ -72,7 +72,7 @@ impl Batch {
         own_q.copy_from_slice(q);
         own_v.copy_from_slice(v);
         [ctrl, act, time, applied_force, applied_wrench].into_iter().for_each(|x| x.fill(0.0));
-        past_ctrl.copy_from_slice(&first_controls(&self.model));
+        past_ctrl.copy_from_slice(&self.model.first_controls());
         equality_active.copy_from_slice(&self.model.equality_active());
         mocap.copy_from_slice(&self.model.mocap_poses());
         if !surface_velocity.is_empty() {

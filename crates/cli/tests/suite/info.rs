@@ -12,7 +12,7 @@ const ARM: &str = r#"<mujoco model="arm">
       <geom type="capsule" size="0.05 0.2" mass="2"/><site name="near" pos="0 0.1 0"/>
       <body name="lower" pos="0 0 0.4">
         <joint name="elbow" type="hinge" axis="0 1 0"/>
-        <geom type="capsule" size="0.04 0.2" mass="1.5" fluidshape="ellipsoid"/>
+        <geom type="capsule" size="0.04 0.2" mass="1.5" gap="0.1"/>
         <site name="hand" pos="0 0 0.2"/>
       </body>
     </body>

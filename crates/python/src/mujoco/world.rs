@@ -5,7 +5,6 @@ mod results;
 
 use std::sync::Mutex;
 
-use multibody::delays;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -496,7 +495,7 @@ impl<'py> Running<'_, 'py> {
         // SAFETY: as in `step`.
         let history = unsafe { self.memory.history.get() };
         let past = &mut self.simulation.state_mut().past_ctrl;
-        for ((_, delay, first), &at) in delays(&model.actuators).zip(&self.world.histories) {
+        for ((_, delay, first), &at) in model.delays().zip(&self.world.histories) {
             let n = delay.samples;
             let ring = &history[at..][..2 + 2 * n];
             let newest = ring[1].clamp(0.0, (n - 1) as f64) as usize;
@@ -511,7 +510,7 @@ impl<'py> Running<'_, 'py> {
         let state = self.simulation.state();
         // SAFETY: as in `write`.
         let history = unsafe { self.memory.history.get_mut() };
-        for ((_, delay, first), &at) in delays(&self.simulation.model().actuators).zip(&self.world.histories) {
+        for ((_, delay, first), &at) in self.simulation.model().delays().zip(&self.world.histories) {
             let n = delay.samples;
             history[at + 1] = (n - 1) as f64;
             for (k, sample) in state.past_ctrl[first..][..2 * n].chunks_exact(2).enumerate() {

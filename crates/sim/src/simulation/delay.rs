@@ -1,7 +1,5 @@
 //! Controls that act with a delay: in a step those take the place of the given ones.
 
-use multibody::delays;
-
 use super::Simulation;
 use crate::SimulationError;
 
@@ -16,7 +14,7 @@ impl Simulation {
         }
         let Self { model, state, given_ctrl, .. } = self;
         given_ctrl.clone_from(&state.ctrl);
-        for (ctrl, delay, first) in delays(&model.actuators) {
+        for (ctrl, delay, first) in model.delays() {
             // Other sizes are the step's to refuse.
             let samples = state.past_ctrl.get(first..first + 2 * delay.samples);
             if let (Some(samples), Some(ctrl)) = (samples, state.ctrl.get_mut(ctrl)) {
@@ -31,7 +29,7 @@ impl Simulation {
     /// Keeps the controls that were given for the step from `time`, which was made.
     pub(super) fn keep_controls(&mut self, time: f64) {
         let Self { model, state, .. } = self;
-        for (ctrl, delay, first) in delays(&model.actuators) {
+        for (ctrl, delay, first) in model.delays() {
             delay.keep(&mut state.past_ctrl[first..][..2 * delay.samples], time, state.ctrl[ctrl]);
         }
     }
