@@ -116,6 +116,11 @@ def test_inside_mujoco() -> None:
         guest.step(theirs, data)
         mujoco.mj_step(theirs, own)
         np.testing.assert_allclose(data.actuator_force[[0, 2, 3, 5]], own.actuator_force[[0, 2, 3, 5]], atol=1e-9)
+    # What a program has written there may be no number.
+    broken = mujoco.MjData(theirs)
+    broken.history[:] = np.nan
+    with pytest.raises(ValueError, match="past_ctrl"):
+        guest.step(theirs, broken)
     # What is put into MuJoCo's line of past controls acts.
     copied = mujoco.MjData(theirs)
     mujoco.mj_copyData(copied, theirs, data)

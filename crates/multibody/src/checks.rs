@@ -6,8 +6,8 @@ mod tendons;
 use spatial::Vec3;
 
 use crate::{
-    ActivationDynamics, Actuator, Body, BuildError, Compliance, Coordinate, Equality, EqualityKind, Joint, Model,
-    Transmission,
+    ActivationDynamics, Actuator, Body, BuildError, Compliance, Coordinate, Delay, Equality, EqualityKind, Joint,
+    Model, Transmission,
 };
 
 /// Checks everything that refers to joints, bodies or tendons, and makes the rotations of welds unit quaternions.
@@ -87,6 +87,7 @@ fn check_equality(
 
 fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> {
     check_activation(actuator)?;
+    check_delay(actuator)?;
     let missing = |kind, index| {
         let what = format!("actuator {:?}", actuator.name);
         Err(BuildError::NoSuch { what, kind, index })
@@ -102,6 +103,19 @@ fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> 
             None => Ok(()),
         },
     }
+}
+
+fn check_delay(actuator: &Actuator) -> Result<(), BuildError> {
+    let Some(Delay { time, samples, .. }) = actuator.delay else { return Ok(()) };
+    let what = format!("actuator {:?}: delay", actuator.name);
+    if !(time > 0.0 && time.is_finite()) {
+        return Err(BuildError::OutOfRange { what, value: time, expected: "a finite time above 0" });
+    }
+    if !(1..=Delay::MAX_SAMPLES).contains(&samples) {
+        let what = format!("{what}: samples");
+        return Err(BuildError::OutOfRange { what, value: samples as f64, expected: "1 to 10,000" });
+    }
+    Ok(())
 }
 
 /// Numbers of the activation.

@@ -37,13 +37,14 @@ impl Delay {
         let then = time - self.time;
         // Sums of steps are not multiples of one to the last digit.
         let nearly = 1e-9 * self.time;
-        if then <= first[0] + nearly {
+        if then <= first[0] + nearly || samples.len() == 1 {
             return first[1];
         }
         if then >= last[0] - nearly {
             return last[1];
         }
-        let next = samples.partition_point(|sample| sample[0] <= then + nearly);
+        // Of times that are no numbers, too, there is one before.
+        let next = samples.partition_point(|sample| sample[0] <= then + nearly).clamp(1, samples.len() - 1);
         let ([t0, u0], [t1, u1]) = (samples[next - 1], samples[next]);
         let share = ((then - t0) / (t1 - t0)).clamp(0.0, 1.0);
         match self.reading {

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use lanes::ConstraintName;
 use multibody::{
-    Actuator, GearFrame, InverseWeights, JointKind, Model, Node, StepForce, Transmission, gear_of_axes, length_of_axes,
+    Actuator, GearFrame, InverseWeights, JointKind, Model, Node, StepForce, Tendon, Transmission, gear_of_axes,
+    length_of_axes,
 };
 
 use crate::scheme::{Discretization, SpringDamper};
@@ -172,26 +173,42 @@ impl Servo {
     }
 }
 
-/// What brings the sum of actuators' forces within its limits: the factor of all of them.
-pub(crate) fn share_within((least, most): (f64, f64), sum: f64) -> f64 {
-    if sum < least || sum > most { sum.max(least).min(most) / sum } else { 1.0 }
+/// Least and greatest sum of the impulses of actuators, before their gears.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SumLimits {
+    pub least: f64,
+    pub most: f64,
 }
 
-/// The forces of actuators on one thing as one, with their gears, where the sum of those before the gears is limited to these impulses.
+impl SumLimits {
+    /// Those of a tendon over `dt`, s; none where it has none.
+    pub fn of_tendon(tendon: &Tendon, dt: f64) -> Option<Self> {
+        tendon.effort_limit.map(|(least, most)| Self { least: dt * least, most: dt * most })
+    }
+
+    /// What brings a sum within them: the factor of all that it has.
+    pub fn share(self, sum: f64) -> f64 {
+        let Self { least, most } = self;
+        if sum < least || sum > most { sum.max(least).min(most) / sum } else { 1.0 }
+    }
+}
+
+/// The forces of actuators on one thing as one, with their gears, where the sum of those before the gears is limited.
 ///
-/// At v₀ it is exact: all are scaled by the factor of [`share_within`], then each is cut to its own limits. A sum that meets its limit within
+/// At v₀ it is exact: all are scaled by the factor of [`SumLimits::share`], then each is cut to its own limits. A sum that meets its limit within
 /// the step is cut there if all have the same gear.
 pub(crate) fn limited_sum(
     forces: impl Iterator<Item = (f64, StepForce<f64>)> + Clone,
-    (least, most): (f64, f64),
+    limits: SumLimits,
 ) -> StepForce<f64> {
+    let SumLimits { least, most } = limits;
     let (mut before, mut along) = (0.0, 0.0);
     for (gear, force) in forces.clone() {
         before += force.impulse;
         along += gear * force.impulse;
     }
     let sum = forces.clone().map(|(gear, force)| force.geared(gear)).reduce(StepForce::and).unwrap_or(StepForce::ZERO);
-    let share = share_within((least, most), before);
+    let share = limits.share(before);
     if share == 1.0 {
         let gear = forces.clone().next().map_or(0.0, |(gear, _)| gear);
         let is_common = forces.clone().all(|(other, _)| other == gear);

@@ -30,7 +30,8 @@ pub(super) struct UnfinishedMuscle {
 
 const AXES: &str =
     "a muscle on a ball or free joint, a site or a body is not simulated: it takes a control, but has no force";
-const READINGS: [(&str, Reading); 3] =
+/// MJCF's words for how a delayed control is read.
+pub(super) const READINGS: [(&str, Reading); 3] =
     [("zoh", Reading::Latest), ("linear", Reading::Linear), ("cubic", Reading::Cubic)];
 const LENGTH_RANGE: &str =
     "no `lengthrange`: lengths within the ranges of the joints are taken, where MuJoCo simulates a pull";

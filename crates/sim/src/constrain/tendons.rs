@@ -7,7 +7,7 @@ use sap::Law;
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
 use crate::Theta;
-use crate::actuation::{self, Inputs, PlacedActuator, limited_sum, share_within};
+use crate::actuation::{self, Inputs, PlacedActuator, SumLimits, limited_sum};
 use crate::scheme::{Discretization, SpringDamper};
 use crate::step_forces::{LastStep, StepForces};
 use crate::tree_workspace::TreeWorkspace;
@@ -161,9 +161,8 @@ impl TendonForces {
         let of = move |TendonActuator { gear, actuator }: &TendonActuator| {
             (*gear, actuator.force(inputs, gear * length, gear * rate, step))
         };
-        let limit = self.tendon.effort_limit.filter(|_| !self.actuators.is_empty());
-        let sum =
-            limit.map(|(least, most)| limited_sum(self.actuators.iter().map(of), (step.dt * least, step.dt * most)));
+        let limits = SumLimits::of_tendon(&self.tendon, step.dt).filter(|_| !self.actuators.is_empty());
+        let sum = limits.map(|limits| limited_sum(self.actuators.iter().map(of), limits));
         let apart = if sum.is_some() { &[] } else { &self.actuators[..] };
         sum.into_iter().chain(apart.iter().map(of).map(|(gear, force)| force.geared(gear)))
     }
@@ -247,10 +246,8 @@ impl TendonForces {
             let force = actuator.force(Inputs::resolved(&last.inputs), gear * length, gear * start, &own);
             (actuator.ctrl, force, force.unlimited(gear * change))
         };
-        let share = self.tendon.effort_limit.map_or(1.0, |(least, most)| {
-            let sum: f64 = self.actuators.iter().map(|actuator| of(actuator).2).sum();
-            share_within((own.dt * least, own.dt * most), sum)
-        });
+        let share = SumLimits::of_tendon(&self.tendon, own.dt)
+            .map_or(1.0, |limits| limits.share(self.actuators.iter().map(|actuator| of(actuator).2).sum()));
         for (ctrl, force, unlimited) in self.actuators.iter().map(of) {
             actuators[ctrl] = (share * unlimited).max(force.low).min(force.high) / own.dt;
         }

@@ -1,9 +1,10 @@
 //! Actuators.
 
 use multibody::{
-    Activation, ActivationDynamics, Actuator, ActuatorLaw, Delay, GearFrame, JointKind, Muscle, Reading, Transmission,
+    Activation, ActivationDynamics, Actuator, ActuatorLaw, Delay, GearFrame, JointKind, Muscle, Transmission,
 };
 
+use super::super::actuator::READINGS;
 use super::numbers::{list, number};
 use super::xml::{Attributes, Xml};
 use super::{WriteError, Writer, label, named};
@@ -102,16 +103,9 @@ impl Writer<'_> {
                 }
             }
             if let Some(Delay { time, samples, reading }) = actuator.delay {
-                let reading = match reading {
-                    Reading::Latest => "zoh",
-                    Reading::Linear => "linear",
-                    Reading::Cubic => "cubic",
-                };
-                attributes.extend([
-                    ("delay", number(time)),
-                    ("nsample", samples.to_string()),
-                    ("interp", reading.into()),
-                ]);
+                attributes.extend([("delay", number(time)), ("nsample", samples.to_string())]);
+                let word = READINGS.iter().find(|(_, of)| *of == reading);
+                attributes.extend(word.map(|(word, _)| ("interp", (*word).into())));
             }
             if actuator.group != 0 && actuator.transmission != Transmission::Unsupported {
                 attributes.push(("group", actuator.group.to_string()));
