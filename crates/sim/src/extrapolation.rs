@@ -8,12 +8,14 @@ const STEADY: f64 = 0.5;
 /// How the velocities of trees in contact change, for the contact solver to start where they lead.
 ///
 /// What creeps or topples over changes its velocities steadily, by more in a step than the solver's tolerance: from where they
-/// lead it has nothing to do. The velocities of what rests change back and forth, by what the solver has left undone; there the
-/// last ones are the best guess. So accelerations are means over the time between steps in which the solver had to do something, and
+/// lead it has nothing to do. The velocities of what rests change back and forth, by what the solver has left undone: a step that takes
+/// over the last ones goes on past the place of rest, and the next one has to come back. There the mean of the last two is the best guess,
+/// from which nothing moves any more. So accelerations are means over the time between steps in which the solver had to do something, and
 /// count where they were about the same twice; so do their rates. What moves fast is left out: the tolerance is too coarse there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VelocityExtrapolation {
-    /// Accelerations, m/s² or rad/s², and their rates, m/s³ or rad/s³: (2, nv); empty before the first step.
+    /// Accelerations, m/s² or rad/s², and their rates, m/s³ or rad/s³: (2, nv); empty before the first step. Of trees whose velocities go
+    /// back and forth, how far the last solution was from their mean in place of rates, m/s or rad/s.
     pub(crate) rates: Vec<f64>,
     /// One per tree.
     pub(crate) marks: Vec<Mark>,
@@ -26,11 +28,29 @@ pub(crate) struct Mark {
     pub age: f64,
     /// The time over which accelerations are the mean, before that, s.
     pub span: f64,
-    /// Whether accelerations count, and their rates.
-    pub is_steady: bool,
-    pub is_smooth: bool,
+    pub trend: Trend,
     /// Whether it was in contact in the last step, and its island hardly moved.
     pub is_calm: bool,
+}
+
+/// How the velocities of a tree go on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Trend {
+    /// As they are.
+    #[default]
+    Constant,
+    /// At the mean of the last solution and of what held before it.
+    BackAndForth,
+    /// At the accelerations of the last span.
+    Steady,
+    /// At these, with their rates.
+    Smooth,
+}
+
+impl Trend {
+    fn is_steady(self) -> bool {
+        matches!(self, Self::Steady | Self::Smooth)
+    }
 }
 
 impl VelocityExtrapolation {
@@ -54,16 +74,15 @@ impl VelocityExtrapolation {
     /// Whether the velocities of tree `k` are probably about those predicted: they were in the last step, or in at least one before the
     /// one of length `dt` that changed them, or they change steadily.
     pub(crate) fn holds(&self, k: usize, dt: f64) -> bool {
-        self.marks.get(k).is_some_and(|mark| mark.age > 0.0 || mark.span > 1.5 * dt || mark.is_steady)
+        self.marks.get(k).is_some_and(|mark| mark.age > 0.0 || mark.span > 1.5 * dt || mark.trend.is_steady())
     }
 
     /// Moves the velocities of tree `k` to where they are after `dt`, if they go on as they did; `dofs` are its in the model.
     pub(crate) fn go_on(&self, k: usize, dofs: Range<usize>, dt: f64, v: &mut [f64]) {
         let (accelerations, rates) = self.rates.split_at(self.rates.len() / 2);
-        let mark = self.marks.get(k).filter(|mark| mark.is_steady);
-        let (Some(mark), Some(a), Some(j)) = (mark, accelerations.get(dofs.clone()), rates.get(dofs)) else { return };
-        let now = mark.shares(mark.age);
-        let then = mark.shares(mark.age + dt);
+        let of_tree = (self.marks.get(k), accelerations.get(dofs.clone()), rates.get(dofs));
+        let (Some(mark), Some(a), Some(j)) = of_tree else { return };
+        let (now, then) = (mark.shares(mark.age), mark.shares(mark.age + dt));
         let (of_a, of_j) = (then.0 - now.0, then.1 - now.1);
         for (v, (a, j)) in v.iter_mut().zip(a.iter().zip(j)) {
             *v += of_a * a + of_j * j;
@@ -72,10 +91,14 @@ impl VelocityExtrapolation {
 }
 
 impl Mark {
-    /// What the velocities change by in the time `t` from where the mark was made: of the accelerations and of their rates.
+    /// What the velocities change by in the time `t` from the last solution on: of the accelerations and of their rates.
     fn shares(&self, t: f64) -> (f64, f64) {
-        let of_rates = if self.is_smooth { 0.5 * t * (self.span + t) } else { 0.0 };
-        if self.is_steady { (t, of_rates) } else { (0.0, 0.0) }
+        match self.trend {
+            Trend::Constant => (0.0, 0.0),
+            Trend::BackAndForth => (0.0, if t > 0.0 { -1.0 } else { 0.0 }),
+            Trend::Steady => (t, 0.0),
+            Trend::Smooth => (t, 0.5 * t * (self.span + t)),
+        }
     }
 
     /// Takes note of a tree's velocities `v` at the end of a step and of those predicted, if any were.
@@ -109,22 +132,42 @@ impl Mark {
             smooth.add(*j, rate);
             (*a, *j) = (acceleration, rate);
         }
-        let is_steady = steady.is_small();
-        *self = Self { age: 0.0, span: self.age, is_steady, is_smooth: is_steady && smooth.is_small(), is_calm: false };
+        // A mean that held for a while is one that they go back to.
+        let has_held = self.trend == Trend::BackAndForth && self.age > 1.5 * dt;
+        let trend = match self.trend {
+            Trend::Steady | Trend::Smooth if steady.is_small() && smooth.is_small() => Trend::Smooth,
+            _ if steady.is_small() => Trend::Steady,
+            _ if has_held || steady.turns_back() => Trend::BackAndForth,
+            _ => Trend::Constant,
+        };
+        if trend == Trend::BackAndForth {
+            // The mean over the steps that took over what was predicted, and this one.
+            let held = 1.0 - dt * per_second;
+            for (excursion, (v, predicted)) in rates.iter_mut().zip(v.iter().zip(predicted)) {
+                *excursion = held * (v - predicted);
+            }
+        }
+        *self = Self { age: 0.0, span: self.age, trend, is_calm: false };
     }
 }
 
-/// Squares of a vector and of its change.
+/// Squares of a vector and of its change, and its product with what it was.
 #[derive(Default)]
 struct Change {
     change: f64,
     whole: f64,
+    product: f64,
 }
 
 impl Change {
     fn add(&mut self, before: f64, now: f64) {
         self.change += (now - before) * (now - before);
         self.whole += now * now;
+        self.product += before * now;
+    }
+
+    fn turns_back(&self) -> bool {
+        self.product < 0.0
     }
 
     fn is_small(&self) -> bool {
@@ -180,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_was_not_foreseen_is_forgotten() {
-        let (mut a, mut j, mut mark) = ([2.0], [1.0], Mark { is_steady: true, ..Mark::default() });
+        let (mut a, mut j, mut mark) = ([2.0], [1.0], Mark { trend: Trend::Steady, ..Mark::default() });
         mark.follow(&mut a, &mut j, None, &[1.0], DT);
         assert_eq!((a, j, mark), ([0.0], [0.0], Mark::default()));
     }

@@ -7,7 +7,7 @@ use multibody::{JointKind, Model, mocap_velocity};
 use spatial::{Twist, Vec3};
 
 use crate::actuation::Inputs;
-use crate::extrapolation::Mark;
+use crate::extrapolation::{Mark, Trend};
 use crate::{Pd, SimulationError, VelocityExtrapolation, WarmStart};
 
 /// A tree at rest.
@@ -315,9 +315,8 @@ impl State {
         let vectors = self.vectors().into_iter().chain(self.pd.vectors()).flatten().map(|x| x.to_bits());
         let of_rest =
             |Rest { time, asleep_with }: &Rest| [time.to_bits(), asleep_with.map_or(0, |tree| u64::from(tree) + 1)];
-        let of_mark = |Mark { age, span, is_steady, is_smooth, is_calm }: &Mark| {
-            let flags = u64::from(*is_steady) | u64::from(*is_smooth) << 1 | u64::from(*is_calm) << 2;
-            [age.to_bits(), span.to_bits(), flags]
+        let of_mark = |Mark { age, span, trend, is_calm }: &Mark| {
+            [age.to_bits(), span.to_bits(), *trend as u64 | u64::from(*is_calm) << 2]
         };
         let (rests, marks) = (self.rests.iter().flat_map(of_rest), self.extrapolation.marks.iter().flat_map(of_mark));
         let mut bytes = Vec::with_capacity(self.byte_len(&self.counts()));
@@ -385,8 +384,13 @@ impl State {
         self.extrapolation.marks.clear();
         self.extrapolation.marks.extend((0..marks).map(|_| {
             let (age, span, flags) = (f64::from_bits(next()), f64::from_bits(next()), next());
-            let [is_steady, is_smooth, is_calm] = [1, 2, 4].map(|bit| flags & bit != 0);
-            Mark { age, span, is_steady, is_smooth, is_calm }
+            let trend = match flags & 3 {
+                0 => Trend::Constant,
+                1 => Trend::BackAndForth,
+                2 => Trend::Steady,
+                _ => Trend::Smooth,
+            };
+            Mark { age, span, trend, is_calm: flags & 4 != 0 }
         }));
         Ok(())
     }
