@@ -107,6 +107,7 @@ pub fn count(shell: &Shell, arguments: &[&str]) -> Result<()> {
         bail!("valgrind was not found: install it (Debian: apt-get install valgrind)");
     }
     shell.run("cargo", &["build", "--release", "-p", "sapwood-sim", "-p", "sapwood-batch", "--examples"])?;
+    check_that_lanes_are_inlined(&shell.path("target/release/examples").join(BATCH.example))?;
     let mut totals = read_totals(&shell.path(REFERENCE))?;
     let mut summary = Vec::new();
     for case in CASES.iter().filter(|case| names.is_empty() || names.contains(&case.name)) {
@@ -165,6 +166,23 @@ impl Case {
         }
         Ok(by_function(&fs::read_to_string(&counts)?))
     }
+}
+
+/// An error where arithmetic of AVX-512 is calls: some function or closure that computes with lanes is not inlined into its phase, and takes
+/// several times as long there. Valgrind does not see it, since it runs the paths for AVX2.
+fn check_that_lanes_are_inlined(program: &Path) -> Result<()> {
+    let symbols = Command::new("nm").arg(program).output().context("nm cannot be started: it comes with binutils")?;
+    let symbols = String::from_utf8_lossy(&symbols.stdout);
+    let is_arithmetic = |name: &&str| {
+        let operation = name.split_once("_mm512_").map(|(_, operation)| operation);
+        // Numbers of a model are put into all lanes outside of steps.
+        operation.is_some_and(|operation| !operation.starts_with("set1"))
+    };
+    let outside: Vec<_> = symbols.split_whitespace().filter(is_arithmetic).collect();
+    if !outside.is_empty() {
+        bail!("{} calls {}: expected them in line", program.display(), outside.join(", "));
+    }
+    Ok(())
 }
 
 /// A copy of a program in which Valgrind knows all instructions.

@@ -53,7 +53,7 @@ impl<T: Bundle> Lanes<T> {
         let Self { nodes, dofs, v, .. } = self;
         for i in tree.nodes.clone() {
             let node = &plan.nodes[i];
-            let mut motion = node.parent.map_or(Twist::ZERO, |parent| nodes[parent].change);
+            let mut motion = if let Some(parent) = node.parent { nodes[parent].change } else { Twist::ZERO };
             for k in dofs_of(node) {
                 motion = moved(motion, v[k], &dofs[k]);
             }

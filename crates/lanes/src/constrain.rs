@@ -61,7 +61,7 @@ impl<T: Bundle> Lanes<T> {
             Source::Contact | Source::Spin { .. } | Source::Limit => T::ZERO,
             Source::BallLimit { limit, q, v, compliance, .. } => {
                 let (gap, axis) = ball_limit(quaternion(&self.q[*q..]), self.numbers.ball_ranges[*limit]);
-                let [v_start, v_star] = [&self.v_start, &self.v_star].map(|of| vec3(&of[*v..]));
+                let (v_start, v_star) = (vec3(&self.v_start[*v..]), vec3(&self.v_star[*v..]));
                 let reach = (v_start.norm() + v_star.norm()) * wide(2.0 * dt);
                 for (term, axis) in terms.zip(axis.to_array()) {
                     self.coefficients[term] = axis;
@@ -181,7 +181,7 @@ impl<T: Bundle> Lanes<T> {
         compliance: &Compliance,
         terms: std::ops::Range<usize>,
     ) -> T {
-        let [mut y, mut x] = coupling.references.map(|reference| wide::<T>(-reference));
+        let (mut y, mut x) = (wide::<T>(-coupling.references[0]), wide::<T>(-coupling.references[1]));
         for (terms, sum) in [(&coupling.y, &mut y), (&coupling.x, &mut x)] {
             for (_, t) in terms {
                 *sum = self.q[t.q].mul_add(wide(t.coefficient), *sum);
@@ -279,20 +279,25 @@ impl<T: Bundle> Lanes<T> {
     /// J̇ v₀ of the second node relative to the first at a point of the second, or of the first if the second does not move.
     #[inline(always)]
     fn bias_acceleration(&self, plan: &Plan, nodes: [Option<usize>; 2], point: Vec3<T>) -> Twist<T> {
-        let [first, second] = nodes.map(|node| {
-            let Some(node) = node else { return NodeMotion::ZERO };
-            let arm = point - self.origins[plan.nodes[node].tree];
-            let (twist, mut acceleration) = (self.nodes[node].twist, Twist::ZERO);
-            let mut next = Some(node);
-            while let Some(here) = next {
-                let of_plan = &plan.nodes[here];
-                let above = of_plan.parent.map_or(Twist::ZERO, |parent| self.nodes[parent].twist);
-                acceleration += joint_acceleration(of_plan.joint, above, self.nodes[here].twist - above);
-                next = of_plan.parent;
-            }
-            NodeMotion { twist: twist.shifted(arm), acceleration: acceleration.shifted(arm) }
-        });
+        let first = self.motion_at(plan, nodes[0], point);
+        let second = self.motion_at(plan, nodes[1], point);
         if nodes[1].is_some() { second.bias_seen_from(&first) } else { -first.bias_seen_from(&second) }
+    }
+
+    /// How a node moves at a point at v₀, with its acceleration J̇ v₀.
+    #[inline(always)]
+    fn motion_at(&self, plan: &Plan, node: Option<usize>, point: Vec3<T>) -> NodeMotion<T> {
+        let Some(node) = node else { return NodeMotion::ZERO };
+        let arm = point - self.origins[plan.nodes[node].tree];
+        let (twist, mut acceleration) = (self.nodes[node].twist, Twist::ZERO);
+        let mut next = Some(node);
+        while let Some(here) = next {
+            let of_plan = &plan.nodes[here];
+            let above = if let Some(parent) = of_plan.parent { self.nodes[parent].twist } else { Twist::ZERO };
+            acceleration += joint_acceleration(of_plan.joint, above, self.nodes[here].twist - above);
+            next = of_plan.parent;
+        }
+        NodeMotion { twist: twist.shifted(arm), acceleration: acceleration.shifted(arm) }
     }
 
     /// Position and axes of a frame in the world.
@@ -339,7 +344,7 @@ impl<T: Bundle> Lanes<T> {
         }
         let first = if dof < dofs.end - 3 { dofs.start } else { dofs.end - 3 };
         // The last degree of freedom is eliminated first, so that the rotations of a free joint have given way when its translations do.
-        let [a, b, c] = [0, 1, 2].map(|k| &self.dofs[first + k]);
+        let (a, b, c) = (&self.dofs[first], &self.dofs[first + 1], &self.dofs[first + 2]);
         let (ab, ac, bc) = (a.axis.dot(b.u) * b.d_inv, a.axis.dot(c.u) * c.d_inv, b.axis.dot(c.u) * c.d_inv);
         let last = ac - ab * bc;
         let sum = a.d_inv + b.d_inv + ab * ab * a.d_inv + c.d_inv + bc * bc * b.d_inv + last * last * a.d_inv;

@@ -309,7 +309,9 @@ impl<T: Bundle> Lanes<T> {
                 }
             }
             let of_three = block.frame.transpose_mul(velocity).to_array();
-            self.space.rows[b].v_free = std::array::from_fn(|row| of_three[row] + sums[row]);
+            for (v, (three, sum)) in self.space.rows[b].v_free.iter_mut().zip(of_three.into_iter().zip(sums)) {
+                *v = three + sum;
+            }
         }
     }
 
@@ -322,15 +324,26 @@ impl<T: Bundle> Lanes<T> {
         position: Vec3<T>,
         at: Velocities,
     ) -> Vec3<T> {
-        difference(nodes, |node| {
-            Self::velocity_at(self.twist(node, at), position - self.origins[plan.nodes[node].tree])
-        })
+        self.point_velocity(plan, nodes[1], position, at) - self.point_velocity(plan, nodes[0], position, at)
+    }
+
+    /// The velocity of the point of a node that is at `position`.
+    #[inline(always)]
+    fn point_velocity(&self, plan: &Plan, node: Option<usize>, position: Vec3<T>, at: Velocities) -> Vec3<T> {
+        let Some(node) = node else { return Vec3::ZERO };
+        Self::velocity_at(self.twist(node, at), position - self.origins[plan.nodes[node].tree])
     }
 
     /// The angular velocity of the second node relative to the first.
     #[inline(always)]
     pub(super) fn relative_turn(&self, nodes: &[Option<usize>; 2], at: Velocities) -> Vec3<T> {
-        difference(nodes, |node| self.twist(node, at).ang)
+        self.turn(nodes[1], at) - self.turn(nodes[0], at)
+    }
+
+    #[inline(always)]
+    fn turn(&self, node: Option<usize>, at: Velocities) -> Vec3<T> {
+        let Some(node) = node else { return Vec3::ZERO };
+        self.twist(node, at).ang
     }
 
     #[inline(always)]
@@ -504,7 +517,8 @@ impl<T: Bundle> Lanes<T> {
         let mut fastest = std::mem::take(&mut self.fastest);
         fastest.fill(T::ZERO);
         for (i, node) in plan.nodes.iter().enumerate() {
-            let mut motion = node.parent.map_or(Twist::ZERO, |parent| motion_of(self.nodes[parent].load));
+            let mut motion =
+                if let Some(parent) = node.parent { motion_of(self.nodes[parent].load) } else { Twist::ZERO };
             for k in dofs_of(node) {
                 motion = moved(motion, self.dofs[k].x, &self.dofs[k]);
             }
@@ -546,13 +560,6 @@ impl<T: Bundle> Lanes<T> {
             *kinetic = sum * half;
         }
     }
-}
-
-/// What the second node has more than the first; nothing of what does not move.
-#[inline(always)]
-fn difference<T: Real>(nodes: &[Option<usize>; 2], of: impl Fn(usize) -> Vec3<T>) -> Vec3<T> {
-    let [first, second] = nodes.map(|node| node.map_or(Vec3::ZERO, &of));
-    second - first
 }
 
 /// (t1, t2, n), as [`Vec3::tangents`].

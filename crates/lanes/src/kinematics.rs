@@ -46,24 +46,22 @@ impl<T: Bundle> Lanes<T> {
             }
             (here.rot, here.pos) = (turned, pos);
             here.inertia = inertia(node, &numbers.nodes[i], here);
-            let spin = |axis: Vec3<T>| Twist { ang: axis, lin: pos.cross(axis) };
-            let slide = |axis: Vec3<T>| Twist { ang: Vec3::ZERO, lin: axis };
             let Mat3 { x, y, z } = Mat3::<T>::IDENTITY;
             match node.joint {
-                JointType::Revolute => dofs[node.v].axis = spin(turned.z),
-                JointType::Prismatic => dofs[node.v].axis = slide(turned.z),
+                JointType::Revolute => dofs[node.v].axis = turn_about(turned.z, pos),
+                JointType::Prismatic => dofs[node.v].axis = slide_along(turned.z),
                 JointType::Screw => {
-                    let Twist { ang, lin } = spin(turned.z);
+                    let Twist { ang, lin } = turn_about(turned.z, pos);
                     dofs[node.v].axis = Twist { ang, lin: lin.add_scaled(wide(node.pitch), turned.z) };
                 }
                 JointType::Ball => {
                     for (k, axis) in [turned.x, turned.y, turned.z].into_iter().enumerate() {
-                        dofs[node.v + k].axis = spin(axis);
+                        dofs[node.v + k].axis = turn_about(axis, pos);
                     }
                 }
                 JointType::Free => {
                     for (k, axis) in [x, y, z].into_iter().enumerate() {
-                        dofs[node.v + k].axis = slide(axis);
+                        dofs[node.v + k].axis = slide_along(axis);
                     }
                     for (k, axis) in [turned.x, turned.y, turned.z].into_iter().enumerate() {
                         dofs[node.v + 3 + k].axis = Twist { ang: axis, lin: Vec3::ZERO };
@@ -119,12 +117,14 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Adds applied wrenches to what moves the nodes.
+    #[inline(always)]
     pub(super) fn apply_wrenches(&mut self, plan: &Plan) {
         let dt = wide::<T>(plan.dt);
         for (k, node) in plan.node_of_body.iter().enumerate() {
             let Some(node) = *node else { continue };
             let here = &mut self.nodes[node];
-            let [ang, lin] = [0, 3].map(|first| vec3(&self.applied_wrench[6 * k + first..]) * dt);
+            let (ang, lin) = self.applied_wrench[6 * k..6 * k + 6].split_at(3);
+            let (ang, lin) = (vec3(ang) * dt, vec3(lin) * dt);
             let com = here.pos + here.rot * self.numbers.coms[k];
             here.force += -Wrench { ang: ang + com.cross(lin), lin };
         }
@@ -146,6 +146,18 @@ impl<T: Bundle> Lanes<T> {
             here.force += force * dt;
         }
     }
+}
+
+/// The motion about an axis through a point.
+#[inline(always)]
+fn turn_about<T: Real>(axis: Vec3<T>, pos: Vec3<T>) -> Twist<T> {
+    Twist { ang: axis, lin: pos.cross(axis) }
+}
+
+/// The motion along an axis.
+#[inline(always)]
+fn slide_along<T: Real>(axis: Vec3<T>) -> Twist<T> {
+    Twist { ang: Vec3::ZERO, lin: axis }
 }
 
 /// How the parent of a node moves.

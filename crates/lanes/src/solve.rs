@@ -154,8 +154,10 @@ impl<T: Bundle> Lanes<T> {
         let Self { space, memory, slots, numbers, .. } = self;
         for (block, rows) in space.blocks.iter().zip(&space.rows[..space.count]) {
             let impulse = block.frame * Vec3::from(rows.solved_lambda);
-            let free_velocity: [T; 3] =
-                std::array::from_fn(|row| rows.solved_v[row] - rows.w[row] * rows.solved_lambda[row]);
+            let mut free_velocity = rows.solved_v;
+            for (v, (w, lambda)) in free_velocity.iter_mut().zip(rows.w.iter().zip(&rows.solved_lambda)) {
+                *v -= *w * *lambda;
+            }
             let mut along = Vec3::from(free_velocity);
             if !numbers.ellipses.is_empty() {
                 // Of friction in two directions the second axis is shorter than one.

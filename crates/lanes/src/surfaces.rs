@@ -69,7 +69,10 @@ impl<T: Bundle> Lanes<T> {
             let [first, second] = [pair.pair.geoms[first], pair.pair.geoms[second]];
             let on_body = self.surface_velocity_at(plan, second, point) - self.surface_velocity_at(plan, first, point);
             // A pair has one carrier at most, under its first geom.
-            let carried = pair.carrier.map_or(Vec3::ZERO, |carrier| -self.carriers[carrier].velocity_at(point));
+            let mut carried = Vec3::ZERO;
+            if let Some(carrier) = pair.carrier {
+                carried = -self.carriers[carrier].velocity_at(point);
+            }
             let all = on_body + carried;
             let slot = &mut self.slots[k];
             slot.sliding = all - normal * all.dot(normal);
@@ -83,7 +86,7 @@ impl<T: Bundle> Lanes<T> {
         let surfaces = &plan.contacts.surfaces;
         let (home, frame) = (surfaces.homes[geom], &surfaces.frames[geom]);
         let own = if self.has_surface_velocity { self.surface_velocity[geom] } else { Vec3::ZERO };
-        let linear = home.node.map_or(own, |node| self.nodes[node].rot * own);
+        let linear = if let Some(node) = home.node { self.nodes[node].rot * own } else { own };
         if surfaces.angular[geom] == Vec3::ZERO {
             return linear;
         }

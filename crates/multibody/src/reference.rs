@@ -87,16 +87,13 @@ impl Reference {
         if width == 0.0 {
             return T::from_f64(least);
         }
-        let raised = |x: T| match exponent {
-            1.0 => x,
-            2.0 => x * x,
-            _ => power(x),
-        };
-        // y = m (x/m)ᵖ up to the middle m, point-symmetric beyond it.
-        let course = |x: T, whole: f64| raised(x * T::from_f64(1.0 / whole)) * T::from_f64(whole);
         let x = (violation * T::from_f64(1.0 / width)).min(T::ONE);
+        // y = m (x/m)ᵖ up to the middle m, point-symmetric beyond it.
+        let below = raised(x * T::from_f64(1.0 / middle), exponent, &power) * T::from_f64(middle);
+        let rest = 1.0 - middle;
+        let above = raised((T::ONE - x) * T::from_f64(1.0 / rest), exponent, &power) * T::from_f64(rest);
         let beyond = T::from_f64(middle).if_less(x, T::ONE, T::ZERO);
-        let y = select(beyond, T::ONE - course(T::ONE - x, 1.0 - middle), course(x, middle));
+        let y = select(beyond, T::ONE - above, below);
         y.mul_add(T::from_f64(greatest - least), T::from_f64(least))
     }
 
@@ -191,11 +188,22 @@ impl Reference {
 
     /// R of sliding friction over R along the normal, of a contact of so many rows: 1 over `impratio` under an elliptic cone. The edges of a
     /// pyramid, of which R is the same, have it along their friction.
+    #[inline(always)]
     pub fn share_of_friction<T: Real>(&self, friction: T, rows: usize, impratio: f64) -> T {
         if self.pyramid == 0.0 || rows <= 1 {
             return T::from_f64(1.0 / impratio);
         }
         T::from_f64((rows - 1) as f64) / (friction * friction).max(T::from_f64(MIN_SHARE))
+    }
+}
+
+/// xᵖ, by `power` where p is neither 1 nor 2.
+#[inline(always)]
+fn raised<T: Real>(x: T, exponent: f64, power: &impl Fn(T) -> T) -> T {
+    match exponent {
+        1.0 => x,
+        2.0 => x * x,
+        _ => power(x),
     }
 }
 
