@@ -6,6 +6,7 @@
 
 pub(crate) mod block_problem;
 mod in_blocks;
+mod modes;
 
 use spatial::{F64x4, Real};
 

@@ -21,6 +21,8 @@ pub struct SolverParameters {
     pub stall: StallParameters,
     /// Semismooth Newton, and what it takes in contact space.
     pub contact_space: ContactSpaceParameters,
+    /// Newton's method from every mode of few constraints.
+    pub modes: ModesParameters,
     /// Newton's method on one convex problem.
     pub convex: ConvexParameters,
     /// Its line search.
@@ -78,6 +80,17 @@ pub struct ContactSpaceParameters {
     /// Steps from which on `ε_r` itself is enough: fast convergence is far below it by then, and where contacts are redundant
     /// `F` need not vanish.
     pub late_step: usize,
+}
+
+/// Of Newton's method from every combination of modes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ModesParameters {
+    /// Combinations up to which they are tried before the proximal point method: three contacts have 64.
+    pub few_combinations: usize,
+    /// The same where that has failed: four have 256.
+    pub max_combinations: usize,
+    /// Steps from each.
+    pub max_steps: usize,
 }
 
 /// Of Newton's method on one convex problem.
@@ -187,6 +200,7 @@ impl SolverParameters {
             exact_excess_fraction: 1e-7,
             late_step: 4,
         },
+        modes: ModesParameters { few_combinations: 64, max_combinations: 256, max_steps: 4 },
         convex: ConvexParameters {
             max_predictions: 6,
             max_steps_of_known_bounds: 32,

@@ -1,6 +1,8 @@
-//! A problem of blocks in contact space, alone: Newton's method, then the proximal point method.
+//! A problem of blocks in contact space, alone: Newton's method, from every mode of few constraints, then the proximal point method.
 
+use super::modes::Modes;
 use crate::law::Bounds;
+use crate::parameters::ModesParameters;
 use crate::semismooth::dense_w::{Block3, DenseScratch, DenseW};
 use crate::semismooth::proximal_point::{self, FirstImpulses, Proximal};
 use crate::semismooth::{Backend, BlockRows, Limits, PARAMETERS, measure, newton};
@@ -17,6 +19,7 @@ pub struct BlockProblem {
     pub w: Vec<Block3<f64>>,
     scratch: Option<DenseScratch<f64>>,
     proximal: Vec<Proximal>,
+    modes: Modes,
 }
 
 /// Where the solution of a [`BlockProblem`] begins.
@@ -43,7 +46,7 @@ impl BlockProblem {
         bounds: Bounds,
         options: &Options,
     ) -> Result<Report, NotSolved> {
-        let Self { blocks, w, scratch, proximal } = self;
+        let Self { blocks, w, scratch, proximal, modes } = self;
         let budget = if bounds == Bounds::Own { options.factorization_budget } else { None };
         let allowed = |most: usize| most.min(options.max_iterations).min(budget.unwrap_or(usize::MAX));
         let limits = Limits {
@@ -70,15 +73,26 @@ impl BlockProblem {
                 blocks.iter_mut().for_each(BlockRows::restart);
             }
         }
+        let ModesParameters { few_combinations, max_combinations, .. } = SolverParameters::STANDARD.modes;
+        // Coulomb's law alone has problems that neither method solves though they have a solution.
+        let of_coulomb = bounds == Bounds::Own;
+        if !is_found && of_coulomb {
+            let limits = Limits { steps: allowed(usize::MAX).saturating_sub(iterations), ..limits };
+            let (spent, found) = modes.solve(blocks, &mut backend, &limits, 0..=few_combinations);
+            (iterations, is_found) = (iterations + spent, found);
+        }
         if !is_found {
-            let steps = allowed(PARAMETERS.max_steps_from_afar).saturating_sub(iterations);
-            let limits = Limits { steps, ..limits };
-            let (spent, is_found) =
-                proximal_point::solve(blocks, &mut backend, FirstImpulses::Alone, &limits, proximal);
-            iterations += spent;
-            if !is_found {
-                return Err(NotSolved { iterations });
-            }
+            let limits = Limits { steps: allowed(PARAMETERS.max_steps_from_afar).saturating_sub(iterations), ..limits };
+            let (spent, found) = proximal_point::solve(blocks, &mut backend, FirstImpulses::Alone, &limits, proximal);
+            (iterations, is_found) = (iterations + spent, found);
+        }
+        if !is_found && of_coulomb {
+            let limits = Limits { steps: allowed(usize::MAX).saturating_sub(iterations), ..limits };
+            let (spent, found) = modes.solve(blocks, &mut backend, &limits, few_combinations + 1..=max_combinations);
+            (iterations, is_found) = (iterations + spent, found);
+        }
+        if !is_found {
+            return Err(NotSolved { iterations });
         }
         // Round-off may leave less than nothing of a square; what is no number stays so.
         let root = |square: f64| if square < 0.0 { 0.0 } else { square.sqrt() };

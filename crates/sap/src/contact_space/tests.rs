@@ -83,6 +83,32 @@ fn one_contact_is_alone() {
     assert!(distance(&lambda, &[-0.05, 0.0, 0.5]) < 1e-6, "{lambda:?}");
 }
 
+/// A foot on the ground and the limit of a knee that both can reach: the foot sticks, and the limit is free. Semismooth Newton and the
+/// proximal point method go round and round here. Numbers are of a planar walker; the solution is that of two linear equations.
+#[test]
+fn a_foot_that_sticks_is_found_beside_a_limit_that_is_free() {
+    let (tt, tn, nn) = (0.90269714, 0.27405213, 0.30023085);
+    let [tl, nl, ll] = [-3.66380472, -1.52860135, 17.64281268];
+    let w = [[tt, 0.0, tn, tl], [0.0; 4], [tn, 0.0, nn, nl], [tl, 0.0, nl, ll]].concat();
+    let free = [0.36169477, 0.0, 0.04506864, -1.12926073];
+    let (r_t, r_n, mu, [vn_hat, vl_hat]) = (2.3419e-6, 5.9321e-5, 1.9, [-7.0429e-4, -4.8706e-4]);
+    let mut contact = Law::bounded_friction(mu, r_t, r_n, vn_hat, 0.06196);
+    contact.normal_impulse = [0.06196; 3];
+    let constraints = [
+        Constraint::from(contact).with_delassus(0.23363).with_free_velocity([0.24679, 0.0, -0.09785]),
+        Constraint::from(Law::limit(3.8458e-3, vl_hat))
+            .with_delassus(15.18257)
+            .with_free_velocity([3.6946e-4, 0.0, 0.0]),
+    ];
+    let (_, lambda, v) = solve_in_contact_space(&w, &constraints, &free, FrictionLaw::Coulomb).unwrap();
+    // (W + R) λ = v̂ − v_free of the contact alone, by Cramer's rule.
+    let [a, b] = [-free[0], vn_hat - free[2]];
+    let determinant = (tt + r_t) * (nn + r_n) - tn * tn;
+    let expected = [(a * (nn + r_n) - b * tn) / determinant, 0.0, ((tt + r_t) * b - tn * a) / determinant, 0.0];
+    assert!(distance(&lambda, &expected) < 1e-8, "{lambda:?} for {expected:?}");
+    assert!(expected[0].abs() < mu * expected[2] && v[3] > vl_hat, "{v:?}");
+}
+
 /// Solves random problems of these constraints, and beside that by [`solve`] on all `nv` velocities, whose fixed point is found by passes;
 /// returns how many were solved, and in how many steps.
 fn solve_beside_passes(nv: usize, laws: &[Constraint]) -> (usize, usize) {
