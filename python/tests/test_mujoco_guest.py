@@ -422,13 +422,13 @@ def test_a_world_is_released_with_its_data() -> None:
     from sapwood.mujoco import _carry, _world
 
     gc.collect()
-    worlds, models = len(_world._worlds), len(_carry._watched)
+    worlds, models = len(_world.worlds), len(_carry._watched)
     m, d = compiled()
     guest.step(m, d)
-    assert (len(_world._worlds), len(_carry._watched)) == (worlds + 1, models + 1)
+    assert (len(_world.worlds), len(_carry._watched)) == (worlds + 1, models + 1)
     del d, m
     gc.collect()
-    assert (len(_world._worlds), len(_carry._watched)) == (worlds, models)
+    assert (len(_world.worlds), len(_carry._watched)) == (worlds, models)
 
 
 def test_threads_have_worlds_of_their_own() -> None:

@@ -112,6 +112,7 @@ fn _sapwood(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tracking::Tracking>()?;
     module.add_class::<mujoco::MujocoNumbers>()?;
     module.add_class::<mujoco::MujocoWorld>()?;
+    module.add_class::<mujoco::MujocoWorlds>()?;
     // Their names are those of the modules that they are meant for.
     module.add("SapProblem", module.py().get_type::<sap_problem::SapProblem>())?;
     module.add("SpdSolver", module.py().get_type::<spd::SpdSolver>())?;

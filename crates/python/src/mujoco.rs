@@ -4,9 +4,11 @@ mod contact;
 mod memory;
 mod native;
 mod world;
+mod worlds;
 
 pub use memory::MujocoNumbers;
 pub use world::MujocoWorld;
+pub use worlds::MujocoWorlds;
 
 use formats::{LoadOptions, Meshes};
 use geometry::Shape;

@@ -33,7 +33,7 @@ if not _mujoco.__version__.startswith("4."):
 
 from sapwood.mujoco._carry import carry
 from sapwood.mujoco._install import install, physics, uninstall
-from sapwood.mujoco._world import configure, world_of
+from sapwood.mujoco._world import configure, worlds
 
 if TYPE_CHECKING:
     from sapwood._sapwood import Model
@@ -65,12 +65,12 @@ def step(m: Any, d: Any, nstep: int = 1) -> None:
         ValueError: When ``d`` was made for another model, or an input is not finite.
         ModelError: When Sapwood cannot simulate the model; it names the element.
     """
-    world_of(m, d).step(m, d, nstep)
+    worlds.step(m, d, nstep)
 
 
 def forward(m: Any, d: Any) -> None:
     """Sapwood's accelerations and forces in the place of ``mujoco.mj_forward``'s: of the step that would follow."""
-    world_of(m, d).forward(m, d)
+    worlds.forward(m, d)
 
 
 def inverse(m: Any, d: Any) -> None:
@@ -91,4 +91,4 @@ def inverse(m: Any, d: Any) -> None:
         ValueError: When ``d`` was made for another model, or an input is not finite.
         ModelError: When Sapwood cannot simulate the model; it names the element.
     """
-    world_of(m, d).inverse(m, d)
+    worlds.inverse(m, d)

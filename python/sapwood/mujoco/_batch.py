@@ -15,7 +15,7 @@ import mujoco.batch
 import mujoco.rollout
 import numpy as np
 
-from sapwood.mujoco._world import world_of
+from sapwood.mujoco._world import worlds
 
 __all__ = ["BATCH", "ROLLOUT", "Batch", "Rollout"]
 
@@ -29,7 +29,7 @@ INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 def _step(m: Any, d: Any) -> bool:
     """Makes a step; whether it raised no warning, after which a rollout stays where it is."""
     before = d.warning.number.copy()
-    world_of(m, d).step(m, d, 1)
+    worlds.step(m, d, 1)
     return bool((d.warning.number == before).all())
 
 
@@ -137,7 +137,7 @@ class Batch:
         """Makes steps; then stages at the new state, if there are to be any."""
 
         def work(_: int, m: Any, d: Any) -> None:
-            world_of(m, d).step(m, d, nstep)
+            worlds.step(m, d, nstep)
 
         failed = self.theirs.forward(ids, 0) if nstep > 0 else self.theirs.step(ids, nstep, stage)
         if nstep > 0 and not failed:

@@ -61,11 +61,13 @@ class Watched:
     def __init__(self, mj_model: Any, near_rigid: bool) -> None:
         self.near_rigid = near_rigid
         self.carried = carry(mj_model, near_rigid=near_rigid)
-        self.version = 1
-        self._numbers = _MujocoNumbers(self._spans(mj_model))
-        self._numbers.keep()
-        self.differs = self._numbers.differ
-        """Whether a number is another one."""
+        self.numbers = _MujocoNumbers(self._spans(mj_model))
+        self.numbers.keep()
+
+    @property
+    def version(self) -> int:
+        """How often a model was made."""
+        return self.numbers.version
 
     @staticmethod
     def _spans(m: Any) -> list[tuple[int, int]]:
@@ -94,14 +96,13 @@ class Watched:
             warnings.simplefilter("ignore")  # said once
             self.carried = carry(m, near_rigid=self.near_rigid, before=self.carried)
         # Last: a model that is refused is refused again.
-        self._numbers.keep()
-        self.version += 1
+        self.numbers.keep()
 
     def update(self, m: Any) -> None:
         """Makes the model again if a number has changed."""
-        if self.differs():
+        if self.numbers.differ():
             with _making:
-                if self.differs():
+                if self.numbers.differ():
                     self._make(m)
 
 

@@ -14,7 +14,7 @@ import mujoco
 
 from sapwood.mujoco._batch import BATCH, ROLLOUT, Batch, Rollout
 from sapwood.mujoco._layout import check
-from sapwood.mujoco._world import configure, configured, world_of
+from sapwood.mujoco._world import configure, configured, worlds
 
 __all__ = ["install", "physics", "uninstall"]
 
@@ -26,27 +26,27 @@ _bound: list[tuple[dict[str, Any], str, Any]] = []
 
 def mj_step(m: Any, d: Any, nstep: int = 1) -> None:
     """Sapwood's, in the place of MuJoCo's: ``sapwood.mujoco.step``."""
-    world_of(m, d).step(m, d, nstep)
+    worlds.step(m, d, nstep)
 
 
 def mj_step1(m: Any, d: Any) -> None:
     """In the place of MuJoCo's: contacts after a step stay that step's, as ``mj_step2`` finds those of its own."""
-    world_of(m, d).step1(m, d)
+    worlds.step1(m, d)
 
 
 def mj_step2(m: Any, d: Any) -> None:
     """Sapwood's, in the place of MuJoCo's."""
-    world_of(m, d).step2(m, d)
+    worlds.step2(m, d)
 
 
 def mj_forward(m: Any, d: Any) -> None:
     """Sapwood's, in the place of MuJoCo's: ``sapwood.mujoco.forward``."""
-    world_of(m, d).forward(m, d)
+    worlds.forward(m, d)
 
 
 def mj_inverse(m: Any, d: Any) -> None:
     """Sapwood's, in the place of MuJoCo's: ``sapwood.mujoco.inverse``."""
-    world_of(m, d).inverse(m, d)
+    worlds.inverse(m, d)
 
 
 OURS = (mj_step, mj_step1, mj_step2, mj_forward, mj_inverse)

@@ -1,4 +1,4 @@
-"""The ``Simulation`` of an ``MjData``: what it reads of it, what it leaves in it."""
+"""The ``Simulation`` of an ``MjData``: what it is made of, where it reads and writes."""
 
 # MuJoCo's classes have no types.
 # ruff: noqa: ANN401
@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from sapwood._sapwood import Simulation, _MujocoWorld, load
+from sapwood._sapwood import Simulation, _MujocoNumbers, _MujocoWorld, _MujocoWorlds, load
 from sapwood.mujoco._carry import Watched, watch
 from sapwood.mujoco._layout import DATA, OPTION, STEPS, check
 from sapwood.mujoco._native import Native, native
 
-__all__ = ["configure", "world_of"]
+__all__ = ["configure", "configured", "worlds"]
 
 MIN_FRICTION = 1e-5
 """Coefficients are at least this in MuJoCo."""
@@ -43,7 +43,7 @@ class _Options:
     """How guests are simulated, from now on."""
 
     near_rigid = False
-    of_simulation: dict[str, Any] = {}  # noqa: RUF012  replaced as a whole, so that worlds see a change
+    of_simulation: dict[str, Any] = {}  # noqa: RUF012  replaced as a whole
 
 
 def configure(*, near_rigid: bool = False, **options: Any) -> None:
@@ -62,6 +62,7 @@ def configure(*, near_rigid: bool = False, **options: Any) -> None:
         if name not in known or name == "timestep":
             raise TypeError(f"{name}: expected near_rigid, or an option of sapwood.Simulation but its timestep")
     _Options.near_rigid, _Options.of_simulation = near_rigid, options
+    worlds.forget()
 
 
 def configured() -> dict[str, Any]:
@@ -73,6 +74,11 @@ class _Parts(NamedTuple):
     """What a world in Rust is made of."""
 
     simulation: Simulation
+    model: Callable[[], Any]
+    """A weak reference to the ``MjModel``."""
+    numbers: _MujocoNumbers
+    version: int
+    """Of the numbers that it was made of."""
     fields: dict[str, int]
     """Addresses."""
     addresses: tuple[int, int]
@@ -169,59 +175,50 @@ def _add_wrenches(m: Any, d: Any) -> None:
         mujoco.mj_applyFT(m, d, force, torque, d.xipos[body], body, d.qfrc_inverse)
 
 
-class World:
-    """The simulation of an ``MjData``, and of which model it was made."""
-
-    def __init__(self) -> None:
-        self.options = _Options.of_simulation
-        self.near_rigid = _Options.near_rigid
-        self.m: Callable[[], Any] = lambda: None
-        self.version = 0
-        self.watched: Watched
-        self.inner: _MujocoWorld
-
-    def make(self, m: Any, d: Any) -> None:
-        """Makes the simulation of the present model."""
-        carried, version = self.watched.carried, self.watched.version
-        # Those of several controls or forces are not simulated.
-        one = (m.actuator_ctrlnum == 1) & (m.actuator_outnum == 1)
-        friction = np.maximum(m.geom_friction[:, [0, 0, 1, 2, 2]], MIN_FRICTION)
-        kinds = np.column_stack([m.geom_condim, m.geom_priority]).astype(float)
-        has_readers = np.isin(m.eq_type, WRENCHES).any() or np.isin(m.sensor_type, LIMIT_SENSORS).any()
-        options = m.opt.gravity.ctypes.data - OPTION["gravity"]
-        stages = _stages(m)
-        softness = {} if self.near_rigid else _softness(m)
-        parts = _Parts(
-            simulation=Simulation(carried.model, timestep=m.opt.timestep, **{**softness, **self.options}),
-            fields={"timestep": options + OPTION["timestep"], **{name: d._address + at for name, at in FIELDS.items()}},
-            addresses=(m._address, d._address),
-            native=native(stages),
-            activations=carried.activations,
-            histories=carried.histories,
-            equalities=[] if m.opt.disableflags & OFF else carried.equalities,
-            mocap=carried.mocap,
-            outputs=np.column_stack([m.actuator_outadr[one], m.actuator_ctrladr[one]]).tolist(),
-            surfaces=np.hstack([kinds, friction, m.geom_solref, m.geom_solimp, m.geom_margin[:, None]]).tolist(),
-            is_pyramidal=m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL,
-            checks=[mujoco.mj_checkPos, mujoco.mj_checkVel],
-            check_controls=mujoco.mj_fwdActuation,
-            stages=stages,
-            collide=mujoco.mj_collision,
-            make_rows=mujoco.mj_makeConstraint,
-            other_rows=_write_other_rows if has_readers else None,
-            add_wrenches=_add_wrenches,
-            sensors=mujoco.mj_sensorAcc if m.nsensor else None,
-            get_control=mujoco.get_mjcb_control,
-            get_passive=mujoco.get_mjcb_passive,
-        )
-        self.inner = _MujocoWorld(parts, d)
-        self.version = version
+def _world(m: Any, d: Any, watched: Watched) -> _MujocoWorld:
+    """The world of an ``MjData``, of the present model."""
+    version, carried = watched.version, watched.carried  # in this order, as another thread may make the model again
+    # Those of several controls or forces are not simulated.
+    one = (m.actuator_ctrlnum == 1) & (m.actuator_outnum == 1)
+    friction = np.maximum(m.geom_friction[:, [0, 0, 1, 2, 2]], MIN_FRICTION)
+    kinds = np.column_stack([m.geom_condim, m.geom_priority]).astype(float)
+    has_readers = np.isin(m.eq_type, WRENCHES).any() or np.isin(m.sensor_type, LIMIT_SENSORS).any()
+    options = m.opt.gravity.ctypes.data - OPTION["gravity"]
+    stages = _stages(m)
+    softness = {} if _Options.near_rigid else _softness(m)
+    parts = _Parts(
+        simulation=Simulation(carried.model, timestep=m.opt.timestep, **{**softness, **_Options.of_simulation}),
+        model=weakref.ref(m),
+        numbers=watched.numbers,
+        version=version,
+        fields={
+            **{name: options + OPTION[name] for name in ("timestep", "enableflags")},
+            **{name: d._address + at for name, at in FIELDS.items()},
+        },
+        addresses=(m._address, d._address),
+        native=native(stages),
+        activations=carried.activations,
+        histories=carried.histories,
+        equalities=[] if m.opt.disableflags & OFF else carried.equalities,
+        mocap=carried.mocap,
+        outputs=np.column_stack([m.actuator_outadr[one], m.actuator_ctrladr[one]]).tolist(),
+        surfaces=np.hstack([kinds, friction, m.geom_solref, m.geom_solimp, m.geom_margin[:, None]]).tolist(),
+        is_pyramidal=m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL,
+        checks=[mujoco.mj_checkPos, mujoco.mj_checkVel],
+        check_controls=mujoco.mj_fwdActuation,
+        stages=stages,
+        collide=mujoco.mj_collision,
+        make_rows=mujoco.mj_makeConstraint,
+        other_rows=_write_other_rows if has_readers else None,
+        add_wrenches=_add_wrenches,
+        sensors=mujoco.mj_sensorAcc if m.nsensor else None,
+        get_control=mujoco.get_mjcb_control,
+        get_passive=mujoco.get_mjcb_passive,
+    )
+    return _MujocoWorld(parts, d)
 
 
 _EMPTY = load("<mujoco/>")
-_worlds: dict[int, World] = {}
-
-
 def check_pair(m: Any, d: Any) -> None:
     """Refuses what is no model, no data, or data of another model."""
     if not isinstance(m, mujoco.MjModel) or not isinstance(d, mujoco.MjData):
@@ -231,33 +228,17 @@ def check_pair(m: Any, d: Any) -> None:
         raise ValueError("the MjData belongs to another MjModel: expected one that was made for this model")
 
 
-def world_of(m: Any, d: Any) -> _MujocoWorld:
-    """The world of an ``MjData``, with the numbers that the model has now; it is made at the first step."""
-    world = _worlds.get(id(d))
-    if (
-        world is None
-        or world.m() is not m
-        or world.options is not _Options.of_simulation
-        or world.watched.differs()
-        or world.version != world.watched.version
-    ):
-        return _prepare(m, d)
-    return world.inner
-
-
-def _prepare(m: Any, d: Any) -> _MujocoWorld:
+def _make(m: Any, d: Any) -> _MujocoWorld:
+    """Makes the world of an ``MjData``, with the numbers that the model has now and the options in force."""
     check_pair(m, d)
-    key = id(d)
-    world = _worlds.get(key)
-    if world is None:
-        check()
-        weakref.finalize(d, _worlds.pop, key, None)
-    if world is None or world.options is not _Options.of_simulation:
-        world = _worlds[key] = World()
-    if world.m() is not m:
-        world.watched = watch(m, world.near_rigid)
-        world.m, world.version = weakref.ref(m), 0
-    world.watched.update(m)
-    if world.version != world.watched.version:
-        world.make(m, d)
-    return world.inner
+    check()
+    watched = watch(m, _Options.near_rigid)
+    watched.update(m)
+    world = _world(m, d, watched)
+    if worlds.put(d, world):
+        weakref.finalize(d, worlds.remove, id(d))
+    return world
+
+
+worlds = _MujocoWorlds(_make)
+"""Those of all ``MjData``: each is made at its first step, and again when its model or the options change."""

@@ -14,7 +14,7 @@ pub struct Numbers<T> {
     len: usize,
 }
 
-// SAFETY: an address alone; who looks at the memory holds the interpreter's lock.
+// SAFETY: an address alone; that no two threads use an `MjData` at once is for programs to see to, as with MuJoCo.
 unsafe impl<T> Send for Numbers<T> {}
 unsafe impl<T> Sync for Numbers<T> {}
 
@@ -108,6 +108,9 @@ impl<T> Field<*mut T> {
 #[pyclass(module = "sapwood._sapwood", name = "_MujocoNumbers")]
 pub struct MujocoNumbers {
     spans: Vec<(Numbers<u8>, Box<[u8]>)>,
+    /// How often they were kept.
+    #[pyo3(get)]
+    version: usize,
 }
 
 #[pymethods]
@@ -115,7 +118,7 @@ impl MujocoNumbers {
     #[new]
     fn new(spans: Vec<(usize, usize)>) -> Self {
         let span = |(at, len): (usize, usize)| (Numbers { at: at as *mut u8, len }, vec![0; len].into_boxed_slice());
-        Self { spans: spans.into_iter().map(span).collect() }
+        Self { spans: spans.into_iter().map(span).collect(), version: 0 }
     }
 
     fn keep(&mut self) {
@@ -123,10 +126,18 @@ impl MujocoNumbers {
             // SAFETY: Python calls this with the model at hand.
             copy.copy_from_slice(unsafe { now.get() });
         }
+        self.version += 1;
     }
 
-    fn differ(&self) -> bool {
+    pub fn differ(&self) -> bool {
         // SAFETY: as of `keep`.
         self.spans.iter().any(|(now, copy)| unsafe { now.get() } != &**copy)
+    }
+}
+
+impl MujocoNumbers {
+    /// Whether they are those that were kept when this was the version.
+    pub fn are_of(&self, version: usize) -> bool {
+        self.version == version && !self.differ()
     }
 }

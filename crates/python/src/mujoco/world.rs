@@ -7,11 +7,11 @@ use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyWeakrefMethods, PyWeakrefReference};
 use sim::{Simulation as Sim, SimulationError, State};
 
 use super::contact::{LAYOUT, MjContact, Surface};
-use super::memory::{Field, Numbers};
+use super::memory::{Field, MujocoNumbers, Numbers};
 use super::native::{Native, Pair, Part};
 use crate::arguments::check_quaternions;
 use crate::errors::simulation_error;
@@ -25,6 +25,9 @@ const MAX: f64 = 1e10;
 #[derive(FromPyObject)]
 struct Parts<'py> {
     simulation: Py<Simulation>,
+    model: Py<PyWeakrefReference>,
+    numbers: Py<MujocoNumbers>,
+    version: usize,
     fields: Bound<'py, PyDict>,
     addresses: [usize; 2],
     native: Option<Native>,
@@ -61,9 +64,10 @@ struct Calls {
     get_passive: Py<PyAny>,
 }
 
-/// Where things are in an `MjData`, and the time step in its `MjModel`.
+/// Where things are in an `MjData`, and of its `MjModel` the time step and the flags of what is enabled.
 struct Memory {
     timestep: Field<f64>,
+    enabled: Field<i32>,
     time: Field<f64>,
     qpos: Numbers<f64>,
     qvel: Numbers<f64>,
@@ -104,6 +108,7 @@ impl Memory {
         let flag = |name| Field::of(fields, name);
         Ok(Self {
             timestep: Field::of(fields, "timestep")?,
+            enabled: Field::of(fields, "enableflags")?,
             time: Field::of(fields, "time")?,
             qpos: numbers("qpos")?,
             qvel: numbers("qvel")?,
@@ -157,13 +162,27 @@ impl Memory {
     }
 }
 
+/// What a call needs of the `MjModel`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Which of MuJoCo's stages there are.
+    Stages,
+    /// All numbers.
+    Numbers,
+}
+
 /// A simulation, and the memory of the `MjData` that it belongs to.
 ///
-/// Each method has as arguments the `MjModel` and the `MjData` that the world was made for, so that these are alive; the module of Python
-/// sees to that.
+/// Each method has as arguments the `MjModel` and the `MjData` that the world was made for, so that these are alive:
+/// [`MujocoWorlds`](super::MujocoWorlds) sees to that.
 #[pyclass(frozen, module = "sapwood._sapwood", name = "_MujocoWorld")]
 pub struct MujocoWorld {
     simulation: Py<Simulation>,
+    /// The `MjModel` that it was made of, when its numbers had which version, and what was enabled.
+    model: Py<PyWeakrefReference>,
+    numbers: Py<MujocoNumbers>,
+    version: usize,
+    enabled: i32,
     memory: Memory,
     calls: Calls,
     /// The addresses of the `MjModel` and the `MjData`.
@@ -184,13 +203,14 @@ pub struct MujocoWorld {
     left: Mutex<Vec<f64>>,
 }
 
-/// A world while one of its calls runs.
-struct Running<'a, 'py> {
+/// A world while one of its calls runs, with the interpreter's lock released.
+struct Running<'a> {
     world: &'a MujocoWorld,
     memory: &'a Memory,
     simulation: &'a mut Sim,
     left: &'a mut Vec<f64>,
-    pair: &'a Bound<'py, PyTuple>,
+    /// The `MjModel` and the `MjData`.
+    pair: (&'a Py<PyAny>, &'a Py<PyAny>),
 }
 
 #[pymethods]
@@ -199,9 +219,16 @@ impl MujocoWorld {
     fn new(parts: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<Self> {
         let calls = parts.extract()?;
         let own: Parts<'_> = parts.extract()?;
+        let memory = Memory::new(d, &own.fields)?;
+        // SAFETY: Python calls this with the model at hand.
+        let enabled = unsafe { memory.enabled.get() };
         Ok(Self {
             simulation: own.simulation,
-            memory: Memory::new(d, &own.fields)?,
+            model: own.model,
+            numbers: own.numbers,
+            version: own.version,
+            enabled,
+            memory,
             calls,
             addresses: Pair(own.addresses[0], own.addresses[1]),
             native: own.native,
@@ -221,53 +248,62 @@ impl MujocoWorld {
     fn contact_layout() -> (Vec<(&'static str, usize)>, usize) {
         (LAYOUT.to_vec(), size_of::<MjContact>())
     }
-
-    fn step(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, nstep: i64) -> PyResult<()> {
-        if nstep < 1 { Ok(()) } else { self.run(m, d, |running| running.timed_step(nstep)) }
-    }
-
-    fn step1(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.run(m, d, |running| running.step1())
-    }
-
-    fn step2(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.run(m, d, |running| running.step2())
-    }
-
-    fn forward(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.run(m, d, |running| running.forward())
-    }
-
-    fn inverse(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.run(m, d, |running| running.inverse())
-    }
 }
 
 impl MujocoWorld {
+    /// Whether it was made of this `MjModel`, which has not changed since in what is needed.
+    pub fn is_of(&self, m: &Bound<'_, PyAny>, need: Need) -> bool {
+        let py = m.py();
+        let is_own = self.model.bind(py).upgrade().is_some_and(|own| own.is(m));
+        is_own
+            && match need {
+                // SAFETY: the `MjModel` is an argument of the call.
+                Need::Stages => unsafe { self.memory.enabled.get() == self.enabled },
+                Need::Numbers => self.numbers.borrow(py).are_of(self.version),
+            }
+    }
+
+    pub fn step(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, nstep: i64) -> PyResult<()> {
+        if nstep < 1 { Ok(()) } else { self.run(m, d, |running| running.timed_step(nstep)) }
+    }
+
+    pub fn step1(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.run(m, d, |running| running.step1())
+    }
+
+    pub fn step2(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.run(m, d, |running| running.step2())
+    }
+
+    pub fn forward(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.run(m, d, |running| running.forward())
+    }
+
+    pub fn inverse(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.run(m, d, |running| running.inverse())
+    }
+
+    /// Works with the interpreter's lock released, once for all that a call does: to release and take it is a good part of a small stage.
     fn run(
         &self,
         m: &Bound<'_, PyAny>,
         d: &Bound<'_, PyAny>,
-        work: impl FnOnce(&mut Running<'_, '_>) -> PyResult<()>,
+        work: impl FnOnce(&mut Running<'_>) -> PyResult<()> + Send,
     ) -> PyResult<()> {
         let mut simulation = self.simulation.get().lock()?;
         let mut left = try_lock(&self.left, "a step of this MjData is in progress", "a step was aborted")?;
-        let pair = PyTuple::new(m.py(), [m, d])?;
-        work(&mut Running {
+        let mut running = Running {
             world: self,
             memory: &self.memory,
             simulation: &mut simulation,
             left: &mut left,
-            pair: &pair,
-        })
+            pair: (m.as_unbound(), d.as_unbound()),
+        };
+        m.py().detach(|| work(&mut running))
     }
 }
 
-impl<'py> Running<'_, 'py> {
-    fn py(&self) -> Python<'py> {
-        self.pair.py()
-    }
-
+impl Running<'_> {
     /// Makes steps, and adds the time that they took to MuJoCo's timer of steps.
     fn timed_step(&mut self, nstep: i64) -> PyResult<()> {
         let native = self.world.native.as_ref();
@@ -430,19 +466,17 @@ impl<'py> Running<'_, 'py> {
         self.compute(|simulation| (0..steps).try_for_each(|_| simulation.step()))
     }
 
-    /// Computes with the interpreter's lock released.
-    fn compute(&mut self, work: impl FnOnce(&mut Sim) -> Result<(), SimulationError> + Send) -> PyResult<()> {
-        let (py, watch) = (self.py(), self.world.simulation.get().watch());
+    fn compute(&mut self, work: impl FnOnce(&mut Sim) -> Result<(), SimulationError>) -> PyResult<()> {
+        let watch = self.world.simulation.get().watch();
         watch.begin();
-        let simulation = &mut *self.simulation;
-        py.detach(|| work(simulation)).map_err(|error| watch.error(py, &error))
+        work(self.simulation).map_err(|error| Python::attach(|py| watch.error(py, &error)))
     }
 
     fn follow_timestep(&mut self) -> PyResult<()> {
         // SAFETY: the `MjModel` is an argument of the call.
         let timestep = unsafe { self.memory.timestep.get() };
         if timestep != self.simulation.timestep() {
-            self.simulation.set_timestep(timestep).map_err(|error| simulation_error(self.py(), &error))?;
+            self.simulation.set_timestep(timestep).map_err(|error| raised(&error))?;
         }
         Ok(())
     }
@@ -459,7 +493,7 @@ impl<'py> Running<'_, 'py> {
         let ([qpos, qvel, act], time) = unsafe { (memory.state(), memory.time.get()) };
         if simulation.state().time != time || !is_same(self.left, [qpos, qvel, act]) {
             // Someone has set the state: what the simulation remembers of the last one has no part in what follows.
-            simulation.reset(None).map_err(|error| simulation_error(self.pair.py(), &error))?;
+            simulation.reset(None).map_err(|error| raised(&error))?;
             simulation.state_mut().time = time;
         }
         let model = simulation.model().clone();
@@ -573,6 +607,11 @@ impl<'py> Running<'_, 'py> {
         }
         self.call_part(Part::Stages)
     }
+}
+
+/// The exception of a simulation's error.
+fn raised(error: &SimulationError) -> PyErr {
+    Python::attach(|py| simulation_error(py, error))
 }
 
 fn is_good(numbers: &[f64]) -> bool {

@@ -5,13 +5,14 @@ use pyo3::prelude::*;
 use super::Running;
 use crate::mujoco::native::{Failure, Native, Pair, Part};
 
-impl<'py> Running<'_, 'py> {
-    pub(super) fn call(&self, function: &Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        function.bind(self.py()).call1(self.pair)
+impl Running<'_> {
+    pub(super) fn call(&self, function: &Py<PyAny>) -> PyResult<()> {
+        let (m, d) = self.pair;
+        Python::attach(|py| function.bind(py).call1((m, d)).map(drop))
     }
 
     pub(super) fn call_all(&self, functions: &[Py<PyAny>]) -> PyResult<()> {
-        functions.iter().try_for_each(|function| self.call(function).map(drop))
+        functions.iter().try_for_each(|function| self.call(function))
     }
 
     /// The library, while it calls nothing of a program.
@@ -19,49 +20,49 @@ impl<'py> Running<'_, 'py> {
         self.world.native.as_ref().filter(|native| native.is_alone())
     }
 
-    /// Calls functions of MuJoCo: by `native` with the interpreter's lock released, else by the binding.
+    /// Calls functions of MuJoCo, where nothing of a program is called by `native`, else by the binding.
     pub(super) fn call_part(&self, part: Part) -> PyResult<()> {
         let (calls, addresses) = (&self.world.calls, self.world.addresses);
         if let Some(native) = self.native() {
-            let outcome = self.py().detach(|| native.call(part, addresses));
-            return outcome.map_err(|Failure(text)| fatal_error(self.py(), text));
+            let outcome = native.call(part, addresses);
+            return outcome.map_err(|Failure(text)| Python::attach(|py| fatal_error(py, text)));
         }
         match part {
             Part::Stages => self.call_all(&calls.stages),
-            Part::Rows => self.call(&calls.make_rows).map(drop),
-            Part::Sensors => calls.sensors.iter().try_for_each(|sensors| self.call(sensors).map(drop)),
+            Part::Rows => self.call(&calls.make_rows),
+            Part::Sensors => calls.sensors.iter().try_for_each(|sensors| self.call(sensors)),
         }
     }
 
     /// The program's `mjcb_control`.
-    pub(super) fn control(&self) -> PyResult<Option<Bound<'py, PyAny>>> {
+    pub(super) fn control(&self) -> PyResult<Option<Py<PyAny>>> {
         match &self.world.native {
             Some(native) if !native.is_controlled() => Ok(None),
-            _ => self.callback(&self.world.calls.get_control),
+            _ => callback(&self.world.calls.get_control),
         }
     }
 
     /// The program's `mjcb_passive`.
-    pub(super) fn passive(&self) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if self.native().is_some() { Ok(None) } else { self.callback(&self.world.calls.get_passive) }
-    }
-
-    fn callback(&self, get: &Py<PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let callback = get.bind(self.py()).call0()?;
-        Ok((!callback.is_none()).then_some(callback))
+    pub(super) fn passive(&self) -> PyResult<Option<Py<PyAny>>> {
+        if self.native().is_some() { Ok(None) } else { callback(&self.world.calls.get_passive) }
     }
 
     pub(super) fn call_control(&self) -> PyResult<()> {
         let Some(control) = self.control()? else { return Ok(()) };
-        if control.hasattr("argtypes")? {
+        if Python::attach(|py| control.bind(py).hasattr("argtypes"))? {
             // One of C, by ctypes.
             let Pair(m, d) = self.world.addresses;
-            control.call1((m, d))?;
-        } else {
-            control.call1(self.pair)?;
+            return Python::attach(|py| control.bind(py).call1((m, d)).map(drop));
         }
-        Ok(())
+        self.call(&control)
     }
+}
+
+fn callback(get: &Py<PyAny>) -> PyResult<Option<Py<PyAny>>> {
+    Python::attach(|py| {
+        let callback = get.bind(py).call0()?;
+        Ok((!callback.is_none()).then(|| callback.unbind()))
+    })
 }
 
 /// `mujoco.FatalError`, as MuJoCo's own functions raise it, or what a program's handler of warnings has raised.

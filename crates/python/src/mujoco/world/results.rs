@@ -7,7 +7,7 @@ use super::Running;
 use crate::mujoco::contact::MjContact;
 use crate::mujoco::native::Part;
 
-impl Running<'_, '_> {
+impl Running<'_> {
     /// What the last step has found: accelerations, forces, contacts; then the sensors of these.
     pub(super) fn write_forces(&mut self) -> PyResult<()> {
         let (memory, world) = (self.memory, self.world);
