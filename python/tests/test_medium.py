@@ -20,11 +20,15 @@ MODEL = """
     <geom type="box" size=".1 .2 .05" contype="0" conaffinity="0"/>
     <body pos=".2 0 0" euler="20 30 40"><joint type="ball"/><geom type="box" size=".2 .05 .03" pos=".1 0 0"
         contype="0" conaffinity="0"/>
-      <body pos=".3 .1 0" euler="0 50 10"><joint axis="0 1 0"/><geom type="ellipsoid" size=".1 .05 .02" pos=".1 0 0"
+      <body pos=".3 .1 0" euler="0 50 10"><joint axis="0 1 0" {limits}/><geom type="ellipsoid" size=".1 .05 .02" pos=".1 0 0"
         contype="0" conaffinity="0"/>
         <body pos=".1 .1 .1" euler="10 0 0"><geom type="box" size=".05 .1 .02" contype="0" conaffinity="0"/></body>
       </body></body></body>
 </worldbody></mujoco>"""
+
+
+# With limits, which are far off, steps are made in lanes.
+LIMITS = ["", 'range="-1000 1000"']
 
 
 def accelerations(text: str, q: Any, v: Any, **options: Any) -> Any:
@@ -37,9 +41,10 @@ def accelerations(text: str, q: Any, v: Any, **options: Any) -> Any:
 @pytest.mark.parametrize(
     ("density", "viscosity", "wind"), [(1000, 0, "0 0 0"), (0, 0.9, "0 0 0"), (1.2, 0.3, "0 0 0"), (50, 0.3, "1 -2 3")]
 )
-def test_accelerations_are_those_of_mujoco(density: float, viscosity: float, wind: str) -> None:
+@pytest.mark.parametrize("limits", LIMITS)
+def test_accelerations_are_those_of_mujoco(density: float, viscosity: float, wind: str, limits: str) -> None:
     rng = np.random.default_rng(0)
-    text = MODEL.format(density=density, viscosity=viscosity, wind=wind)
+    text = MODEL.format(density=density, viscosity=viscosity, wind=wind, limits=limits)
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
     for scheme in ("bilinear", "symplectic-euler", "midpoint", "implicit-euler"):
@@ -70,7 +75,7 @@ def test_it_slows_what_falls() -> None:
 
 
 def test_jacobians_know_it() -> None:
-    text = MODEL.format(density=100, viscosity=0.5, wind="1 0 0").replace('timestep="1e-7"', 'timestep="1e-3"')
+    text = MODEL.format(density=100, viscosity=0.5, wind="1 0 0", limits="").replace('timestep="1e-7"', 'timestep="1e-3"')
     sim = sw.Simulation(sw.load(text))
     sim.v = np.random.default_rng(1).normal(size=len(sim.v))
     state, v = sim.state(), np.array(sim.v)
@@ -87,9 +92,31 @@ def test_jacobians_know_it() -> None:
         np.testing.assert_allclose(jacobians.A[nv:, nv + k], difference, atol=1e-5)
 
 
-def test_worlds_in_a_medium_are_stepped_one_by_one() -> None:
-    model = sw.load(MODEL.format(density=1, viscosity=0, wind="0 0 0"))
-    with pytest.warns(sw.PerformanceWarning, match="bodies move in a medium"):
+def test_worlds_in_a_medium_are_those_of_simulations() -> None:
+    """Also a world with masses of its own."""
+    model = sw.load(MODEL.format(density=20, viscosity=0.3, wind="1 0 -1", limits="").replace("1e-7", "2e-3"))
+    batch = sw.Batch(model, 3, tolerance=1e-11)
+    masses = np.array(batch.parameters(1).masses)
+    masses[1:] *= [1.5, 0.5, 2.0, 1.0][: len(masses) - 1]
+    batch.set_parameters([1], masses=[masses])
+    sims = [sw.Simulation(model, tolerance=1e-11) for _ in range(2)]
+    sims[1].set_parameters(masses=masses)
+    v = np.random.default_rng(0).normal(size=model.nv)
+    batch.v[:] = v
+    for sim in sims:
+        sim.v = v
+        sim.step(200)
+    batch.step(200)
+    for world, sim in enumerate(sims):
+        # Steps of one problem in another order, 200 of them.
+        np.testing.assert_allclose(batch.v[world], sim.v, atol=1e-9)
+    assert np.abs(batch.v[0] - batch.v[1]).max() > 0.1
+
+
+def test_worlds_of_ellipsoids_are_stepped_one_by_one() -> None:
+    text = MODEL.format(density=1, viscosity=0, wind="0 0 0", limits="")
+    model = sw.load(text.replace('type="ellipsoid"', 'type="ellipsoid" fluidshape="ellipsoid"'))
+    with pytest.warns(sw.PerformanceWarning, match="a medium acts on ellipsoids"):
         batch = sw.Batch(model, 2)
     sim = sw.Simulation(model)
     batch.v[:, 0] = sim.v[0] = 3.0

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import sapwood as sw
+
 mujoco = pytest.importorskip("mujoco")
 guest = pytest.importorskip("sapwood.mujoco")
 
@@ -140,3 +142,93 @@ def test_moved_bodies_have_their_own_poses() -> None:
         places.append(d.qpos[1])
     assert places[0] > 0.1
     assert places[1] == pytest.approx(places[0], abs=0.005)
+
+
+def test_stages_alone_follow_the_flags() -> None:
+    """``mj_step1`` does not compare all numbers of the model, but knows what is enabled."""
+    m, d = pendulum()
+    with guest.physics():
+        mujoco.mj_step(m, d)
+        assert d.energy[0] == 0
+        m.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+        mujoco.mj_step1(m, d)
+    z = d.xipos[1, 2]
+    assert d.energy[0] == pytest.approx(9.81 * m.body_mass[1] * z)
+
+
+def test_numbers_that_change_before_stages_alone_are_seen_by_the_step() -> None:
+    ends = []
+    for is_halved in (False, True):
+        m, d = pendulum()
+        d.ctrl[:] = 1
+        with guest.physics():
+            mujoco.mj_step(m, d, 10)
+            m.actuator_gear[0, 0] = 20
+            if is_halved:
+                mujoco.mj_step1(m, d)
+                mujoco.mj_step2(m, d)
+            else:
+                mujoco.mj_step(m, d)
+        ends.append((np.array(d.qpos), np.array(d.qvel), np.array(d.qfrc_actuator)))
+    for found, expected in zip(*ends, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert ends[0][2] == pytest.approx(20)
+
+
+def test_options_are_followed_without_another_world() -> None:
+    from sapwood.mujoco import _world
+
+    m, d = pendulum()
+    d.qvel[:] = 5
+    guest.step(m, d)
+    count = len(_world.worlds)
+    state = np.array(d.qpos), np.array(d.qvel)
+    ends = []
+    for scheme in ("bilinear", "implicit-euler", "bilinear"):
+        with guest.physics(scheme=scheme):
+            d.qpos[:], d.qvel[:] = state
+            mujoco.mj_step(m, d, 20)
+            ends.append(d.qpos[0])
+            assert len(_world.worlds) == count
+    assert ends[0] == ends[2] != ends[1]
+
+
+def test_errors_of_callbacks_reach_the_program() -> None:
+    m, d = pendulum()
+
+    def control(m: Any, d: Any) -> None:
+        raise ArithmeticError("no control")
+
+    mujoco.set_mjcb_control(control)
+    try:
+        with pytest.raises(ArithmeticError, match="no control"):
+            guest.step(m, d)
+    finally:
+        mujoco.set_mjcb_control(None)
+    guest.step(m, d)
+
+
+@pytest.mark.parametrize("medium", ["", 'density="1000" viscosity=".01"'])
+def test_forces_are_those_of_the_simulation(medium: str) -> None:
+    """What a step writes of forces is what ``Simulation`` says of the same step, bit for bit."""
+    m = mujoco.MjModel.from_xml_string(f"""<mujoco><option {medium}/><worldbody><geom type="plane" size="5 5 1"/>
+      <body pos="0 0 .2"><freejoint/><geom type="box" size=".2 .1 .05"/>
+        <body pos=".2 0 0"><joint name="a" axis="0 1 0" range="-20 20" damping=".1" frictionloss=".1"/>
+          <geom type="capsule" size=".03" fromto="0 0 0 .3 0 0"/></body></body></worldbody>
+      <actuator><motor joint="a" gear="2"/></actuator></mujoco>""")
+    d = mujoco.MjData(m)
+    from sapwood.mujoco import _world
+
+    sim = sw.Simulation(sw.Model.from_mujoco(m), **_world._softness(m))
+    pushed = 0.0
+    for k in range(200):
+        d.ctrl[:] = np.sin(0.05 * k)
+        sim.ctrl = d.ctrl
+        guest.step(m, d)
+        sim.step()
+        np.testing.assert_array_equal(d.qpos, sim.q)
+        np.testing.assert_array_equal(d.qfrc_constraint, sim.constraint_forces)
+        np.testing.assert_array_equal(d.qfrc_actuator, sim.actuation_forces)
+        np.testing.assert_array_equal(d.actuator_force, sim.actuator_forces)
+        pushed = max(pushed, np.abs(d.qfrc_constraint).max())
+    assert pushed > 1

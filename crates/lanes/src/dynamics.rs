@@ -79,18 +79,28 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Takes Coriolis forces between v₀ and the end of free motion as it would be without: they are forces like all others from there on.
-    /// Drives resist in that motion and do not pull: how far they may is found later.
+    /// Takes the forces of a medium where all others would lead, and then Coriolis forces between v₀ and the end of free motion as it would be
+    /// without: they are forces like all others from there on. Drives resist in that motion and do not pull: how far they may is found later.
     #[inline(always)]
     pub(super) fn load_coriolis(&mut self, plan: &Plan) {
         self.add_impedances(plan, false);
         T::factor(self, plan);
+        if !plan.drags.is_empty() {
+            self.predict(plan);
+            T::load_drag(self, plan);
+        }
         if plan.is_balanced && self.turns.iter().any(|turns| positive(*turns) != 0) {
-            self.set_impulses(plan, false);
-            self.start_free_motion();
-            T::solve(self, plan);
+            self.predict(plan);
             T::add_polar_coriolis(self, plan);
         }
+    }
+
+    /// Finds where the forces so far lead.
+    #[inline(always)]
+    fn predict(&mut self, plan: &Plan) {
+        self.set_impulses(plan, false);
+        self.start_free_motion();
+        T::solve(self, plan);
     }
 
     /// Free motion: v*, and what it adds to the motions of nodes.

@@ -36,6 +36,7 @@ pub mod constants;
 mod constrain;
 mod contact;
 mod contact_space;
+mod drag;
 mod drives;
 mod dynamics;
 mod kinematics;
@@ -166,6 +167,8 @@ pub struct Lanes<T: Real> {
     /// Λ with the drives that are no constraints, (nv).
     lambda: Vec<T>,
     drives: Vec<Drive<T>>,
+    /// What a medium does to bodies in it: the force, and its torque about the centre of mass, world.
+    dragged: Vec<Wrench<T>>,
     /// Targets of PD control, (nq).
     pub pd_target: Vec<T>,
     /// Its impulses, (nv).
@@ -439,6 +442,7 @@ impl<T: Bundle> Lanes<T> {
             impulse: vec![T::ZERO; plan.nv],
             lambda: vec![T::ZERO; plan.nv],
             drives: vec![Drive::NONE; plan.drives.len()],
+            dragged: vec![Wrench::ZERO; plan.drags.len()],
             pd_target: vec![T::ZERO; if plan.pd.is_empty() { 0 } else { plan.nq }],
             pd_impulse: vec![T::ZERO; plan.nv],
             q_start: vec![T::ZERO; plan.nq],

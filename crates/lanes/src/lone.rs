@@ -182,7 +182,8 @@ impl Lanes<f64> {
             all.constraints += 1;
             join_trees(k);
         }
-        all.islands = (0..64).filter(|tree| joined >> tree & 1 != 0 && roots[*tree] == *tree).count();
+        all.islands =
+            (0..plan.trees.len().min(64)).filter(|tree| joined >> tree & 1 != 0 && roots[*tree] == *tree).count();
         all
     }
 }

@@ -80,6 +80,7 @@ phases!(
     step,
     place,
     move_nodes,
+    load_drag,
     add_polar_coriolis,
     gather_impulses,
     factor,

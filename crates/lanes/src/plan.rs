@@ -3,6 +3,7 @@
 mod constraints;
 mod contacts;
 mod digits;
+mod drag;
 mod drives;
 mod export;
 mod gains;
@@ -29,6 +30,7 @@ use crate::limits::Asked;
 pub(crate) use constraints::{Constraints, Coupling, PlanJacobian, Source, Term, Tie, TieKind};
 pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub use contacts::{pair_surface, spring_depth};
+pub(crate) use drag::PlanDrag;
 pub(crate) use drives::{PlanActivation, PlanActuator, PlanAdhesion, PlanDrive};
 pub use export::{Description, SensorTables, Table};
 pub use gains::ChangingGains;
@@ -75,6 +77,8 @@ pub struct Plan {
     pub(crate) drives: Vec<PlanDrive>,
     /// Those that pull a body and what it touches together.
     pub(crate) adhesions: Vec<PlanAdhesion>,
+    /// Bodies that a medium acts on.
+    pub(crate) drags: Vec<PlanDrag>,
     /// The states that actuators have of their own.
     pub(crate) activations: Vec<PlanActivation>,
     /// The pairs of trees that constraints join.
@@ -238,6 +242,7 @@ impl Plan {
             springs: springs(model).map(|(spring, _)| spring).collect(),
             servos,
             adhesions: PlanAdhesion::of_model(model, scene, &contacts),
+            drags: PlanDrag::of_model(model, &turns).map(|(of, _)| of).collect(),
             activations: PlanActivation::of_model(model, dt).collect(),
             pd,
             limits,
@@ -306,7 +311,7 @@ fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
         () if digits::are_lost(model) => {
             "small bodies turn far from the root of their tree, about which lanes would lose their digits"
         }
-        () if model.medium.is_there() => "bodies move in a medium",
+        () if PlanDrag::has_ellipsoids(model, scene) => "a medium acts on ellipsoids in place of geoms",
         () if !model.joint_locks.is_empty() => "balls or free joints are locked",
         () if model.has_joints_on_mocap() => "joints hang on a body that is moved from outside",
         () if model.actuators.iter().any(|actuator| actuator.law.gain_slopes != [0.0; 2]) => {
@@ -339,9 +344,6 @@ fn is_muscle(actuator: &multibody::Actuator) -> bool {
 /// Whether something acts along a spatial tendon.
 fn pulls_as_string(model: &Model, index: usize) -> bool {
     let tendon = &model.tendons[index];
-    let acts =
-        tendon.stiffness != 0.0 || tendon.damping != 0.0 || tendon.friction_loss != 0.0 || tendon.range.is_some();
-    let acts = acts || tendon.armature != 0.0;
     let is_driven = |actuator: &multibody::Actuator| matches!(actuator.transmission, multibody::Transmission::Tendon { tendon, .. } if tendon == index);
     let is_held = |equality: &multibody::Equality| match &equality.kind {
         multibody::EqualityKind::Coupling { y, x, .. } => {
@@ -350,7 +352,8 @@ fn pulls_as_string(model: &Model, index: usize) -> bool {
         }
         _ => false,
     };
-    tendon.is_spatial() && (acts || model.actuators.iter().any(is_driven) || model.equalities.iter().any(is_held))
+    tendon.is_spatial()
+        && (tendon.acts() || model.actuators.iter().any(is_driven) || model.equalities.iter().any(is_held))
 }
 
 /// Mass and mass moment of every node that gravity acts on: without the part of its bodies that is compensated.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use spatial::Vec3;
+use spatial::{Vec3, Wrench};
 
 use super::{Bundle, ConstraintName, ConstraintSlot, Lanes, get, get3};
 use crate::contact::LaneContact;
@@ -71,6 +71,15 @@ impl<T: Bundle> Lanes<T> {
             .iter()
             .zip(&self.lambda[dofs])
             .map(move |(v, lambda)| (get(v, lane), get(lambda, lane)))
+    }
+
+    /// What a medium did to a body in a lane's last step: the force, and its torque about the centre of mass, world.
+    pub fn dragged(&self, plan: &Plan, lane: usize, body: usize) -> Wrench<f64> {
+        let found = plan.drags.binary_search_by_key(&body, |drag| drag.body);
+        found.map_or(Wrench::ZERO, |k| {
+            let Wrench { ang, lin } = &self.dragged[k];
+            Wrench { ang: get3(ang, lane), lin: get3(lin, lane) }
+        })
     }
 
     /// Whether a drive was a constraint of a lane's last step.

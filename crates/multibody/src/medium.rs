@@ -3,7 +3,7 @@
 //! A body counts as the box, along its principal axes, of the same mass and inertia. The medium resists its motion by viscosity, as that of a
 //! sphere of the box's mean side (Stokes), and by its density, as that of plates: quadratic in the velocity along each axis.
 
-use spatial::{Mat3, Pose, RigidInertia, Twist, Vec3, Wrench};
+use spatial::{Mat3, Pose, Real, RigidInertia, Twist, Vec3, Wrench};
 
 /// A medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -25,36 +25,66 @@ impl Medium {
 
 /// A body in a medium.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drag {
-    medium: Medium,
-    /// Sides of the box of the body's mass and inertia, m.
-    sides: Vec3<f64>,
-    /// Its axes, in the frame that the body moves with.
-    axes: Mat3<f64>,
-    /// The body's mass, kg, and its moments about these axes, kg m².
-    mass: f64,
-    moments: Vec3<f64>,
+pub struct Drag<T: Real = f64> {
+    wind: Vec3<T>,
+    /// The body's principal axes, in the frame that it moves with.
+    axes: Mat3<T>,
+    /// How it slides along them, and how it turns about them.
+    slide: Resistance<T>,
+    turn: Resistance<T>,
 }
 
-impl Drag {
+/// What resists motion along or about each of three axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Resistance<T: Real> {
+    /// Force per squared velocity.
+    quadratic: Vec3<T>,
+    /// Force per velocity.
+    viscous: T,
+    /// Mass, or moments of inertia.
+    inertia: Vec3<T>,
+}
+
+impl Drag<f64> {
     /// A body of this inertia, whose frame is placed in the frame that it moves with. None where nothing acts on it.
     pub fn new(medium: Medium, inertia: &RigidInertia<f64>, pose: Pose<f64>) -> Option<Self> {
+        use std::f64::consts::PI;
         const LEAST: f64 = 1e-15;
         if !medium.is_there() || inertia.mass <= LEAST {
             return None;
         }
+        let Medium { density, viscosity, wind } = medium;
         let (axes, [x, y, z]) = inertia.inertia.principal_axes();
         let side = |own: f64, a: f64, b: f64| (6.0 * (a + b - own).max(LEAST) / inertia.mass).sqrt();
-        let sides = Vec3::new(side(x, y, z), side(y, x, z), side(z, x, y));
-        let (mass, moments) = (inertia.mass, Vec3::new(x, y, z));
-        Some(Self { medium, sides, axes: pose.rot.to_mat3() * axes, mass, moments })
+        let sides @ [a, b, c] = [side(x, y, z), side(y, x, z), side(z, x, y)];
+        let mean = sides.iter().sum::<f64>() / 3.0;
+        let plate = |a: f64, b: f64| 0.5 * density * a * b;
+        let paddle = |own: f64, a: f64, b: f64| density * own * (a.powi(4) + b.powi(4)) / 64.0;
+        let slide = Resistance {
+            quadratic: Vec3::new(plate(b, c), plate(a, c), plate(a, b)),
+            viscous: 3.0 * PI * mean * viscosity,
+            inertia: Vec3::new(inertia.mass, inertia.mass, inertia.mass),
+        };
+        let turn = Resistance {
+            quadratic: Vec3::new(paddle(a, b, c), paddle(b, a, c), paddle(c, a, b)),
+            viscous: PI * mean * mean * mean * viscosity,
+            inertia: Vec3::new(x, y, z),
+        };
+        Some(Self { wind, axes: pose.rot.to_mat3() * axes, slide, turn })
     }
 
     /// Whether the medium moves, and pushes what is at rest.
     pub fn is_windy(&self) -> bool {
-        self.medium.wind != Vec3::ZERO
+        self.wind != Vec3::ZERO
     }
 
+    /// The same in a frame whose axes, in the present one, are the columns of `turn`.
+    pub fn turned(&self, turn: &Mat3<f64>) -> Self {
+        Self { axes: turn.transpose() * self.axes, ..*self }
+    }
+}
+
+impl<T: Real> Drag<T> {
     /// The force on the body and its torque about the centre of mass, in world axes. `rot` turns the frame that it moves with into the world,
     /// twists are velocities at its centre of mass: `start` at the beginning of a step of `dt`, and where that is known `led`, which the step
     /// would lead to without drag. The force is taken at the velocity that it leaves to the body by itself along each axis,
@@ -69,36 +99,55 @@ impl Drag {
     ///
     /// With K the sum of the bodies' momenta that it takes in joint space, per velocity, 0 ≤ K ≤ M then: Δv = −M⁻¹ K v takes kinetic energy
     /// from a tree, whatever the time step.
-    pub fn wrench(&self, rot: Mat3<f64>, start: Twist<f64>, led: Option<Twist<f64>>, dt: f64) -> Wrench<f64> {
-        use std::f64::consts::PI;
-        let Self { medium: Medium { density, viscosity, wind }, sides: s, axes, mass, moments } = self;
-        let axes = rot * *axes;
-        let relative = |twist: Twist<f64>| (axes.transpose_mul(twist.ang), axes.transpose_mul(twist.lin - *wind));
-        let ((w, v), led) = (relative(start), led.map(relative));
-        let mean = (s.x + s.y + s.z) / 3.0;
-        let (turn, slide) = (PI * mean * mean * mean * viscosity, 3.0 * PI * mean * viscosity);
-        // Resistance per velocity, quadratic and viscous.
-        let plate = |v: f64, a: f64, b: f64| [0.5 * density * a * b * v.abs(), slide];
-        let paddle =
-            |w: f64, own: f64, a: f64, b: f64| [density * own * (a.powi(4) + b.powi(4)) * w.abs() / 64.0, turn];
-        let brake = |v: f64, led: Option<f64>, [quadratic, viscous]: [f64; 2], inertia: f64| {
-            let most = inertia / dt;
-            match led {
-                Some(u) => -(quadratic * u + viscous.min(most) * v) * most / (most + quadratic),
-                None => -(quadratic + viscous).min(most) * v,
-            }
+    #[inline(always)]
+    pub fn wrench(&self, rot: Mat3<T>, start: Twist<T>, led: Option<Twist<T>>, dt: T) -> Wrench<T> {
+        let axes = rot * self.axes;
+        let (ang, lin) = (axes.transpose_mul(start.ang), axes.transpose_mul(start.lin - self.wind));
+        let (ang_led, lin_led) = match led {
+            Some(led) => (Some(axes.transpose_mul(led.ang)), Some(axes.transpose_mul(led.lin - self.wind))),
+            None => (None, None),
         };
-        let [lin_led, ang_led] = [led.map(|(_, lin)| lin), led.map(|(ang, _)| ang)];
-        let force = Vec3::new(
-            brake(v.x, lin_led.map(|u| u.x), plate(v.x, s.y, s.z), *mass),
-            brake(v.y, lin_led.map(|u| u.y), plate(v.y, s.x, s.z), *mass),
-            brake(v.z, lin_led.map(|u| u.z), plate(v.z, s.x, s.y), *mass),
-        );
-        let torque = Vec3::new(
-            brake(w.x, ang_led.map(|u| u.x), paddle(w.x, s.x, s.y, s.z), moments.x),
-            brake(w.y, ang_led.map(|u| u.y), paddle(w.y, s.y, s.x, s.z), moments.y),
-            brake(w.z, ang_led.map(|u| u.z), paddle(w.z, s.z, s.x, s.y), moments.z),
-        );
-        Wrench { ang: axes * torque, lin: axes * force }
+        Wrench { ang: axes * self.turn.force(ang, ang_led, dt), lin: axes * self.slide.force(lin, lin_led, dt) }
     }
+
+    /// The same of each number, in an order that is always the same.
+    pub fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> Drag<U> {
+        let Self { wind, axes, slide, turn } = self;
+        let (wind, axes) = (wind.map(&mut *f), axes.map(&mut *f));
+        Drag { wind, axes, slide: slide.map(f), turn: turn.map(f) }
+    }
+}
+
+impl<T: Real> Resistance<T> {
+    #[inline(always)]
+    fn force(&self, v: Vec3<T>, led: Option<Vec3<T>>, dt: T) -> Vec3<T> {
+        let Self { quadratic, viscous, inertia } = *self;
+        let most = Vec3::new(inertia.x / dt, inertia.y / dt, inertia.z / dt);
+        match led {
+            Some(u) => Vec3::new(
+                brake(v.x, u.x, quadratic.x, viscous, most.x),
+                brake(v.y, u.y, quadratic.y, viscous, most.y),
+                brake(v.z, u.z, quadratic.z, viscous, most.z),
+            ),
+            None => Vec3::new(
+                -(quadratic.x * v.x.abs() + viscous).min(most.x) * v.x,
+                -(quadratic.y * v.y.abs() + viscous).min(most.y) * v.y,
+                -(quadratic.z * v.z.abs() + viscous).min(most.z) * v.z,
+            ),
+        }
+    }
+
+    fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> Resistance<U> {
+        let Self { quadratic, viscous, inertia } = self;
+        Resistance { quadratic: quadratic.map(&mut *f), viscous: f(*viscous), inertia: inertia.map(&mut *f) }
+    }
+}
+
+/// The force along an axis on what moves with `v` and would be led to `u`; `most` takes all of a velocity in the step.
+#[inline(always)]
+fn brake<T: Real>(v: T, u: T, quadratic: T, viscous: T, most: T) -> T {
+    let quadratic = quadratic * v.abs();
+    // Of what has no inertia about an axis there is nothing to take.
+    let sum = (most + quadratic).max(T::from_f64(1e-37));
+    -(quadratic * u + viscous.min(most) * v) * most / sum
 }

@@ -43,6 +43,16 @@ pub struct Tendon {
     pub look: TendonLook,
 }
 
+impl Tendon {
+    /// Whether it exerts forces of its own, or has limits: others are seen and measured alone, but for actuators and equalities.
+    pub fn acts(&self) -> bool {
+        let Self { range, stiffness, damping, polynomial, friction_loss, armature, .. } = self;
+        [stiffness, damping, friction_loss, armature].iter().any(|x| **x != 0.0)
+            || range.is_some()
+            || polynomial.is_any()
+    }
+}
+
 /// What the length of a tendon is.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum TendonPath {

@@ -421,12 +421,13 @@ impl Sources {
 
     /// Finds lengths and rows of spatial tendons at `q`: the next step, up to the next call, takes them from there.
     pub fn place_tendons(&mut self, model: &Model, tree_of: &[usize], q: &[f64]) {
-        if !self.tendons.iter().any(tendons::TendonForces::is_spatial) {
+        let is_placed = self.acting_tendons().any(|(_, tendon)| tendon.is_spatial());
+        if !is_placed && !self.ties.iter().any(equalities::Tie::is_spatial) {
             return;
         }
         let Self { tendons, ties, kinematics, row, .. } = self;
         multibody::forward_kinematics(&model.tree, model.tree.all(), q, kinematics);
-        let of_tendons = tendons.iter_mut().map(tendons::TendonForces::sum_mut);
+        let of_tendons = tendons.iter_mut().filter(|tendon| tendon.acts()).map(tendons::TendonForces::sum_mut);
         for sum in of_tendons.chain(ties.iter_mut().flat_map(equalities::Tie::sums_mut)) {
             sum.place(model, tree_of, kinematics, row);
         }
@@ -435,7 +436,8 @@ impl Sources {
     /// Says where in the step an implicit scheme takes the forces of spatial tendons, which have been placed: those that it does not resolve
     /// at its end.
     pub fn choose_evaluations(&mut self, model: &Model, mass: &EffectiveMass, rule: &Regularization) {
-        for (tendon, of_model) in self.tendons.iter_mut().zip(&model.tendons) {
+        let all = self.tendons.iter_mut().zip(&model.tendons);
+        for (tendon, of_model) in all.filter(|(tendon, _)| tendon.acts()) {
             // No less than the inverse of the mass that the tendon moves.
             let mut root = 0.0;
             of_model.each_strand(model, &self.kinematics, |strand| {
@@ -457,7 +459,7 @@ impl Sources {
     /// Whether nothing but contacts constrains a step.
     pub fn are_none(&self) -> bool {
         let of_joints = self.limits.is_empty() && self.friction.is_empty() && self.locks.is_empty();
-        of_joints && self.ties.is_empty() && self.tendons.is_empty()
+        of_joints && self.ties.is_empty() && !self.have_tendons()
     }
 
     /// Adds the constraints of a step that are no contacts; `has_drives` tells whether there are drives at all.
@@ -470,26 +472,31 @@ impl Sources {
         }
         self.ties.iter().enumerate().for_each(|(k, tie)| tie.push(k, cx, set));
         self.locks.iter().for_each(|lock| lock.push(cx, set));
-        self.tendons.iter().enumerate().for_each(|(k, tendon)| tendon.push(k, cx, set));
+        self.acting_tendons().for_each(|(k, tendon)| tendon.push(k, cx, set));
         self.friction.iter().filter(|friction| is_awake(friction.tree)).for_each(|friction| friction.push(cx, set));
         if has_drives {
             joints::push_drives(cx, set);
         }
     }
 
-    /// Whether there are tendons.
+    /// Whether there are tendons that do anything.
     pub fn have_tendons(&self) -> bool {
-        !self.tendons.is_empty()
+        self.acting_tendons().next().is_some()
+    }
+
+    /// The tendons that do anything, with their places among all.
+    fn acting_tendons(&self) -> impl Iterator<Item = (usize, &tendons::TendonForces)> {
+        self.tendons.iter().enumerate().filter(|(_, tendon)| tendon.acts())
     }
 
     /// Whether a tendon, or an actuator between sites, acts on trees of which some are `chosen` and some are not, one flag a tree.
     pub fn join(&self, chosen: &[bool]) -> bool {
-        self.tendons.iter().any(|tendon| tendon.joins(chosen))
+        self.acting_tendons().any(|(_, tendon)| tendon.joins(chosen))
     }
 
     /// Adds the explicit forces of tendons; `force` is on the model's degrees of freedom.
     pub fn add_explicit_forces(&self, state: &State, v: &[f64], step: &Discretization, force: &mut [f64]) {
-        self.tendons.iter().for_each(|tendon| tendon.add_explicit(state.inputs(), &state.q, v, step, force));
+        self.acting_tendons().for_each(|(_, tendon)| tendon.add_explicit(state.inputs(), &state.q, v, step, force));
     }
 
     /// Adds the forces of tendons in the last step, and takes off the constraints those that were some.
@@ -500,8 +507,7 @@ impl Sources {
         trees: &[TreeWorkspace],
         out: &mut StepForces,
     ) {
-        let all = self.tendons.iter().enumerate();
-        all.for_each(|(index, tendon)| tendon.add_step_forces(index, last, step, trees, out));
+        self.acting_tendons().for_each(|(index, tendon)| tendon.add_step_forces(index, last, step, trees, out));
     }
 
     /// Sets the forces in the last step of actuators on tendons and sites, before their gears, (nu).
@@ -512,7 +518,7 @@ impl Sources {
         trees: &[TreeWorkspace],
         actuators: &mut [f64],
     ) {
-        self.tendons.iter().for_each(|tendon| tendon.write_actuators(last, step, trees, actuators));
+        self.acting_tendons().for_each(|(_, tendon)| tendon.write_actuators(last, step, trees, actuators));
     }
 
     /// Gap, rate at the beginning and rate in free motion of both sides of every joint limit; `q` and `v` are the model's.

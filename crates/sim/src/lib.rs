@@ -64,5 +64,5 @@ pub use simulation::Simulation;
 pub use simulation::mocap::MocapStep;
 pub use simulation::planning::{attachments, numbers_of, plan};
 pub use state::{Rest, State, StateError};
-pub use step_forces::StepForces;
+pub use step_forces::{ActingForces, StepForces};
 pub use warm_start::WarmStart;

@@ -39,6 +39,7 @@ use crate::observe::Present;
 use crate::report::{ContactOutcome, Reports};
 use crate::scheme::Discretization;
 use crate::soft::SoftBodies;
+use crate::state::StateSizes;
 use crate::tree_workspace::TreeWorkspace;
 use crate::{ContactPoint, Options, SimulationError, SoftContactPoint, State, Stats, WarmStart};
 use multibody::{EffectiveMass, InverseWeights};
@@ -53,6 +54,7 @@ pub struct Simulation {
     scene: Arc<Scene>,
     options: Options,
     state: State,
+    sizes: StateSizes,
     reports: Reports,
     stats: Stats,
     // What follows is derived from the model, or scratch of a step: no step depends on what an earlier one left there.

@@ -164,6 +164,41 @@ const VECTORS: [(&str, bool); 19] = [
 /// extrapolation knows, and 1 if there is a controller.
 type Counts = [usize; VECTORS.len() + 3];
 
+/// The sizes of the vectors of a model's states, in the order of [`VECTORS`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StateSizes([usize; VECTORS.len()]);
+
+impl StateSizes {
+    pub fn of(model: &Model, scene: &Scene) -> Self {
+        let (nq, nv, nu, na) = (model.nq(), model.nv(), model.nu(), model.na());
+        let (bodies, equalities, mocap) = (model.bodies.len(), model.equalities.len(), model.mocap_bodies().count());
+        let soft = 3 * scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>();
+        let surfaces = 3 * scene.geoms.len();
+        let past_ctrl = model.delays().map(|(_, delay, _)| 2 * delay.samples).sum();
+        Self([
+            nq,
+            nv,
+            nu,
+            nv,
+            6 * bodies,
+            surfaces,
+            nv,
+            2 * nv,
+            2 * nv,
+            soft,
+            soft,
+            soft,
+            na,
+            past_ctrl,
+            equalities,
+            7 * mocap,
+            7 * mocap,
+            6 * mocap,
+            nq,
+        ])
+    }
+}
+
 impl State {
     /// The default configuration at rest, soft bodies as they were made.
     pub fn of(model: &Model, scene: &Scene) -> Self {
@@ -234,8 +269,8 @@ impl State {
     }
 
     /// Whether the next step can start from here.
-    pub(crate) fn check(&self, model: &Model, scene: &Scene) -> Result<(), SimulationError> {
-        self.check_sizes(model, scene)?;
+    pub(crate) fn check(&self, model: &Model, sizes: &StateSizes) -> Result<(), SimulationError> {
+        self.check_sizes(model, sizes)?;
         for (x, (name, _)) in self.vectors().into_iter().zip(VECTORS) {
             // Most vectors of a small model are empty, and a call for each would be a tenth of its step.
             if !x.is_empty() && !spatial::are_finite(x) {
@@ -258,16 +293,8 @@ impl State {
     }
 
     /// Whether vectors and controller are of the model's size, and quaternions rotations.
-    pub(crate) fn check_sizes(&self, model: &Model, scene: &Scene) -> Result<(), SimulationError> {
-        let (nq, nv) = (model.nq(), model.nv());
-        let (bodies, equalities, mocap) = (model.bodies.len(), model.equalities.len(), model.mocap_bodies().count());
-        let soft = 3 * scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>();
-        let surfaces = 3 * scene.geoms.len();
-        let of_rigid = [nq, nv, model.nu(), nv, 6 * bodies, surfaces, nv, 2 * nv, 2 * nv];
-        let past_ctrl = model.delays().map(|(_, delay, _)| 2 * delay.samples).sum();
-        let others = [soft, soft, soft, model.na(), past_ctrl, equalities, 7 * mocap, 7 * mocap, 6 * mocap, nq];
-        let sizes = of_rigid.into_iter().chain(others);
-        for ((x, (name, may_be_empty)), expected) in self.vectors().into_iter().zip(VECTORS).zip(sizes) {
+    pub(crate) fn check_sizes(&self, model: &Model, sizes: &StateSizes) -> Result<(), SimulationError> {
+        for ((x, (name, may_be_empty)), expected) in self.vectors().into_iter().zip(VECTORS).zip(sizes.0) {
             if x.len() != expected && !(may_be_empty && x.is_empty()) {
                 return Err(SimulationError::Size { name, found: x.len(), expected });
             }

@@ -78,14 +78,35 @@ pub(crate) struct LastStep {
     /// Changes with the step.
     pub serial: u64,
     pub forces: StepForces,
-    /// Whether `forces` are this step's.
-    pub has_forces: bool,
+    /// Which of `forces` are this step's.
+    pub known: KnownForces,
+}
+
+/// Which of a step's forces have been found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum KnownForces {
+    #[default]
+    None,
+    /// All but those of springs and dampers of joints, gravity compensation and the medium.
+    Acting,
+    All,
+}
+
+/// Those of the [`StepForces`] that actuators and constraints exert.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ActingForces<'a> {
+    /// Of each actuator, before its gear and within its own limits, (nu).
+    pub actuators: &'a [f64],
+    /// Of all actuators on the degrees of freedom, within the joints' effort limits, (nv).
+    pub actuation: &'a [f64],
+    /// Of contacts, limits, equalities and dry friction, (nv).
+    pub constraint: &'a [f64],
 }
 
 impl LastStep {
     /// Notes what a step from `state` led to.
     pub fn begin(&mut self, state: &State, v0: &[f64], v: &[f64], dt: f64) {
-        (self.dt, self.length, self.has_forces) = (dt, dt, false);
+        (self.dt, self.length, self.known) = (dt, dt, KnownForces::None);
         self.serial = self.serial.wrapping_add(1);
         self.pd_limits.clear();
         if state.pd.is_active() {
@@ -113,14 +134,14 @@ impl LastStep {
 
     /// The workspaces will be those of another step: forces that nobody asked for until now are lost, if that step fails.
     pub fn forget_workspaces(&mut self) {
-        if !self.has_forces {
-            self.dt = 0.0;
+        if self.known != KnownForces::All {
+            (self.dt, self.known) = (0.0, KnownForces::None);
         }
     }
 
     /// There was no step.
     pub fn clear(&mut self) {
-        (self.dt, self.length, self.has_forces) = (0.0, 0.0, false);
+        (self.dt, self.length, self.known) = (0.0, 0.0, KnownForces::None);
         self.serial = self.serial.wrapping_add(1);
         self.acceleration.fill(0.0);
         self.base_accelerations.clear();

@@ -15,7 +15,7 @@ use std::ops::Range;
 use body_drag::BodyDrag;
 use geometry::{Movement, Scene, Sweep};
 pub(crate) use implicit::{FreeMotion, Stall};
-use lanes::ConstraintName;
+use lanes::{Lanes, Plan};
 use multibody::{
     Factor, FreeStep, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
     forward_kinematics, velocities,
@@ -359,23 +359,24 @@ impl TreeWorkspace {
         }
     }
 
-    /// Takes over a step that was made elsewhere, from the state on: the motion without constraints, v* and the Λ of it by degrees of freedom,
-    /// and which drives were constraints.
-    pub fn follow(
-        &mut self,
-        state: &State,
-        step: &Discretization,
-        free_motion: impl Iterator<Item = (f64, f64)>,
-        is_parted: impl Fn(ConstraintName) -> bool,
-    ) {
-        forward_kinematics(&self.tree, self.tree.all(), &state.q[self.qs.clone()], &mut self.kin);
+    /// Takes over a step that was made in lanes, from the state to the velocities `v` (nv): the motion without constraints, v* and the Λ of it by
+    /// degrees of freedom, and which drives were constraints.
+    pub fn follow(&mut self, (state, v): (&State, &[f64]), step: &Discretization, (lanes, plan): (&Lanes<f64>, &Plan)) {
         self.impulse.fill(0.0);
         self.gather_drives(state, &state.v[self.dofs.clone()], step);
-        self.drives.iter_mut().for_each(|drive| drive.apart = is_parted(drive.key));
+        self.drives.iter_mut().for_each(|drive| drive.apart = lanes.is_parted(plan, 0, drive.key));
+        if self.has_own_loads {
+            self.loads.iter_mut().for_each(|load| load.dragged = lanes.dragged(plan, 0, load.body));
+        }
+        let free_motion = lanes.free_motion(0, self.dofs.clone());
         for ((to_v, to_lambda), (v, lambda)) in
             self.v_star.iter_mut().zip(&mut self.impedance.diagonal).zip(free_motion)
         {
             (*to_v, *to_lambda) = (v, lambda);
+        }
+        // Forces of constraints alone depend on where the nodes are.
+        if self.v_star != v[self.dofs.clone()] {
+            forward_kinematics(&self.tree, self.tree.all(), &state.q[self.qs.clone()], &mut self.kin);
         }
     }
 

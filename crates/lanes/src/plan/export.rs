@@ -118,6 +118,7 @@ impl Plan {
         let beyond = [
             (self.carriers > 0, "bodies that are moved from outside"),
             (!self.adhesions.is_empty(), "bodies that adhere to what they touch"),
+            (!self.drags.is_empty(), "bodies in a medium"),
             (self.contacts.surfaces.move_by_themselves, "surfaces of geoms that move"),
             (self.contacts.pairs.iter().any(|pair| pair.is_elliptic), "friction of a pair in two directions"),
         ];

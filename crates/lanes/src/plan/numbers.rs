@@ -1,11 +1,11 @@
 //! The numbers of a plan that worlds may have of their own: masses, friction, gains and the like, and what follows from it.
 
 use geometry::Scene;
-use multibody::{EffectiveMass, InverseWeights, Material, Model, Node, NodeMobility, SpringPoint, Transmission};
+use multibody::{Drag, EffectiveMass, InverseWeights, Material, Model, Node, NodeMobility, SpringPoint, Transmission};
 use spatial::{Mat3, Real, Sym3, Vec3};
 
 use super::contacts::PairSurface;
-use super::{Constraints, Contacts, PdNumbers, PlanDrive, PlanFrame, PlanPair, weights};
+use super::{Constraints, Contacts, PdNumbers, PlanDrag, PlanDrive, PlanFrame, PlanPair, weights};
 
 /// Numbers of one world (`T` is f64), or of a world in each lane.
 #[derive(Clone, Debug)]
@@ -45,6 +45,8 @@ pub struct Numbers<T: Real> {
     pub(crate) pair_weights: Vec<T>,
     /// Centres of mass of the bodies, in the turned axes of their nodes.
     pub(crate) coms: Vec<Vec3<T>>,
+    /// How a medium resists each of the [bodies in it](super::Plan::drags).
+    pub(crate) drags: Vec<Drag<T>>,
 }
 
 /// A node, its axes turned so that a joint's axis is z.
@@ -172,6 +174,7 @@ impl Numbers<f64> {
             inverse_weights: constraints.inverse_weights(model, inverse),
             pair_weights: pair_weights(scene, setting),
             coms: model.bodies.iter().map(com).collect(),
+            drags: PlanDrag::of_model(model, turns).map(|(_, drag)| drag).collect(),
             nodes,
         };
         (numbers, (0..model.tree.len()).map(|i| mass.has_fulcrum(i)).collect())
@@ -301,6 +304,7 @@ impl<T: Real> Numbers<T> {
             pair_weights: all(&self.pair_weights, f),
             spins: self.spins.iter().map(|spin| spin.map(&mut *f)).collect(),
             coms: self.coms.iter().map(|com| com.map(&mut *f)).collect(),
+            drags: self.drags.iter().map(|drag| drag.map(f)).collect(),
         }
     }
 }

@@ -5,7 +5,7 @@ use multibody::{EffectiveMass, InverseWeights, Model};
 
 use super::contacts::PairSurface;
 use super::numbers::{Numbers, Setting};
-use super::{NotInLanes, Plan, PlanActuator, PlanDrive, PlanPair};
+use super::{NotInLanes, Plan, PlanActuator, PlanDrag, PlanDrive, PlanPair};
 
 /// A model that differs from a plan's in parameters alone. Geoms must have the same sizes and places.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +104,11 @@ impl Plan {
         };
         let (numbers, fulcrums) = Numbers::new(own, own_scene, &setting);
         let masses = |numbers: &Numbers<f64>| numbers.trees.iter().map(|tree| tree.mass > 0.0).collect::<Vec<_>>();
-        if self.nodes.iter().map(|node| node.has_fulcrum).ne(fulcrums) || masses(&numbers) != masses(&self.numbers) {
+        let is_dragged_alike = PlanDrag::of_model(own, &self.turns).map(|(of, _)| of).eq(self.drags.iter().copied());
+        if self.nodes.iter().map(|node| node.has_fulcrum).ne(fulcrums)
+            || masses(&numbers) != masses(&self.numbers)
+            || !is_dragged_alike
+        {
             return Err(NotInLanes("masses that let its bodies move otherwise than the model's".into()));
         }
         Ok(numbers)

@@ -432,7 +432,7 @@ impl Running<'_> {
                 .for_each(|(applied, missing)| *applied += missing);
             simulation.step()
         })?;
-        let actuation = &self.simulation.step_forces().actuation;
+        let actuation = self.simulation.acting_forces().actuation;
         for (v, total) in total.iter_mut().enumerate() {
             *total = missing[v] + applied[v] + actuation[v];
         }
@@ -496,7 +496,6 @@ impl Running<'_> {
             simulation.reset(None).map_err(|error| raised(&error))?;
             simulation.state_mut().time = time;
         }
-        let model = simulation.model().clone();
         let state = simulation.state_mut();
         // SAFETY: as in `step`.
         let (ctrl, force, wrenches) =
@@ -517,7 +516,7 @@ impl Running<'_> {
         self.read_past_controls();
         self.read_mocap();
         self.read_equalities();
-        check_quaternions("qpos", qpos, &model.tree)
+        check_quaternions("qpos", qpos, &self.simulation.model().tree)
     }
 
     /// MuJoCo has a ring for each: two numbers, the second of them the place of the newest, then all times, then all controls.

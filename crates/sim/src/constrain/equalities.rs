@@ -35,6 +35,11 @@ impl Tie {
         self.coupling.iter_mut().flat_map(Coupling::sums_mut)
     }
 
+    /// Whether it couples lengths of strings.
+    pub fn is_spatial(&self) -> bool {
+        self.coupling.as_ref().is_some_and(Coupling::is_spatial)
+    }
+
     /// Where the two frames are, the ends, the axes of the rows, and the violation of a distance; none for what is linear
     /// in the coordinates.
     fn place(&self, cx: &Context<'_>) -> Option<Placed> {

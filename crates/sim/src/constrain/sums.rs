@@ -212,6 +212,11 @@ impl Coupling {
         [&mut self.y.0, &mut self.x.0].into_iter()
     }
 
+    /// Whether its row depends on the configuration beside the polynomial's slope.
+    pub fn is_spatial(&self) -> bool {
+        self.y.0.is_spatial() || self.x.0.is_spatial()
+    }
+
     /// Adds the row `ẏ − p'(x − x₀) ẋ`.
     pub fn push(&self, index: usize, compliance: Compliance, cx: &Context<'_>, set: &mut ConstraintSet) {
         if self.y.0.is_asleep(cx) {

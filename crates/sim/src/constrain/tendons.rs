@@ -27,6 +27,8 @@ pub(crate) struct TendonForces {
     sum: Sum,
     tendon: Tendon,
     actuators: Vec<TendonActuator>,
+    /// Whether it does anything: else it is only seen and measured.
+    acts: bool,
     /// See [`multibody::InverseWeights`]; infinite for a site.
     inverse_weight: f64,
     /// Where in the step an implicit scheme takes the forces of a spatial tendon.
@@ -46,13 +48,17 @@ impl TendonForces {
                 _ => None,
             })
         };
-        let of = |(k, tendon): (usize, &Tendon)| Self {
-            sum: Sum::of_tendon(model, tree_of, k),
-            tendon: tendon.clone(),
-            actuators: acts_on(k).collect(),
-            inverse_weight: weights.tendons[k],
-            evaluation: 1.0,
-            drift: 0.0,
+        let of = |(k, tendon): (usize, &Tendon)| {
+            let actuators: Vec<_> = acts_on(k).collect();
+            Self {
+                sum: Sum::of_tendon(model, tree_of, k),
+                tendon: tendon.clone(),
+                acts: tendon.acts() || !actuators.is_empty(),
+                actuators,
+                inverse_weight: weights.tendons[k],
+                evaluation: 1.0,
+                drift: 0.0,
+            }
         };
         let on_site = |(ctrl, actuator): (usize, &multibody::Actuator)| {
             let is_on_sites = actuator.transmission.sites().next().is_some();
@@ -61,6 +67,7 @@ impl TendonForces {
                 tendon: Tendon::default(),
                 // The row has the gear in it.
                 actuators: vec![TendonActuator { gear: 1.0, actuator: PlacedActuator::new(model, weights, ctrl) }],
+                acts: true,
                 inverse_weight: f64::INFINITY,
                 evaluation: 1.0,
                 drift: 0.0,
@@ -73,6 +80,7 @@ impl TendonForces {
                 // The linear parts are those of the tree.
                 tendon: Tendon { polynomial: joint.polynomial, rest: (rest, rest), ..Tendon::default() },
                 actuators: Vec::new(),
+                acts: true,
                 inverse_weight: weights.dofs[joint.v],
                 evaluation: 1.0,
                 drift: 0.0,
@@ -81,6 +89,11 @@ impl TendonForces {
         let tendons = model.tendons.iter().enumerate().map(of);
         let sites = model.actuators.iter().enumerate().filter_map(on_site);
         tendons.chain(sites).chain(model.joints.iter().enumerate().filter_map(of_joint)).collect()
+    }
+
+    /// Whether it does anything in a step.
+    pub fn acts(&self) -> bool {
+        self.acts
     }
 
     /// Whether its row depends on the configuration.

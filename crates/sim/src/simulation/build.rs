@@ -16,6 +16,7 @@ use crate::island::{Islands, NONE};
 use crate::observe::Present;
 use crate::report::Reports;
 use crate::soft::SoftBodies;
+use crate::state::StateSizes;
 use crate::step_forces::LastStep;
 use crate::tree_workspace::TreeWorkspace;
 use crate::{Options, OwnModel, SimulationError, State, Stats, WarmStart};
@@ -130,6 +131,7 @@ impl Simulation {
         })?;
         Ok(Self {
             state: State::of(&model, &scene),
+            sizes: StateSizes::of(&model, &scene),
             before: State::of(&model, &scene),
             part: None,
             is_part: false,
@@ -232,7 +234,7 @@ impl Simulation {
         scene: Arc<Scene>,
         own: Option<&OwnModel>,
     ) -> Result<(), SimulationError> {
-        self.state.check_sizes(&model, &scene)?;
+        self.state.check_sizes(&model, &StateSizes::of(&model, &scene))?;
         let options = Options { threads: 1, ..self.options.clone() };
         let next = if scene.has_shapes_of(&self.scene) && is_linked_as(&model, &self.model) {
             check_scene(&model, &scene)?;

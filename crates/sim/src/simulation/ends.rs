@@ -92,11 +92,11 @@ impl Simulation {
     /// threads can share.
     pub(super) fn take_state(&mut self) -> Result<(), SimulationError> {
         if self.is_shared() && !self.is_free_motion_only() {
-            self.state.check_sizes(&self.model, &self.scene)?;
+            self.state.check_sizes(&self.model, &self.sizes)?;
             self.soft.begin(&self.state);
             return Ok(());
         }
-        self.state.check(&self.model, &self.scene)?;
+        self.state.check(&self.model, &self.sizes)?;
         self.v_start.copy_from_slice(&self.state.v);
         self.soft.begin(&self.state);
         Ok(())

@@ -7,7 +7,7 @@ use super::Simulation;
 use multibody::{Transmission, gear_of_axes, length_of_axes};
 
 use crate::actuation::{Leverage, axis_force, force_of_step};
-use crate::step_forces::{LastStep, StepForces};
+use crate::step_forces::{ActingForces, KnownForces, LastStep, StepForces};
 
 impl Simulation {
     /// The forces of the last step by their origin; zero before the first, and after one that failed.
@@ -16,26 +16,54 @@ impl Simulation {
         &self.last_step.forces
     }
 
+    /// Those of actuators and constraints among them, which take less to find.
+    pub fn acting_forces(&mut self) -> ActingForces<'_> {
+        self.keep_acting_forces();
+        let StepForces { actuators, actuation, constraint, .. } = &self.last_step.forces;
+        ActingForces { actuators, actuation, constraint }
+    }
+
     /// Finds the forces of the last step while the workspaces know them.
     pub(super) fn keep_forces(&mut self) {
-        if self.last_step.has_forces {
+        if self.last_step.known == KnownForces::All {
             return;
         }
+        self.keep_acting_forces();
         let mut last = std::mem::take(&mut self.last_step);
-        last.has_forces = true;
-        last.forces.clear(&self.model);
+        last.known = KnownForces::All;
         if last.dt > 0.0 {
-            self.follow_lane(&mut last);
-            self.find_forces(&mut last);
+            let (step, is_of_lane) = (self.discretization(last.dt), self.is_of_lane());
+            let mut forces = std::mem::take(&mut last.forces);
+            for workspace in self.trees.iter_mut().filter(|workspace| !workspace.asleep) {
+                if is_of_lane {
+                    workspace.place_loads(&last.q);
+                }
+                workspace.add_passive_forces(&last, &step, &mut forces.passive);
+            }
+            last.forces = forces;
         }
         self.last_step = last;
     }
 
-    fn find_forces(&mut self, last: &mut LastStep) {
+    fn keep_acting_forces(&mut self) {
+        if self.last_step.known >= KnownForces::Acting {
+            return;
+        }
+        let mut last = std::mem::take(&mut self.last_step);
+        last.known = KnownForces::Acting;
+        last.forces.clear(&self.model);
+        if last.dt > 0.0 {
+            self.follow_lane(&mut last);
+            self.find_acting_forces(&mut last);
+        }
+        self.last_step = last;
+    }
+
+    fn find_acting_forces(&mut self, last: &mut LastStep) {
         let step = self.discretization(last.dt);
         let mut forces = std::mem::take(&mut last.forces);
         for workspace in self.trees.iter_mut().filter(|workspace| !workspace.asleep) {
-            workspace.add_step_forces(last, &step, &mut forces);
+            workspace.add_acting_forces(last, &step, &mut forces);
         }
         self.sources.add_tendon_forces(last, &step, &self.trees, &mut forces);
         let StepForces { actuators, actuation, .. } = &mut forces;

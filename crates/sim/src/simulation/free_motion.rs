@@ -39,7 +39,7 @@ impl Simulation {
         let has_numbers = self.gather_forces_and(dt, true, fall);
         self.q_at.copy_from_slice(&self.state.q);
         self.theta_at = 0.0;
-        if has_numbers { Ok(()) } else { self.state.check(&self.model, &self.scene) }
+        if has_numbers { Ok(()) } else { self.state.check(&self.model, &self.sizes) }
     }
 
     /// Free motion from forces at the beginning of the step: that of the scheme, or where the search for it starts.

@@ -274,7 +274,7 @@ impl Simulation {
             return Ok(false);
         }
         self.check_interrupt()?;
-        self.state.check(&self.model, &self.scene)?;
+        self.state.check(&self.model, &self.sizes)?;
         let trial = if unresolved { Trial::Unresolved } else { self.try_in_lane(dt, 0) };
         if trial != Trial::Unresolved {
             return Ok(trial == Trial::Made);
@@ -390,6 +390,11 @@ impl Simulation {
         Some((lane, &lane.lengths[lane.last?]))
     }
 
+    /// Whether the last step was made in the lane.
+    pub(super) fn is_of_lane(&self) -> bool {
+        self.last_lane().is_some()
+    }
+
     /// There was no last step.
     pub(super) fn forget_lane(&mut self) {
         if let Some(lane) = &mut self.lane {
@@ -419,8 +424,7 @@ impl Simulation {
             && let Some(Length { plan, .. }) = lane.last.map(|length| &lane.lengths[length])
         {
             for workspace in trees.iter_mut().filter(|workspace| !workspace.asleep) {
-                let parted = |key| lane.lanes.is_parted(plan, 0, key);
-                workspace.follow(state, &step, lane.lanes.free_motion(0, workspace.dofs.clone()), parted);
+                workspace.follow((state, &last.v), &step, (&lane.lanes, plan));
             }
         }
         self.exchange_start(last);

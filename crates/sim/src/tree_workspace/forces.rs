@@ -1,6 +1,6 @@
 //! Forces on a tree in the last step, by origin.
 
-use multibody::{add_generalized_forces, difference};
+use multibody::{add_generalized_forces, difference, forward_kinematics};
 use spatial::Wrench;
 
 use super::TreeWorkspace;
@@ -9,13 +9,12 @@ use crate::scheme::{Discretization, SpringDamper};
 use crate::step_forces::{LastStep, StepForces};
 
 impl TreeWorkspace {
-    /// Adds the forces on the tree's degrees of freedom that the last step leaves behind; those of actuators on tendons are missing, and all
-    /// that tendons do as constraints is among the constraints.
-    pub fn add_step_forces(&mut self, last: &LastStep, step: &Discretization, out: &mut StepForces) {
+    /// Adds the forces on the tree's degrees of freedom that the last step leaves behind, but for passive ones; those of actuators on tendons are
+    /// missing, and all that tendons do as constraints is among the constraints.
+    pub fn add_acting_forces(&mut self, last: &LastStep, step: &Discretization, out: &mut StepForces) {
         let dofs = self.dofs.clone();
         let (v0, v) = (&last.v0[dofs.clone()], &last.v[dofs.clone()]);
         self.constraint_force(v, last.dt, &mut out.constraint[dofs.clone()]);
-        self.add_passive_forces(last, step, &mut out.passive[dofs.clone()]);
         self.add_drive_forces(last, step, out);
         let before = &last.v_before[dofs.clone()];
         if before != v0 {
@@ -30,8 +29,16 @@ impl TreeWorkspace {
         }
     }
 
-    /// Adds springs, dampers and gravity compensation.
-    fn add_passive_forces(&mut self, last: &LastStep, step: &Discretization, passive: &mut [f64]) {
+    /// Places the nodes at the model's positions `q`, (nq), if forces of their own on bodies depend on that.
+    pub fn place_loads(&mut self, q: &[f64]) {
+        if self.has_own_loads {
+            forward_kinematics(&self.tree, self.tree.all(), &q[self.qs.clone()], &mut self.kin);
+        }
+    }
+
+    /// Adds springs, dampers, gravity compensation and the medium to the model's passive forces, (nv).
+    pub fn add_passive_forces(&mut self, last: &LastStep, step: &Discretization, passive: &mut [f64]) {
+        let passive = &mut passive[self.dofs.clone()];
         let (v0, v) = (&last.v0[self.dofs.clone()], &last.v[self.dofs.clone()]);
         let theta = step.compliant;
         let q0 = &last.q[self.qs.clone()];

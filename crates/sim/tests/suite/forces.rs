@@ -101,6 +101,33 @@ fn forces_by_origin_add_up_to_the_motion() {
     }
 }
 
+/// Those of actuators and constraints are the same whether they are asked for alone, and the others come after them as they would by themselves:
+/// of models that are stepped in the lane, too, with gravity compensation and a medium.
+#[test]
+fn forces_of_actuators_and_constraints_come_first() {
+    let in_water = EVERYTHING.replace(r#"timestep="0.004""#, r#"timestep="0.004" density="800""#);
+    let in_lane = in_water.replace(r#"<motor joint="e" gear="0 .1 .2"/>"#, r#"<motor joint="d"/>"#);
+    for mjcf in [EVERYTHING, &in_water, &in_lane] {
+        let [mut first, mut at_once] = [(); 2].map(|()| simulation(mjcf, Options::default()));
+        let mut greatest = 0.0_f64;
+        for k in 0..150 {
+            controls(&mut first, k);
+            controls(&mut at_once, k);
+            run(&mut first, 1);
+            run(&mut at_once, 1);
+            let acting = first.acting_forces();
+            let acting = [acting.actuators, acting.actuation, acting.constraint].map(<[f64]>::to_vec);
+            first.state_mut().ctrl.fill(9.0);
+            first.energy();
+            let expected = at_once.step_forces();
+            assert_eq!(acting, [&expected.actuators[..], &expected.actuation, &expected.constraint], "step {k}");
+            assert_eq!(first.step_forces(), expected, "step {k}");
+            greatest = expected.passive.iter().fold(greatest, |most, x| most.max(x.abs()));
+        }
+        assert!(greatest > 0.1, "{greatest}");
+    }
+}
+
 #[test]
 fn what_rests_is_borne_by_constraints() {
     for scheme in [Scheme::Bilinear, Scheme::Midpoint, Scheme::ImplicitEuler, Scheme::SymplecticEuler] {

@@ -31,6 +31,7 @@ mod jacobians;
 mod jammed;
 mod joint_friction;
 mod lane;
+mod medium;
 mod motion;
 mod parameters;
 mod pd;

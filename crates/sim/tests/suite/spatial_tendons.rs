@@ -180,3 +180,30 @@ fn jacobians_of_steps_know_how_strings_turn() {
     }
     assert!(largest > 1.0 && error < 1e-6 * largest, "{error} of {largest}");
 }
+
+/// A string on which nothing acts is seen and measured, and changes no bit of a step.
+#[test]
+fn strings_that_are_only_seen() {
+    let text = |tendon: &str| {
+        format!(
+            r#"<mujoco><worldbody><site name="a" pos="0 0 1"/><body pos="0 0 .5"><joint axis="0 1 0" stiffness="2"/>
+            <geom type="capsule" size=".05" fromto="0 0 0 .4 0 0"/><site name="b" pos=".4 0 0"/><body pos=".4 0 0">
+            <joint type="slide" axis="1 0 0" damping="1"/><geom size=".06"/></body></body></worldbody>{tendon}</mujoco>"#
+        )
+    };
+    let seen = r#"<tendon><spatial name="s"><site site="a"/><site site="b"/></spatial></tendon>"#;
+    for scheme in [Scheme::Bilinear, Scheme::ImplicitEuler] {
+        let [mut with, mut without] =
+            [seen, ""].map(|tendon| simulation(&text(tendon), Options { scheme, ..Options::default() }));
+        for _ in 0..100 {
+            with.step().unwrap();
+            without.step().unwrap();
+            assert_eq!((&with.state().q, &with.state().v), (&without.state().q, &without.state().v));
+            assert_eq!(with.step_forces().tendons, [0.0]);
+        }
+        // From its end on the arm, which turns about y.
+        let (sin, cos) = libm::sincos(with.state().q[0]);
+        let expected = libm::hypot(0.4 * cos, 0.5 + 0.4 * sin);
+        assert!((length(&mut with) - expected).abs() < 1e-12, "{} {expected}", length(&mut with));
+    }
+}

@@ -16,8 +16,8 @@ impl Running<'_> {
         unsafe {
             memory.qacc.get_mut().copy_from_slice(self.simulation.acceleration());
             memory.warmstart.get_mut().copy_from_slice(self.simulation.acceleration());
-            let forces = self.simulation.step_forces();
-            memory.actuation.get_mut().copy_from_slice(&forces.actuation);
+            let forces = self.simulation.acting_forces();
+            memory.actuation.get_mut().copy_from_slice(forces.actuation);
             let (outputs, rates) = (memory.actuator_force.get_mut(), memory.act_dot.get_mut());
             world.outputs.iter().for_each(|&[output, ctrl]| outputs[output] = forces.actuators[ctrl]);
             let (act, own) = (memory.act.get(), &self.simulation.state().act);
@@ -35,7 +35,7 @@ impl Running<'_> {
         unsafe {
             // Forces between bodies are those of the forces below.
             memory.is_computed[3].set(false);
-            memory.constraint.get_mut().copy_from_slice(&self.simulation.step_forces().constraint);
+            memory.constraint.get_mut().copy_from_slice(self.simulation.acting_forces().constraint);
         }
         let count = self.write_contacts();
         if count > 0 || world.calls.other_rows.is_some() {
