@@ -20,8 +20,8 @@ MODEL = """
     <geom type="box" size=".1 .2 .05" contype="0" conaffinity="0"/>
     <body pos=".2 0 0" euler="20 30 40"><joint type="ball"/><geom type="box" size=".2 .05 .03" pos=".1 0 0"
         contype="0" conaffinity="0"/>
-      <body pos=".3 .1 0" euler="0 50 10"><joint axis="0 1 0" {limits}/><geom type="ellipsoid" size=".1 .05 .02" pos=".1 0 0"
-        contype="0" conaffinity="0"/>
+      <body pos=".3 .1 0" euler="0 50 10"><joint axis="0 1 0" {limits}/>
+        <geom type="ellipsoid" size=".1 .05 .02" pos=".1 0 0" contype="0" conaffinity="0"/>
         <body pos=".1 .1 .1" euler="10 0 0"><geom type="box" size=".05 .1 .02" contype="0" conaffinity="0"/></body>
       </body></body></body>
 </worldbody></mujoco>"""
@@ -74,9 +74,20 @@ def test_it_slows_what_falls() -> None:
     np.testing.assert_allclose(resistance, 9.81 * mass, rtol=1e-6)
 
 
+def test_a_body_without_inertia_falls() -> None:
+    """Its box has next to no sides, and the medium nothing to take of its rotation."""
+    sim = sw.Simulation(
+        sw.load("""<mujoco><option density="1000" viscosity="1e-3"/><worldbody><body><joint type="slide" axis="0 0 1"/>
+        <inertial pos="0 0 0" mass="1" diaginertia="0 0 0"/></body></worldbody></mujoco>"""),
+        timestep=0.002,
+    )
+    sim.step(100)
+    np.testing.assert_allclose(sim.v, -9.81 * 0.2, rtol=1e-6)
+
+
 def test_jacobians_know_it() -> None:
-    text = MODEL.format(density=100, viscosity=0.5, wind="1 0 0", limits="").replace('timestep="1e-7"', 'timestep="1e-3"')
-    sim = sw.Simulation(sw.load(text))
+    text = MODEL.format(density=100, viscosity=0.5, wind="1 0 0", limits="")
+    sim = sw.Simulation(sw.load(text.replace('timestep="1e-7"', 'timestep="1e-3"')))
     sim.v = np.random.default_rng(1).normal(size=len(sim.v))
     state, v = sim.state(), np.array(sim.v)
     jacobians = sim.step_jacobians()
@@ -100,7 +111,7 @@ def test_worlds_in_a_medium_are_those_of_simulations() -> None:
     masses[1:] *= [1.5, 0.5, 2.0, 1.0][: len(masses) - 1]
     batch.set_parameters([1], masses=[masses])
     sims = [sw.Simulation(model, tolerance=1e-11) for _ in range(2)]
-    sims[1].set_parameters(masses=masses)
+    sims[1].parameters.masses = masses
     v = np.random.default_rng(0).normal(size=model.nv)
     batch.v[:] = v
     for sim in sims:

@@ -219,7 +219,8 @@ def test_forces_are_those_of_the_simulation(medium: str) -> None:
     d = mujoco.MjData(m)
     from sapwood.mujoco import _world
 
-    sim = sw.Simulation(sw.Model.from_mujoco(m), **_world._softness(m))
+    softness: dict[str, Any] = _world._softness(m)
+    sim = sw.Simulation(sw.Model.from_mujoco(m), **softness)
     pushed = 0.0
     for k in range(200):
         d.ctrl[:] = np.sin(0.05 * k)

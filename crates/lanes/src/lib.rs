@@ -160,6 +160,8 @@ pub struct Lanes<T: Real> {
     origins: Vec<Vec3<T>>,
     /// Whether each turns so fast in this step that Coriolis forces between its ends and the balance matter, 1 or 0.
     turns: Vec<T>,
+    /// Axes of the degrees of freedom at the beginning of the last step of a lone world, (nv).
+    axes_at_start: Vec<Twist<T>>,
     /// v₀, v* and forces on the degrees of freedom, (nv).
     v_start: Vec<T>,
     v_star: Vec<T>,
@@ -437,6 +439,7 @@ impl<T: Bundle> Lanes<T> {
             dofs: vec![Dof::ZERO; plan.nv],
             origins: vec![Vec3::ZERO; plan.trees.len()],
             turns: vec![T::ZERO; plan.trees.len()],
+            axes_at_start: vec![Twist::ZERO; plan.nv],
             v_start: vec![T::ZERO; plan.nv],
             v_star: vec![T::ZERO; plan.nv],
             impulse: vec![T::ZERO; plan.nv],

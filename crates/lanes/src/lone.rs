@@ -1,9 +1,10 @@
 //! A world that is stepped by itself, in the one lane of `Lanes<f64>`: its warm start and its reports.
 
 use crate::constants::CALM;
-use spatial::Vec3;
+use spatial::{Twist, Vec3, Wrench};
 
-use super::{Bundle, ConstraintName, Lanes, Memory, WarmStartEntry, get3, put, put3, wide};
+use super::dynamics::motion_of;
+use super::{Bundle, ConstraintName, Lanes, Memory, WarmStartEntry, dofs_of, get3, put, put3, wide};
 use crate::laws::join;
 use crate::plan::{Plan, PlanJacobian, Source};
 
@@ -152,6 +153,37 @@ impl Lanes<f64> {
     pub fn set_warm_start(&mut self, entries: &[WarmStartEntry]) {
         self.warm_start.clear();
         self.warm_start.extend_from_slice(entries);
+    }
+
+    /// A (v − v*), the generalised impulse of constraints in the last step, (nv): both halves of a solve backwards, with the factor of that
+    /// step.
+    pub fn constraint_impulse(&mut self, plan: &Plan, out: &mut [f64]) {
+        let Self { nodes, dofs, axes_at_start: axes, v_solved, v_star, .. } = self;
+        if v_solved == v_star {
+            out.fill(0.0);
+            return;
+        }
+        for (i, node) in plan.nodes.iter().enumerate() {
+            let mut motion = node.parent.map_or(Twist::ZERO, |parent| motion_of(nodes[parent].load));
+            for k in dofs_of(node) {
+                let x = v_solved[k] - v_star[k];
+                out[k] = x / dofs[k].d_inv + motion.dot(dofs[k].u);
+                motion = motion.add_scaled(x, axes[k]);
+            }
+            nodes[i].load = Wrench { ang: motion.ang, lin: motion.lin };
+        }
+        nodes.iter_mut().for_each(|node| node.load = Wrench::ZERO);
+        for (i, node) in plan.nodes.iter().enumerate().rev() {
+            let mut load = nodes[i].load;
+            for k in dofs_of(node).rev() {
+                let borne = axes[k].dot(load);
+                load = load.add_scaled(dofs[k].d_inv * out[k], dofs[k].u);
+                out[k] += borne;
+            }
+            if let Some(parent) = node.parent {
+                nodes[parent].load += load;
+            }
+        }
     }
 
     /// What the last step did.

@@ -1,7 +1,5 @@
 //! Outcomes of contacts and other constraints in the last step, by lane.
 
-use std::ops::Range;
-
 use spatial::{Vec3, Wrench};
 
 use super::{Bundle, ConstraintName, ConstraintSlot, Lanes, get, get3};
@@ -63,14 +61,6 @@ impl<T: Bundle> Lanes<T> {
     /// The velocities that the forces of a lane's last step lead to, before energy and momentum are balanced, (nv).
     pub fn solved_velocities(&self, lane: usize) -> impl Iterator<Item = f64> {
         self.v_solved.iter().map(move |v| get(v, lane))
-    }
-
-    /// v* of a lane's last step and the Λ that it was found with, by degrees of freedom.
-    pub fn free_motion(&self, lane: usize, dofs: Range<usize>) -> impl Iterator<Item = (f64, f64)> {
-        self.v_star[dofs.clone()]
-            .iter()
-            .zip(&self.lambda[dofs])
-            .map(move |(v, lambda)| (get(v, lane), get(lambda, lane)))
     }
 
     /// What a medium did to a body in a lane's last step: the force, and its torque about the centre of mass, world.

@@ -75,6 +75,11 @@ impl<T: Bundle> Lanes<T> {
             self.note_velocities(plan);
         }
         self.advance(plan);
+        if self.is_lone {
+            for (axis, dof) in self.axes_at_start.iter_mut().zip(&self.dofs) {
+                *axis = dof.axis;
+            }
+        }
         T::place(self, plan);
         T::balance_all(self, plan);
         if self.fallback != 0 {

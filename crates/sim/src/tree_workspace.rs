@@ -359,24 +359,14 @@ impl TreeWorkspace {
         }
     }
 
-    /// Takes over a step that was made in lanes, from the state to the velocities `v` (nv): the motion without constraints, v* and the Λ of it by
-    /// degrees of freedom, and which drives were constraints.
-    pub fn follow(&mut self, (state, v): (&State, &[f64]), step: &Discretization, (lanes, plan): (&Lanes<f64>, &Plan)) {
+    /// Takes over the forces of a step that was made in lanes, from the state on: drives, and which of them were constraints, and what the medium
+    /// did.
+    pub fn follow(&mut self, state: &State, step: &Discretization, (lanes, plan): (&Lanes<f64>, &Plan)) {
         self.impulse.fill(0.0);
         self.gather_drives(state, &state.v[self.dofs.clone()], step);
         self.drives.iter_mut().for_each(|drive| drive.apart = lanes.is_parted(plan, 0, drive.key));
         if self.has_own_loads {
             self.loads.iter_mut().for_each(|load| load.dragged = lanes.dragged(plan, 0, load.body));
-        }
-        let free_motion = lanes.free_motion(0, self.dofs.clone());
-        for ((to_v, to_lambda), (v, lambda)) in
-            self.v_star.iter_mut().zip(&mut self.impedance.diagonal).zip(free_motion)
-        {
-            (*to_v, *to_lambda) = (v, lambda);
-        }
-        // Forces of constraints alone depend on where the nodes are.
-        if self.v_star != v[self.dofs.clone()] {
-            forward_kinematics(&self.tree, self.tree.all(), &state.q[self.qs.clone()], &mut self.kin);
         }
     }
 

@@ -219,6 +219,8 @@ def _world(m: Any, d: Any, watched: Watched) -> _MujocoWorld:
 
 
 _EMPTY = load("<mujoco/>")
+
+
 def check_pair(m: Any, d: Any) -> None:
     """Refuses what is no model, no data, or data of another model."""
     if not isinstance(m, mujoco.MjModel) or not isinstance(d, mujoco.MjData):

@@ -60,10 +60,13 @@ impl Simulation {
     }
 
     fn find_acting_forces(&mut self, last: &mut LastStep) {
-        let step = self.discretization(last.dt);
+        let (step, is_of_lane) = (self.discretization(last.dt), self.is_of_lane());
         let mut forces = std::mem::take(&mut last.forces);
         for workspace in self.trees.iter_mut().filter(|workspace| !workspace.asleep) {
-            workspace.add_acting_forces(last, &step, &mut forces);
+            if !is_of_lane {
+                workspace.write_constraint_forces(last, &mut forces);
+            }
+            workspace.add_drive_forces(last, &step, &mut forces);
         }
         self.sources.add_tendon_forces(last, &step, &self.trees, &mut forces);
         let StepForces { actuators, actuation, .. } = &mut forces;

@@ -410,8 +410,8 @@ impl Simulation {
         true
     }
 
-    /// Brings the workspaces of the trees to the beginning of a step that was made in the lane, and to its motion without constraints: its
-    /// forces follow from these.
+    /// Brings the workspaces of the trees to the beginning of a step that was made in the lane, from which its forces follow, but for those of
+    /// constraints: these are the lane's.
     pub(super) fn follow_lane(&mut self, last: &mut LastStep) {
         if self.last_lane().is_none() {
             return;
@@ -424,8 +424,10 @@ impl Simulation {
             && let Some(Length { plan, .. }) = lane.last.map(|length| &lane.lengths[length])
         {
             for workspace in trees.iter_mut().filter(|workspace| !workspace.asleep) {
-                workspace.follow((state, &last.v), &step, (&lane.lanes, plan));
+                workspace.follow(state, &step, (&lane.lanes, plan));
             }
+            lane.lanes.constraint_impulse(plan, &mut last.forces.constraint);
+            last.forces.constraint.iter_mut().for_each(|force| *force /= last.dt);
         }
         self.exchange_start(last);
     }

@@ -9,13 +9,11 @@ use crate::scheme::{Discretization, SpringDamper};
 use crate::step_forces::{LastStep, StepForces};
 
 impl TreeWorkspace {
-    /// Adds the forces on the tree's degrees of freedom that the last step leaves behind, but for passive ones; those of actuators on tendons are
-    /// missing, and all that tendons do as constraints is among the constraints.
-    pub fn add_acting_forces(&mut self, last: &LastStep, step: &Discretization, out: &mut StepForces) {
+    /// Sets the forces of constraints on the tree's degrees of freedom in the last step, of drives and tendons that were some among them.
+    pub fn write_constraint_forces(&mut self, last: &LastStep, out: &mut StepForces) {
         let dofs = self.dofs.clone();
         let (v0, v) = (&last.v0[dofs.clone()], &last.v[dofs.clone()]);
         self.constraint_force(v, last.dt, &mut out.constraint[dofs.clone()]);
-        self.add_drive_forces(last, step, out);
         let before = &last.v_before[dofs.clone()];
         if before != v0 {
             // Impacts before the step, over it.
@@ -81,7 +79,7 @@ impl TreeWorkspace {
     }
 
     /// Adds actuators of joints and PD control, and takes off the constraints those that were some.
-    fn add_drive_forces(&mut self, last: &LastStep, step: &Discretization, out: &mut StepForces) {
+    pub fn add_drive_forces(&mut self, last: &LastStep, step: &Discretization, out: &mut StepForces) {
         let (first, per_second) = (self.dofs.start, 1.0 / last.dt);
         for i in 0..self.tree.nv {
             out.actuation[first + i] += self.constant[i] * per_second;
