@@ -2,24 +2,28 @@
 
 mod calls;
 mod results;
+mod state;
 
 use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyWeakrefMethods, PyWeakrefReference};
-use sim::{Simulation as Sim, SimulationError, State};
+use sim::{Simulation as Sim, SimulationError};
 
 use super::contact::{LAYOUT, MjContact, Surface};
 use super::memory::{Field, MujocoNumbers, Numbers};
 use super::native::{Native, Pair, Part};
-use crate::arguments::check_quaternions;
 use crate::errors::simulation_error;
 use crate::lock::try_lock;
 use crate::simulation::Simulation;
 
 /// Numbers beyond this are bad in MuJoCo.
 const MAX: f64 = 1e10;
+
+/// Degrees of freedom times steps of a call that keeps the interpreter's lock: to release and take it takes as long as a small stage, and a thread
+/// that waits for it gets it after some tens of µs.
+const BRIEF: i64 = 16;
 
 /// What Python says of a world, beside its [`Calls`]: `_Parts` in `sapwood/mujoco/_world.py`.
 #[derive(FromPyObject)]
@@ -203,7 +207,7 @@ pub struct MujocoWorld {
     left: Mutex<Vec<f64>>,
 }
 
-/// A world while one of its calls runs, with the interpreter's lock released.
+/// A world while one of its calls runs, with the interpreter's lock released unless the call is brief.
 struct Running<'a> {
     world: &'a MujocoWorld,
     memory: &'a Memory,
@@ -264,30 +268,31 @@ impl MujocoWorld {
     }
 
     pub fn step(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, nstep: i64) -> PyResult<()> {
-        if nstep < 1 { Ok(()) } else { self.run(m, d, |running| running.timed_step(nstep)) }
+        if nstep < 1 { Ok(()) } else { self.run(m, d, nstep, |running| running.timed_step(nstep)) }
     }
 
     pub fn step1(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.run(m, d, |running| running.step1())
+        self.run(m, d, 1, |running| running.step1())
     }
 
     pub fn step2(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.run(m, d, |running| running.step2())
+        self.run(m, d, 1, |running| running.step2())
     }
 
     pub fn forward(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.run(m, d, |running| running.forward())
+        self.run(m, d, 1, |running| running.forward())
     }
 
     pub fn inverse(&self, m: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.run(m, d, |running| running.inverse())
+        self.run(m, d, 1, |running| running.inverse())
     }
 
-    /// Works with the interpreter's lock released, once for all that a call does: to release and take it is a good part of a small stage.
+    /// Works on as many steps.
     fn run(
         &self,
         m: &Bound<'_, PyAny>,
         d: &Bound<'_, PyAny>,
+        nstep: i64,
         work: impl FnOnce(&mut Running<'_>) -> PyResult<()> + Send,
     ) -> PyResult<()> {
         let mut simulation = self.simulation.get().lock()?;
@@ -299,7 +304,8 @@ impl MujocoWorld {
             left: &mut left,
             pair: (m.as_unbound(), d.as_unbound()),
         };
-        m.py().detach(|| work(&mut running))
+        let nv = running.simulation.model().nv() as i64;
+        if nv.saturating_mul(nstep) <= BRIEF { work(&mut running) } else { m.py().detach(|| work(&mut running)) }
     }
 }
 
@@ -479,115 +485,6 @@ impl Running<'_> {
             self.simulation.set_timestep(timestep).map_err(|error| raised(&error))?;
         }
         Ok(())
-    }
-
-    /// Takes over the state and the inputs.
-    fn read(&mut self) -> PyResult<()> {
-        // SAFETY: as in `step`.
-        let is_controlled = unsafe { is_good(self.memory.ctrl.get()) };
-        if !is_controlled {
-            self.call(&self.world.calls.check_controls)?;
-        }
-        let (memory, simulation) = (self.memory, &mut *self.simulation);
-        // SAFETY: as in `step`.
-        let ([qpos, qvel, act], time) = unsafe { (memory.state(), memory.time.get()) };
-        if simulation.state().time != time || !is_same(self.left, [qpos, qvel, act]) {
-            // Someone has set the state: what the simulation remembers of the last one has no part in what follows.
-            simulation.reset(None).map_err(|error| raised(&error))?;
-            simulation.state_mut().time = time;
-        }
-        let state = simulation.state_mut();
-        // SAFETY: as in `step`.
-        let (ctrl, force, wrenches) =
-            unsafe { (memory.ctrl.get(), memory.applied_force.get(), memory.applied_wrench.get()) };
-        state.q.copy_from_slice(qpos);
-        state.v.copy_from_slice(qvel);
-        state.act.iter_mut().zip(&self.world.activations).for_each(|(own, &at)| *own = act[at]);
-        if is_controlled {
-            state.ctrl.copy_from_slice(ctrl);
-        } else {
-            state.ctrl.fill(0.0);
-        }
-        state.applied_force.copy_from_slice(force);
-        for (own, wrench) in state.applied_wrench.chunks_exact_mut(6).zip(wrenches.chunks_exact(6)) {
-            own[..3].copy_from_slice(&wrench[3..]);
-            own[3..].copy_from_slice(&wrench[..3]);
-        }
-        self.read_past_controls();
-        self.read_mocap();
-        self.read_equalities();
-        check_quaternions("qpos", qpos, &self.simulation.model().tree)
-    }
-
-    /// MuJoCo has a ring for each: two numbers, the second of them the place of the newest, then all times, then all controls.
-    fn read_past_controls(&mut self) {
-        if self.world.histories.is_empty() {
-            return;
-        }
-        let model = self.simulation.model().clone();
-        // SAFETY: as in `step`.
-        let history = unsafe { self.memory.history.get() };
-        let past = &mut self.simulation.state_mut().past_ctrl;
-        for ((_, delay, first), &at) in model.delays().zip(&self.world.histories) {
-            let n = delay.samples;
-            let ring = &history[at..][..2 + 2 * n];
-            let newest = ring[1].clamp(0.0, (n - 1) as f64) as usize;
-            for (k, sample) in past[first..][..2 * n].chunks_exact_mut(2).enumerate() {
-                let place = 2 + (newest + 1 + k) % n;
-                sample.copy_from_slice(&[ring[place], ring[place + n]]);
-            }
-        }
-    }
-
-    fn write_past_controls(&self) {
-        let state = self.simulation.state();
-        // SAFETY: as in `write`.
-        let history = unsafe { self.memory.history.get_mut() };
-        for ((_, delay, first), &at) in self.simulation.model().delays().zip(&self.world.histories) {
-            let n = delay.samples;
-            history[at + 1] = (n - 1) as f64;
-            for (k, sample) in state.past_ctrl[first..][..2 * n].chunks_exact(2).enumerate() {
-                (history[at + 2 + k], history[at + 2 + k + n]) = (sample[0], sample[1]);
-            }
-        }
-    }
-
-    fn read_mocap(&mut self) {
-        // SAFETY: as in `step`.
-        let (positions, quaternions) = unsafe { (self.memory.mocap_pos.get(), self.memory.mocap_quat.get()) };
-        // They have no velocity there.
-        self.simulation.state_mut().mocap_from.clear();
-        for (own, &at) in self.simulation.state_mut().mocap.chunks_exact_mut(7).zip(&self.world.mocap) {
-            own[..3].copy_from_slice(&positions[3 * at..][..3]);
-            own[3..].copy_from_slice(&quaternions[4 * at..][..4]);
-        }
-    }
-
-    fn read_equalities(&mut self) {
-        // SAFETY: as in `step`.
-        let active = unsafe { self.memory.eq_active.get() };
-        let State { equality_active, .. } = self.simulation.state_mut();
-        let now = self.world.equalities.iter().map(|&at| if active[at] == 0 { 0.0 } else { 1.0 });
-        if now.clone().zip(&*equality_active).any(|(now, before)| now != *before) {
-            equality_active.iter_mut().zip(now).for_each(|(own, now)| *own = now);
-            self.simulation.state_mut().wake();
-        }
-    }
-
-    /// Hands the state over, and notes it.
-    fn write(&mut self) {
-        let (memory, state) = (self.memory, self.simulation.state());
-        // SAFETY: as in `step`; no slice of these is in use.
-        let (qpos, qvel, act) = unsafe {
-            memory.time.set(state.time);
-            (memory.qpos.get_mut(), memory.qvel.get_mut(), memory.act.get_mut())
-        };
-        qpos.copy_from_slice(&state.q);
-        qvel.copy_from_slice(&state.v);
-        self.world.activations.iter().zip(&state.act).for_each(|(&at, own)| act[at] = *own);
-        self.write_past_controls();
-        self.left.clear();
-        [&*qpos, qvel, act].iter().for_each(|of| self.left.extend_from_slice(of));
     }
 
     /// What MuJoCo computes of a state, all but contact and constraints; then a program's controls.

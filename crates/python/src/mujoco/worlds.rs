@@ -1,7 +1,7 @@
 //! The worlds of all `MjData`, found at the addresses of their objects.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ pub struct MujocoWorlds {
     /// Makes the world of an `MjModel` and an `MjData` and [puts](Self::put) it here.
     make: Py<PyAny>,
     /// By the address of the `MjData`; none where it has to be made again.
-    worlds: Mutex<HashMap<usize, Option<Py<MujocoWorld>>>>,
+    worlds: Mutex<BTreeMap<usize, Option<Py<MujocoWorld>>>>,
 }
 
 #[pymethods]
@@ -79,7 +79,7 @@ impl MujocoWorlds {
 }
 
 impl MujocoWorlds {
-    fn all(&self) -> MutexGuard<'_, HashMap<usize, Option<Py<MujocoWorld>>>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<usize, Option<Py<MujocoWorld>>>> {
         self.worlds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,0 +1,118 @@
+//! The state and the inputs of an `MjData`: what a step reads, and the state that it writes.
+
+use pyo3::prelude::*;
+use sim::State;
+
+use super::{Running, is_good, is_same, raised};
+use crate::arguments::check_quaternions;
+
+impl Running<'_> {
+    /// Takes over the state and the inputs.
+    pub(super) fn read(&mut self) -> PyResult<()> {
+        // SAFETY: as in `step`.
+        let is_controlled = unsafe { is_good(self.memory.ctrl.get()) };
+        if !is_controlled {
+            self.call(&self.world.calls.check_controls)?;
+        }
+        let (memory, simulation) = (self.memory, &mut *self.simulation);
+        // SAFETY: as in `step`.
+        let ([qpos, qvel, act], time) = unsafe { (memory.state(), memory.time.get()) };
+        if simulation.state().time != time || !is_same(self.left, [qpos, qvel, act]) {
+            // Someone has set the state: what the simulation remembers of the last one has no part in what follows.
+            simulation.reset(None).map_err(|error| raised(&error))?;
+            simulation.state_mut().time = time;
+        }
+        let state = simulation.state_mut();
+        // SAFETY: as in `step`.
+        let (ctrl, force, wrenches) =
+            unsafe { (memory.ctrl.get(), memory.applied_force.get(), memory.applied_wrench.get()) };
+        state.q.copy_from_slice(qpos);
+        state.v.copy_from_slice(qvel);
+        state.act.iter_mut().zip(&self.world.activations).for_each(|(own, &at)| *own = act[at]);
+        if is_controlled {
+            state.ctrl.copy_from_slice(ctrl);
+        } else {
+            state.ctrl.fill(0.0);
+        }
+        state.applied_force.copy_from_slice(force);
+        for (own, wrench) in state.applied_wrench.chunks_exact_mut(6).zip(wrenches.chunks_exact(6)) {
+            own[..3].copy_from_slice(&wrench[3..]);
+            own[3..].copy_from_slice(&wrench[..3]);
+        }
+        self.read_past_controls();
+        self.read_mocap();
+        self.read_equalities();
+        check_quaternions("qpos", qpos, &self.simulation.model().tree)
+    }
+
+    /// MuJoCo has a ring for each: two numbers, the second of them the place of the newest, then all times, then all controls.
+    fn read_past_controls(&mut self) {
+        if self.world.histories.is_empty() {
+            return;
+        }
+        let model = self.simulation.model().clone();
+        // SAFETY: as in `step`.
+        let history = unsafe { self.memory.history.get() };
+        let past = &mut self.simulation.state_mut().past_ctrl;
+        for ((_, delay, first), &at) in model.delays().zip(&self.world.histories) {
+            let n = delay.samples;
+            let ring = &history[at..][..2 + 2 * n];
+            let newest = ring[1].clamp(0.0, (n - 1) as f64) as usize;
+            for (k, sample) in past[first..][..2 * n].chunks_exact_mut(2).enumerate() {
+                let place = 2 + (newest + 1 + k) % n;
+                sample.copy_from_slice(&[ring[place], ring[place + n]]);
+            }
+        }
+    }
+
+    fn write_past_controls(&self) {
+        let state = self.simulation.state();
+        // SAFETY: as in `write`.
+        let history = unsafe { self.memory.history.get_mut() };
+        for ((_, delay, first), &at) in self.simulation.model().delays().zip(&self.world.histories) {
+            let n = delay.samples;
+            history[at + 1] = (n - 1) as f64;
+            for (k, sample) in state.past_ctrl[first..][..2 * n].chunks_exact(2).enumerate() {
+                (history[at + 2 + k], history[at + 2 + k + n]) = (sample[0], sample[1]);
+            }
+        }
+    }
+
+    fn read_mocap(&mut self) {
+        // SAFETY: as in `step`.
+        let (positions, quaternions) = unsafe { (self.memory.mocap_pos.get(), self.memory.mocap_quat.get()) };
+        // They have no velocity there.
+        self.simulation.state_mut().mocap_from.clear();
+        for (own, &at) in self.simulation.state_mut().mocap.chunks_exact_mut(7).zip(&self.world.mocap) {
+            own[..3].copy_from_slice(&positions[3 * at..][..3]);
+            own[3..].copy_from_slice(&quaternions[4 * at..][..4]);
+        }
+    }
+
+    fn read_equalities(&mut self) {
+        // SAFETY: as in `step`.
+        let active = unsafe { self.memory.eq_active.get() };
+        let State { equality_active, .. } = self.simulation.state_mut();
+        let now = self.world.equalities.iter().map(|&at| if active[at] == 0 { 0.0 } else { 1.0 });
+        if now.clone().zip(&*equality_active).any(|(now, before)| now != *before) {
+            equality_active.iter_mut().zip(now).for_each(|(own, now)| *own = now);
+            self.simulation.state_mut().wake();
+        }
+    }
+
+    /// Hands the state over, and notes it.
+    pub(super) fn write(&mut self) {
+        let (memory, state) = (self.memory, self.simulation.state());
+        // SAFETY: as in `step`; no slice of these is in use.
+        let (qpos, qvel, act) = unsafe {
+            memory.time.set(state.time);
+            (memory.qpos.get_mut(), memory.qvel.get_mut(), memory.act.get_mut())
+        };
+        qpos.copy_from_slice(&state.q);
+        qvel.copy_from_slice(&state.v);
+        self.world.activations.iter().zip(&state.act).for_each(|(&at, own)| act[at] = *own);
+        self.write_past_controls();
+        self.left.clear();
+        [&*qpos, qvel, act].iter().for_each(|of| self.left.extend_from_slice(of));
+    }
+}
