@@ -21,9 +21,10 @@ use crate::simulation::Simulation;
 /// Numbers beyond this are bad in MuJoCo.
 const MAX: f64 = 1e10;
 
-/// Degrees of freedom times steps of a call that keeps the interpreter's lock: to release and take it takes as long as a small stage, and a thread
-/// that waits for it gets it after some tens of µs.
+/// Degrees of freedom times steps of a call that keeps the interpreter's lock, and contacts of the step before: to release and take it takes as
+/// long as a small stage, and a thread that waits for it gets it after some tens of µs.
 const BRIEF: i64 = 16;
+const FEW_CONTACTS: usize = 8;
 
 /// What Python says of a world, beside its [`Calls`]: `_Parts` in `sapwood/mujoco/_world.py`.
 #[derive(FromPyObject)]
@@ -304,8 +305,11 @@ impl MujocoWorld {
             left: &mut left,
             pair: (m.as_unbound(), d.as_unbound()),
         };
-        let nv = running.simulation.model().nv() as i64;
-        if nv.saturating_mul(nstep) <= BRIEF { work(&mut running) } else { m.py().detach(|| work(&mut running)) }
+        let (nv, contacts) = (running.simulation.model().nv() as i64, running.simulation.stats().contacts);
+        if nv.saturating_mul(nstep) <= BRIEF && contacts <= FEW_CONTACTS {
+            return work(&mut running);
+        }
+        m.py().detach(|| work(&mut running))
     }
 }
 
