@@ -44,6 +44,7 @@ mod kinematics;
 mod material;
 mod medium;
 mod model;
+mod motor;
 mod muscle;
 mod placement;
 mod polynomial_forces;
@@ -64,7 +65,7 @@ mod unsymmetric;
 
 pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};
-pub use actuator::{Actuator, ActuatorLaw, GearFrame, Transmission};
+pub use actuator::{Actuator, ActuatorLaw, GearFrame, OrientationInput, Transmission};
 pub use balance::{
     BodyInStep, Correction, FAR, Freedom, LARGEST_ERROR, LARGEST_GROWTH, LITTLE, MAX_SCALING, StepBalance, StepEnd,
     UNPUSHED, Whole,
@@ -93,6 +94,9 @@ pub use material::{Compliance, Material, Resistance, ellipse_tangents};
 pub use medium::{Drag, Medium};
 pub use model::{
     Body, Joint, JointKind, JointLock, Keyframe, KeyframeKey, Model, Warning, mocap_numbers, mocap_pose, mocap_velocity,
+};
+pub use motor::{
+    BristleFriction, Cogging, Controller, Heat, Motor, MotorInputs, MotorMotion, MotorStep, Slopes, Winding,
 };
 pub use muscle::Muscle;
 pub use polynomial_forces::{LawAt, PolynomialForces};

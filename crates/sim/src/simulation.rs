@@ -98,6 +98,8 @@ pub struct Simulation {
     islands: Islands,
     /// Forces on the degrees of freedom, and velocities that the step starts from and at its end, (nv).
     force: Vec<f64>,
+    /// What actuators of tendons and sites do there, (nv); empty where no joint limits it.
+    other_actuation: Vec<f64>,
     v_start: Vec<f64>,
     v_next: Vec<f64>,
     /// Positions where constraints are taken, (nq), and the part of the step that lies before them.

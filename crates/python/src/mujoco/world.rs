@@ -42,8 +42,8 @@ struct Parts<'py> {
 struct Calls {
     /// What is done about a state that is not finite.
     checks: Vec<Py<PyAny>>,
-    /// What is said about controls that are not finite.
-    check_controls: Py<PyAny>,
+    /// What says of controls that they are not finite, and finds rates of activations.
+    actuate: Py<PyAny>,
     /// All that follows from a state but contact and constraints.
     stages: Vec<Py<PyAny>>,
     /// MuJoCo's own contacts.
@@ -77,7 +77,6 @@ struct Memory {
     eq_active: Numbers<u8>,
     qacc: Numbers<f64>,
     warmstart: Numbers<f64>,
-    act_dot: Numbers<f64>,
     constraint: Numbers<f64>,
     actuation: Numbers<f64>,
     actuator_force: Numbers<f64>,
@@ -117,7 +116,6 @@ impl Memory {
             eq_active: Numbers::<bool>::of(d, "eq_active")?.bytes(),
             qacc: numbers("qacc")?,
             warmstart: numbers("qacc_warmstart")?,
-            act_dot: numbers("act_dot")?,
             constraint: numbers("qfrc_constraint")?,
             actuation: numbers("qfrc_actuator")?,
             actuator_force: numbers("actuator_force")?,
@@ -452,7 +450,7 @@ impl<'py> Running<'_, 'py> {
         // SAFETY: as in `step`.
         let is_controlled = unsafe { is_good(self.memory.ctrl.get()) };
         if !is_controlled {
-            self.call(&self.world.calls.check_controls)?;
+            self.call(&self.world.calls.actuate)?;
         }
         let (memory, simulation) = (self.memory, &mut *self.simulation);
         // SAFETY: as in `step`.

@@ -4,6 +4,7 @@ use multibody::{add_generalized_forces, difference};
 use spatial::Wrench;
 
 use super::TreeWorkspace;
+use super::actuated_lift::ActuatedLift;
 use crate::actuation::Inputs;
 use crate::scheme::{Discretization, SpringDamper};
 use crate::step_forces::{LastStep, StepForces};
@@ -17,6 +18,10 @@ impl TreeWorkspace {
         self.constraint_force(v, last.dt, &mut out.constraint[dofs.clone()]);
         self.add_passive_forces(last, step, &mut out.passive[dofs.clone()]);
         self.add_drive_forces(last, step, out);
+        for (dof, force) in self.lift.iter().flat_map(ActuatedLift::forces) {
+            out.passive[dofs.start + dof] -= force;
+            out.actuation[dofs.start + dof] += force;
+        }
         let before = &last.v_before[dofs.clone()];
         if before != v0 {
             // Impacts before the step, over it.
@@ -98,7 +103,7 @@ impl TreeWorkspace {
             self.rhs.fill(0.0);
             let q = &last.q[self.qs.clone()];
             for drive in &self.axis_drives {
-                drive.add_impulse(Inputs::resolved(&last.inputs), q, &self.change, step, &mut self.rhs);
+                drive.add_impulse(Inputs::resolved(&last.inputs, &last.act), q, &self.change, step, &mut self.rhs);
             }
             for (force, impulse) in out.actuation[self.dofs.clone()].iter_mut().zip(&self.rhs) {
                 *force += impulse * per_second;

@@ -11,19 +11,20 @@ impl Running<'_, '_> {
     /// What the last step has found: accelerations, forces, contacts; then the sensors of these.
     pub(super) fn write_forces(&mut self) -> PyResult<()> {
         let (memory, world) = (self.memory, self.world);
-        let timestep = self.simulation.timestep();
+        // SAFETY: as in `write`; no slice of these is in use.
+        if unsafe { !memory.act.get().is_empty() } {
+            // Rates of activations are those of the state, as MuJoCo has them; the forces that it finds are not those of the step.
+            self.call(&world.calls.actuate)?;
+            unsafe { memory.actuator_force.get_mut().fill(0.0) };
+        }
         // SAFETY: as in `write`.
         unsafe {
             memory.qacc.get_mut().copy_from_slice(self.simulation.acceleration());
             memory.warmstart.get_mut().copy_from_slice(self.simulation.acceleration());
             let forces = self.simulation.step_forces();
             memory.actuation.get_mut().copy_from_slice(&forces.actuation);
-            let (outputs, rates) = (memory.actuator_force.get_mut(), memory.act_dot.get_mut());
+            let outputs = memory.actuator_force.get_mut();
             world.outputs.iter().for_each(|&[output, ctrl]| outputs[output] = forces.actuators[ctrl]);
-            let (act, own) = (memory.act.get(), &self.simulation.state().act);
-            for (&at, own) in world.activations.iter().zip(own) {
-                rates[at] = (own - act[at]) / timestep;
-            }
         }
         self.write_constraint()
     }
