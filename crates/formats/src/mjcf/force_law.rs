@@ -2,7 +2,7 @@
 
 use multibody::{ActivationDynamics, ActuatorLaw, Muscle, OrientationInput};
 
-use super::defaults::parse_keyword;
+use super::defaults::{at_least_zero, parse_keyword};
 use super::motor_law::MotorLaw;
 use crate::LoadError;
 use crate::xml::Element;
@@ -413,12 +413,5 @@ impl ForceLaw {
             return Ok((ActuatorLaw { gain, gain_slopes, bias, muscle: None }, Some(ratio)));
         }
         Ok((ActuatorLaw { gain, gain_slopes, bias, muscle: None }, None))
-    }
-}
-
-pub(super) fn at_least_zero(element: Element<'_>, name: &str) -> Result<Option<f64>, LoadError> {
-    match element.number(name)? {
-        Some(value) if value < 0.0 => Err(element.error(format!("{name}=\"{value}\": expected 0 or more"))),
-        value => Ok(value),
     }
 }

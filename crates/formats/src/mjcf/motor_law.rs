@@ -2,7 +2,7 @@
 
 use multibody::{BristleFriction, Cogging, Controller, Heat, Motor, MotorInputs, Winding};
 
-use super::force_law::at_least_zero;
+use super::defaults::at_least_zero;
 use crate::LoadError;
 use crate::xml::Element;
 
