@@ -76,7 +76,7 @@ pub use camera::{Camera, CameraMode, DefaultView, Lens};
 pub use coriolis::{NodeMotion, PolarMotion, bias_of_distance, joint_acceleration};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
-pub use delay::{Delay, Reading};
+pub use delay::{Delay, Reading, SensorDelay};
 pub use effective_mass::{EffectiveMass, NodeMobility, TraceForm};
 pub use equality::{Coordinate, Equality, EqualityKind, polynomial};
 pub use forward_dynamics::{DynamicsInput, ForwardDynamics};
@@ -105,9 +105,9 @@ pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent, right_jacobian};
 pub use rnea::{RneaWorkspace, accelerations, rnea};
 pub use sensor::{
-    ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DistanceQuantity, FrameQuantity, GeomsOf,
-    JointQuantity, RayField, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SiteQuantity, SubtreeQuantity,
-    TendonQuantity,
+    ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DelayedSensor, DistanceQuantity, FrameQuantity,
+    GeomsOf, JointQuantity, RayField, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SiteQuantity,
+    SubtreeQuantity, TendonQuantity,
 };
 pub use site::{Site, SiteShape};
 pub use spring::{Decay, SpringPoint, UNRESOLVED};

@@ -7,8 +7,8 @@ use spatial::{Pose, Quat, RigidInertia, Twist, Vec3};
 use support::brief;
 
 use crate::{
-    Actuator, Camera, Compliance, DefaultView, Delay, Equality, Material, Medium, NO_PARENT, Node, PolynomialForces,
-    Sensor, Site, Tendon, Transmission, Tree,
+    Actuator, Camera, Compliance, DefaultView, Delay, DelayedSensor, Equality, Material, Medium, NO_PARENT, Node,
+    PolynomialForces, Sensor, SensorDelay, Site, Tendon, Transmission, Tree,
 };
 
 /// The kinds of joints that a model can have (spec: the state table).
@@ -423,6 +423,22 @@ impl Model {
     pub fn first_controls(&self) -> Vec<f64> {
         let times = |delay: Delay| (1..=delay.samples).rev().map(|k| k as f64 * -self.timestep);
         self.delays().flat_map(|(_, delay, _)| times(delay).flat_map(|time| [time, 0.0])).collect()
+    }
+
+    /// The sensors that show what they measure later.
+    pub fn delayed_sensors(&self) -> impl Iterator<Item = (DelayedSensor, SensorDelay)> {
+        let delayed = self.sensors.iter().enumerate().zip(self.sensor_ranges());
+        let delayed = delayed.filter_map(|((sensor, of), shown)| Some((sensor, of.delay?, shown)));
+        delayed.scan(0, |begin, (sensor, delay, shown)| {
+            let start = *begin;
+            *begin += 1 + delay.line.samples * (1 + shown.len());
+            Some((DelayedSensor { sensor, readings: start..*begin, shown }, delay))
+        })
+    }
+
+    /// Their readings before the first step, at time 0.
+    pub fn first_readings(&self) -> Vec<f64> {
+        self.delayed_sensors().flat_map(|(of, delay)| delay.first_readings(of.shown.len(), self.timestep)).collect()
     }
 
     /// Where the activation of an actuator stands among all, if it has one; of several, the first.

@@ -254,6 +254,7 @@ impl Simulation {
             self.leave_mocap();
             return Ok(());
         }
+        self.note_readings()?;
         let is_whole = dt == self.timestep();
         self.with_acting_controls(|simulation| {
             if !(is_whole && simulation.step_in_lane(dt, false)?) {
@@ -273,6 +274,7 @@ impl Simulation {
     pub fn step_fallback(&mut self, unresolved: bool) -> Result<(), SimulationError> {
         let dt = self.timestep();
         self.move_mocap(dt);
+        self.note_readings()?;
         self.forget_lane();
         self.with_acting_controls(|simulation| {
             if !unresolved || !simulation.step_in_lane(dt, true)? {
@@ -287,6 +289,7 @@ impl Simulation {
     fn count_step(&mut self, dt: f64) {
         self.leave_mocap();
         self.keep_controls(self.state.time);
+        self.keep_readings(self.state.time);
         self.state.time += dt;
         // A restored count may be any.
         self.state.step = self.state.step.wrapping_add(1);

@@ -69,7 +69,7 @@ def _with_advice(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_settable(attribute: object) -> bool:
-    return isinstance(attribute, (Number, Whole)) or getattr(attribute, "fset", None) is not None
+    return isinstance(attribute, (Number, Polynomial, Whole)) or getattr(attribute, "fset", None) is not None
 
 
 class _Handle(Strict):

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
 from mujoco import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtJoint, mjtObj, mjtSensor, mjtTrn, mjtWrap
 
 from sapwood.mujoco._words import Names, element, kind_of
@@ -222,7 +223,7 @@ class Actuation(Names):
         return {"delay": m.actuator_delay[a], "nsample": samples, "interp": INTERPOLATIONS[interpolation]}
 
     def sensors(self) -> Iterator[str]:
-        m = self.m
+        m, delayed = self.m, self.delayed_sensors()
         for s in range(m.nsensor):
             kind = mjtSensor(m.sensor_type[s])
             words = self.measured(s, kind)
@@ -230,8 +231,19 @@ class Actuation(Names):
             if words is None:
                 self.leave_out(mjtObj.mjOBJ_SENSOR, s, "not simulated: its numbers are zero")
                 tag, words = "user", {"dim": m.sensor_dim[s]}
+            elif s in delayed:
+                samples, interpolation = m.sensor_history[s].tolist()
+                words |= {"delay": m.sensor_delay[s], "interval": m.sensor_interval[s]}
+                words |= {"nsample": samples, "interp": INTERPOLATIONS[interpolation]}
             cutoff, noise = m.sensor_cutoff[s] or None, m.sensor_noise[s] or None
             yield element(tag, name=self.name(mjtObj.mjOBJ_SENSOR, s), **words, cutoff=cutoff, noise=noise)
+
+    def delayed_sensors(self) -> list[int]:
+        """Those that show later what they measure; of the ones that are not simulated the kinds say so."""
+        m = self.m
+        is_delayed = (m.sensor_history[:, 0] > 0) & ((m.sensor_delay > 0) | (m.sensor_interval[:, 0] > 0))
+        found: list[int] = np.flatnonzero(is_delayed).tolist()
+        return [s for s in found if self.measured(s, mjtSensor(m.sensor_type[s])) is not None]
 
     def measured(self, s: int, kind: mjtSensor) -> dict[str, Any] | None:
         """What a sensor measures; None of one that has no counterpart."""

@@ -84,6 +84,8 @@ class _Parts(NamedTuple):
     """MuJoCo's address of each activation, and its index of each equality that is in force when it says so."""
     histories: list[int]
     """MuJoCo's address of the past controls of each actuator with a delay."""
+    readings: list[int]
+    """MuJoCo's address of the past readings of each sensor that shows them later."""
     mocap: list[int]
     """MuJoCo's number of each body that is moved from outside."""
     outputs: list[list[int]]
@@ -198,6 +200,7 @@ class World:
             native=native(stages),
             activations=carried.activations,
             histories=carried.histories,
+            readings=carried.readings,
             equalities=[] if m.opt.disableflags & OFF else carried.equalities,
             mocap=carried.mocap,
             outputs=[[out + k, ctrl + k] for (out, ctrl), n in zip(controls, counts, strict=True) for k in range(n)],

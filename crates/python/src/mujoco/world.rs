@@ -1,6 +1,7 @@
 //! The world of an `MjData`: what a step reads of it and leaves in it.
 
 mod calls;
+mod history;
 mod results;
 
 use std::sync::Mutex;
@@ -31,6 +32,7 @@ struct Parts<'py> {
     activations: Vec<usize>,
     equalities: Vec<usize>,
     histories: Vec<usize>,
+    readings: Vec<usize>,
     mocap: Vec<usize>,
     outputs: Vec<[usize; 2]>,
     surfaces: Vec<[f64; Surface::LEN]>,
@@ -168,11 +170,12 @@ pub struct MujocoWorld {
     addresses: Pair,
     /// MuJoCo's library, where it can be called directly.
     native: Option<Native>,
-    /// MuJoCo's address of each activation, its index of each equality, its address of each line of past controls, its number of each body that
-    /// is moved from outside.
+    /// MuJoCo's address of each activation, its index of each equality, its address of each line of past controls and of past readings, its
+    /// number of each body that is moved from outside.
     activations: Vec<usize>,
     equalities: Vec<usize>,
     histories: Vec<usize>,
+    readings: Vec<usize>,
     mocap: Vec<usize>,
     /// Where MuJoCo has the force of which actuator.
     outputs: Vec<[usize; 2]>,
@@ -206,6 +209,7 @@ impl MujocoWorld {
             activations: own.activations,
             equalities: own.equalities,
             histories: own.histories,
+            readings: own.readings,
             mocap: own.mocap,
             outputs: own.outputs,
             surfaces: own.surfaces.iter().map(Surface::new).collect(),
@@ -478,43 +482,10 @@ impl<'py> Running<'_, 'py> {
             own[..3].copy_from_slice(&wrench[3..]);
             own[3..].copy_from_slice(&wrench[..3]);
         }
-        self.read_past_controls();
+        self.read_history();
         self.read_mocap();
         self.read_equalities();
         check_quaternions("qpos", qpos, &model.tree)
-    }
-
-    /// MuJoCo has a ring for each: two numbers, the second of them the place of the newest, then all times, then all controls.
-    fn read_past_controls(&mut self) {
-        if self.world.histories.is_empty() {
-            return;
-        }
-        let model = self.simulation.model().clone();
-        // SAFETY: as in `step`.
-        let history = unsafe { self.memory.history.get() };
-        let past = &mut self.simulation.state_mut().past_ctrl;
-        for ((_, delay, first), &at) in model.delays().zip(&self.world.histories) {
-            let n = delay.samples;
-            let ring = &history[at..][..2 + 2 * n];
-            let newest = ring[1].clamp(0.0, (n - 1) as f64) as usize;
-            for (k, sample) in past[first..][..2 * n].chunks_exact_mut(2).enumerate() {
-                let place = 2 + (newest + 1 + k) % n;
-                sample.copy_from_slice(&[ring[place], ring[place + n]]);
-            }
-        }
-    }
-
-    fn write_past_controls(&self) {
-        let state = self.simulation.state();
-        // SAFETY: as in `write`.
-        let history = unsafe { self.memory.history.get_mut() };
-        for ((_, delay, first), &at) in self.simulation.model().delays().zip(&self.world.histories) {
-            let n = delay.samples;
-            history[at + 1] = (n - 1) as f64;
-            for (k, sample) in state.past_ctrl[first..][..2 * n].chunks_exact(2).enumerate() {
-                (history[at + 2 + k], history[at + 2 + k + n]) = (sample[0], sample[1]);
-            }
-        }
     }
 
     fn read_mocap(&mut self) {
@@ -550,7 +521,7 @@ impl<'py> Running<'_, 'py> {
         qpos.copy_from_slice(&state.q);
         qvel.copy_from_slice(&state.v);
         self.world.activations.iter().zip(&state.act).for_each(|(&at, own)| act[at] = *own);
-        self.write_past_controls();
+        self.write_history();
         self.left.clear();
         [&*qpos, qvel, act].iter().for_each(|of| self.left.extend_from_slice(of));
     }

@@ -63,6 +63,13 @@ fn general(actuator: &Actuator) -> Attributes {
     attributes
 }
 
+/// How samples of a control or a sensor are kept and read.
+pub(super) fn delay(of: &Delay) -> Attributes {
+    let word = READINGS.iter().find(|(_, reading)| *reading == of.reading);
+    let word = word.map(|(word, _)| ("interp", (*word).into()));
+    [("delay", number(of.time)), ("nsample", of.samples.to_string())].into_iter().chain(word).collect()
+}
+
 /// The element of a law with one control, and its attributes.
 fn force_law(actuator: &Actuator) -> Result<(&'static str, Attributes), String> {
     let (gain, bias) = (actuator.law.gain, actuator.law.bias);
@@ -123,11 +130,7 @@ impl Writer<'_> {
             };
             attributes.extend(law);
             attributes.extend(self.ranges(actuator, kind, &label));
-            if let Some(Delay { time, samples, reading }) = actuator.delay {
-                attributes.extend([("delay", number(time)), ("nsample", samples.to_string())]);
-                let word = READINGS.iter().find(|(_, of)| *of == reading);
-                attributes.extend(word.map(|(word, _)| ("interp", (*word).into())));
-            }
+            attributes.extend(actuator.delay.iter().flat_map(delay));
             if actuator.group != 0 && actuator.transmission != Transmission::Unsupported {
                 attributes.push(("group", actuator.group.to_string()));
             }

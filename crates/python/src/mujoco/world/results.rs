@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use sim::ContactPoint;
 
-use super::Running;
+use super::{Running, is_good};
 use crate::mujoco::contact::MjContact;
 use crate::mujoco::native::Part;
 
@@ -11,8 +11,8 @@ impl Running<'_, '_> {
     /// What the last step has found: accelerations, forces, contacts; then the sensors of these.
     pub(super) fn write_forces(&mut self) -> PyResult<()> {
         let (memory, world) = (self.memory, self.world);
-        // SAFETY: as in `write`; no slice of these is in use.
-        if unsafe { !memory.act.get().is_empty() } {
+        // SAFETY: as in `write`; no slice of these is in use. Of controls that are not finite MuJoCo has said so already.
+        if unsafe { !memory.act.get().is_empty() && is_good(memory.ctrl.get()) } {
             // Rates of activations are those of the state, as MuJoCo has them; the forces that it finds are not those of the step.
             self.call(&world.calls.actuate)?;
             unsafe { memory.actuator_force.get_mut().fill(0.0) };
