@@ -158,6 +158,37 @@ def test_states_belong_to_the_state_of_a_simulation() -> None:
     np.testing.assert_array_equal(batch.q, np.tile(sim.q, (2, 1)))
 
 
+PLUGIN = """<mujoco><option timestep="1e-7"/><extension><plugin plugin="mujoco.pid">
+  <instance name="i"><config key="kp" value="4"/><config key="ki" value="40"/><config key="kd" value=".4"/>
+    <config key="imax" value=".5"/></instance></plugin></extension>
+<worldbody><body><joint name="a" type="slide"/><geom size=".1" mass="1"/><body><joint name="b"/>
+  <geom size=".1" pos=".1 0 0" mass="1"/></body></body></worldbody>
+<actuator><plugin joint="a" plugin="mujoco.pid" instance="i" ctrlrange="-1 1" actdim="1" gear="2"/>
+  <plugin joint="b" plugin="mujoco.pid" forcerange="-1 1"><config key="kp" value="3"/></plugin></actuator></mujoco>"""
+
+
+def test_the_plugin_pid() -> None:
+    import sapwood.mujoco as guest
+
+    theirs, data, model = both(PLUGIN)
+    rng = np.random.default_rng(6)
+    for made in (model, sw.Model.from_mujoco(theirs)):
+        sim = sw.Simulation(made)
+        for _ in range(20):
+            at_random(theirs, data, rng)
+            sim.q[:], sim.v[:], sim.ctrl[:], sim.act[:] = data.qpos, data.qvel, data.ctrl, data.act
+            mujoco.mj_forward(theirs, data)
+            sim.forward()
+            np.testing.assert_allclose(sim.actuation_forces, data.qfrc_actuator, rtol=1e-5, atol=1e-5)
+    own = mujoco.MjData(theirs)
+    data.ctrl[:] = own.ctrl[:] = 0.8, -0.4
+    own.qpos[:], own.qvel[:], own.act[:] = data.qpos, data.qvel, data.act
+    for _ in range(1000):
+        guest.step(theirs, data)
+        mujoco.mj_step(theirs, own)
+    np.testing.assert_allclose(data.act, own.act, rtol=1e-5, atol=1e-9)
+
+
 LIFTED = """<mujoco><compiler angle="radian"/><option timestep="1e-9">
   <flag contact="disable" constraint="disable"/></option>
 <default><joint actuatorgravcomp="true"/></default><worldbody>

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import mujoco
 import numpy as np
 from mujoco import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtJoint, mjtObj, mjtSensor, mjtTrn, mjtWrap
 
@@ -42,6 +44,18 @@ INPUTS = ("pos", "vel", "ff", "voltage")
 INTERPOLATIONS = ("zoh", "linear", "cubic")
 
 
+@functools.cache
+def _slot_of_pid() -> int:
+    """The number that MuJoCo has given the plugin ``mujoco.pid``; -1 where it is not there."""
+    actuator = '<plugin plugin="mujoco.pid" joint="j"/>'
+    text = f"""<mujoco><extension><plugin plugin="mujoco.pid"/></extension><worldbody><body><joint name="j"/>
+      <geom size="1"/></body></worldbody><actuator>{actuator}</actuator></mujoco>"""
+    try:
+        return int(mujoco.MjModel.from_xml_string(text).plugin[0])
+    except ValueError:
+        return -1
+
+
 class Actuators(NamedTuple):
     """What becomes of a model's actuators."""
 
@@ -63,7 +77,10 @@ class Actuation(Names):
         histories: list[int] = []
         is_off = bool(m.opt.disableflags & mjtDisableBit.mjDSBL_ACTUATION)
         for a in range(m.nactuator):
-            made = self.motor(a) if mjtGain(m.actuator_gaintype[a]) in MOTORS else self.general(a)
+            if m.actuator_plugin[a] >= 0:
+                made = self.plugin(a)
+            else:
+                made = self.motor(a) if mjtGain(m.actuator_gaintype[a]) in MOTORS else self.general(a)
             group = int(m.actuator_group[a])
             is_disabled = is_off or (0 <= group < 31 and m.opt.disableactuator >> group & 1)
             if made is None:
@@ -87,7 +104,7 @@ class Actuation(Names):
         gain, bias = GAINS.get(mjtGain(m.actuator_gaintype[a])), BIASES.get(mjtBias(m.actuator_biastype[a]))
         dynamics, transmission = DYNAMICS.get(mjtDyn(m.actuator_dyntype[a])), mjtTrn(m.actuator_trntype[a])
         target = self.transmission(a, transmission)
-        is_simulated = None not in (gain, bias, dynamics, target) and m.actuator_plugin[a] < 0
+        is_simulated = None not in (gain, bias, dynamics, target)
         if gain == "muscle":
             acts = self.has_length(a) or transmission == mjtTrn.mjTRN_TENDON
             is_simulated = is_simulated and acts and bias != "affine"
@@ -120,6 +137,26 @@ class Actuation(Names):
         own = self.pid(a, words) if kind == mjtGain.mjGAIN_PID else self.dcmotor(a)
         tag = "pid" if kind == mjtGain.mjGAIN_PID else "dcmotor"
         return None if own is None else self.actuator(a, tag, {**target, "input": words, **own})
+
+    def plugin(self, a: int) -> str | None:
+        """An actuator of MuJoCo's plugin ``mujoco.pid``; None of another one."""
+        m = self.m
+        instance = int(m.actuator_plugin[a])
+        target = self.transmission(a, mjtTrn(m.actuator_trntype[a]))
+        if m.plugin[instance] != _slot_of_pid() or target is None or not self.has_length(a):
+            return None
+        # Five texts, each with a zero behind it.
+        texts = bytes(m.plugin_attr[m.plugin_attradr[instance] :].tobytes()).split(b"\0")[:5]
+        kp, ki, kd, imax, slew = (float(text) if text else None for text in texts)
+        if slew is not None or imax == 0 or m.actuator_dyntype[a] != mjtDyn.mjDYN_NONE or (ki or 0.0) < 0:
+            return None
+        # The plugin limits the force of the integral.
+        most = imax / ki if imax and ki else 0.0
+        gains = {"kp": kp or 0.0, "kv": kd or 0.0, "ki": ki or 0.0, "imax": most, "actearly": True}
+        limits = self.limits(a)
+        forces = {"forcerange": limits["forcerange"], "forcelimited": limits["forcelimited"]}
+        range_ = limits["ctrlrange"] if limits["ctrllimited"] else (0.0, 0.0)
+        return self.actuator(a, "pid", {**target, "input": "pos", **gains, "posrange": range_, **forces})
 
     def pid(self, a: int, words: str) -> dict[str, Any] | None:
         m = self.m

@@ -48,16 +48,21 @@ impl<'a> Reader<'_, 'a> {
     pub(super) fn actuators(&mut self, root: Element<'a>) -> Result<(), LoadError> {
         for element in root.children_named("actuator").flat_map(Element::children) {
             if ACTUATORS.contains(&element.name()) {
-                self.actuator(element)?;
+                self.actuator(root, element)?;
             }
         }
         Ok(())
     }
 
-    fn actuator(&mut self, element: Element<'a>) -> Result<(), LoadError> {
+    fn actuator(&mut self, root: Element<'a>, element: Element<'a>) -> Result<(), LoadError> {
         let attributes = &self.defaults.attributes(element, 0)?;
         let mut law = ForceLaw::MOTOR;
         attributes.layers().try_for_each(|layer| law.apply(layer))?;
+        if element.name() == "plugin"
+            && let Some(motor) = MotorLaw::plugin(root, element)?
+        {
+            law.set_motor(motor);
+        }
         let index = self.builder.actuators.len();
         let mut transmission = self.transmission(attributes)?;
         self.inertia_and_damping(attributes, &transmission)?;
@@ -119,7 +124,7 @@ impl<'a> Reader<'_, 'a> {
         let is_there = transmission != Transmission::Unsupported;
         let activation = self.activation(attributes, &law)?.filter(|_| is_there);
         let is_early = attributes.flag("actearly")?.unwrap_or(false);
-        let motor = motor.filter(|_| is_there).map(|motor| Motor { is_early, ..motor });
+        let motor = motor.filter(|_| is_there).map(|motor| Motor { is_early: is_early || motor.is_early, ..motor });
         let mut ranges = [ctrl_range; MotorInputs::MAX];
         if let Some(MotorLaw { motor: Motor { inputs, winding: None, .. }, ranges: given, .. }) = law.motor
             && self.options.flags.clamp_ctrl

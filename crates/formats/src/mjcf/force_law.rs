@@ -220,6 +220,11 @@ impl ForceLaw {
         Ok(())
     }
 
+    /// Becomes that of a motor.
+    pub fn set_motor(&mut self, motor: MotorLaw) {
+        (self.motor, self.unsupported) = (Some(motor), None);
+    }
+
     /// How many controls MuJoCo gives the actuator.
     pub fn controls(&self) -> usize {
         match (&self.motor, self.orientation) {

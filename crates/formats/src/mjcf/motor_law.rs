@@ -84,6 +84,45 @@ impl MotorLaw {
         Ok(law)
     }
 
+    /// A `<plugin>` element of the plugin `mujoco.pid`, or of an instance of it in `root`: a `<pid>` with a position alone, whose integral is that at
+    /// the end of the step. None of other plugins, and of what that has no words for.
+    pub fn plugin(root: Element<'_>, element: Element<'_>) -> Result<Option<Self>, LoadError> {
+        const PID: &str = "mujoco.pid";
+        const POSITION: MotorInputs = MotorInputs { position: true, velocity: false, force: false, voltage: false };
+        let plugins = root.children_named("extension").flat_map(|extension| extension.children_named("plugin"));
+        let of_pid = plugins.filter(|plugin| plugin.attribute("plugin") == Some(PID));
+        let instance = element.attribute("instance");
+        let source = match (element.attribute("plugin"), instance) {
+            (Some(plugin), _) if plugin != PID => None,
+            (Some(_), None) => Some(element),
+            _ => of_pid
+                .flat_map(|plugin| plugin.children_named("instance"))
+                .find(|of| instance.is_some() && of.attribute("name") == instance),
+        };
+        let (Some(source), None) = (source, element.attribute("dyntype").filter(|kind| *kind != "none")) else {
+            return Ok(None);
+        };
+        let mut law = Self::new(POSITION);
+        law.motor.is_early = true;
+        let of = &mut law.motor.controller;
+        for config in source.children_named("config") {
+            let key = config.attribute("key").unwrap_or_default();
+            let Some(value) = config.number("value")? else { continue };
+            match key {
+                "kp" => of.kp = value,
+                "ki" => of.ki = value,
+                "kd" => of.kd = value,
+                "imax" if value < 0.0 => return Err(config.error(format!("imax is {value}: expected 0 or more"))),
+                // 0 is no integral at all.
+                "imax" if value > 0.0 => of.integral_limit = value,
+                _ => return Ok(None),
+            }
+        }
+        // The file has the limit of its force.
+        of.integral_limit = if of.ki > 0.0 { of.integral_limit / of.ki } else { f64::INFINITY };
+        Ok((of.ki >= 0.0).then_some(law))
+    }
+
     /// A `<dcmotor>` element on what its defaults say.
     pub fn dcmotor(before: Option<Self>, element: Element<'_>) -> Result<Self, LoadError> {
         const VOLTAGE: MotorInputs = MotorInputs { position: false, velocity: false, force: false, voltage: true };
