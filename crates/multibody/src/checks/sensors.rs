@@ -31,9 +31,10 @@ pub(super) fn check(model: &Model) -> Result<(), BuildError> {
         let in_sensor = |error| BuildError::InSensor { index, error: Box::new(error) };
         check_sensor(sensor, model, &what).map_err(in_sensor)?;
         check_delay(sensor, &what).map_err(in_sensor)?;
-        numbers += sensor.kind.dim();
+        let kept = sensor.delay.map_or(0, |delay| delay.line.samples * (1 + sensor.kind.dim()));
+        numbers += sensor.kind.dim() + kept;
         if numbers > MAX_NUMBERS {
-            let (what, expected) = (format!("{what}: numbers of all sensors so far"), "at most 16777216");
+            let (what, expected) = (format!("{what}: numbers of all sensors so far, with past readings"), "at most 16777216");
             return Err(in_sensor(BuildError::OutOfRange { what, value: numbers as f64, expected }));
         }
     }
