@@ -604,6 +604,7 @@ class Assembly:
         law: list[float],
         ctrl_range: ArrayLike | None,
         force_range: ArrayLike | None,
+        delay: tuple[float, int, str] | None,
     ) -> int: ...
     def add_tendon(
         self,
@@ -611,7 +612,7 @@ class Assembly:
         terms: list[tuple[int, float]],
         range: ArrayLike | None,  # noqa: A002
         rest: ArrayLike | None,
-        parameters: list[float],
+        parameters: list[float | ArrayLike],
     ) -> int: ...
     def add_spatial_tendon(
         self,
@@ -619,7 +620,7 @@ class Assembly:
         branches: list[tuple[float, list[tuple[str, int, int | None]]]],
         range: ArrayLike | None,  # noqa: A002
         rest: ArrayLike | None,
-        parameters: list[float],
+        parameters: list[float | ArrayLike],
         rgba: ArrayLike,
         group: int,
     ) -> int: ...
@@ -651,6 +652,7 @@ class Assembly:
     def get_actuator(
         self, actuator: int
     ) -> tuple[list[float], tuple[float, float] | None, tuple[float, float] | None]: ...
+    def get_delay(self, actuator: int) -> tuple[float, int, str] | None: ...
     def set_actuator(
         self, actuator: int, law: list[float], ctrl_range: ArrayLike | None, force_range: ArrayLike | None
     ) -> None: ...

@@ -135,3 +135,25 @@ def test_what_cannot_be_attached(tmp_path: Path) -> None:
             sw.load(files(tmp_path, text))
     with pytest.raises(sw.ModelError, match="without a folder"):
         sw.load(PARENT)
+
+
+def test_motors_come_with_all_their_controls(tmp_path: Path) -> None:
+    part = """<mujoco model="part"><worldbody><body name="a"><joint name="j"/><geom size=".1"/></body>
+      <body name="b"><joint name="k"/><geom size=".1"/></body></worldbody>
+      <actuator><pid name="p" joint="j" kp="2" kv=".1"/><pid name="q" joint="k" kp="3" ki="1"/></actuator></mujoco>"""
+    (tmp_path / "part.xml").write_text(part)
+    whole = """<mujoco><asset><model name="part" file="part.xml"/></asset><worldbody>
+      <attach model="part" body="b" prefix="x_"/></worldbody></mujoco>"""
+    (tmp_path / "whole.xml").write_text(whole)
+    theirs, model = mujoco.MjModel.from_xml_path(str(tmp_path / "whole.xml")), sw.load(tmp_path / "whole.xml")
+    assert (theirs.nu, theirs.na) == (model.nu, len(sw.Simulation(model).act)) == (2, 1)
+    assert sw.Simulation(model).actuator("x_q").index == 0
+    b = sw.ModelBuilder()
+    b.attach(sw.load(part))
+    assert b.build().nu == 4
+    b.joint("j").remove()
+    assert b.build().nu == 2
+    frame = whole.replace('body="b"', 'frame="f"')
+    (tmp_path / "whole.xml").write_text(frame)
+    with pytest.raises(sw.ModelError, match="frames are not attached"):
+        sw.load(tmp_path / "whole.xml")

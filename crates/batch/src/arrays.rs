@@ -51,6 +51,8 @@ pub(crate) struct Arrays<H: Hold> {
     pub act: H::Of<f64>,
     /// Controls of the last steps where they act with a delay, as in [`State`].
     pub past_ctrl: H::Of<f64>,
+    /// Readings of the last steps of sensors that show them later, as in [`State`].
+    pub past_readings: H::Of<f64>,
     /// Which equality constraints are in force, 1 or 0, (worlds, neq).
     pub equality_active: H::Of<f64>,
     /// Where bodies are that are moved from outside, (worlds, nmocap, 7): position, then the quaternion w x y z.
@@ -84,6 +86,7 @@ macro_rules! each_array {
             ctrl: $f($($borrow)+ $a.ctrl $(, $b.ctrl)? $(, $k)?),
             act: $f($($borrow)+ $a.act $(, $b.act)? $(, $k)?),
             past_ctrl: $f($($borrow)+ $a.past_ctrl $(, $b.past_ctrl)? $(, $k)?),
+            past_readings: $f($($borrow)+ $a.past_readings $(, $b.past_readings)? $(, $k)?),
             equality_active: $f($($borrow)+ $a.equality_active $(, $b.equality_active)? $(, $k)?),
             mocap: $f($($borrow)+ $a.mocap $(, $b.mocap)? $(, $k)?),
             time: $f($($borrow)+ $a.time $(, $b.time)? $(, $k)?),
@@ -108,6 +111,7 @@ macro_rules! of_state {
             ctrl,
             act,
             past_ctrl,
+            past_readings,
             equality_active,
             mocap,
             time: _,
@@ -126,6 +130,7 @@ macro_rules! of_state {
             (ctrl, $($borrow)+ $state.ctrl),
             (act, $($borrow)+ $state.act),
             (past_ctrl, $($borrow)+ $state.past_ctrl),
+            (past_readings, $($borrow)+ $state.past_readings),
             (equality_active, $($borrow)+ $state.equality_active),
             (mocap, $($borrow)+ $state.mocap),
             (applied_force, $($borrow)+ $state.applied_force),
@@ -239,13 +244,14 @@ impl Arrays<Shared<'_>> {
     }
 
     /// The numbers that a step of one world starts from, by name, but for the time.
-    pub fn inputs(&self) -> [(&'static str, &[f64]); 11] {
+    pub fn inputs(&self) -> [(&'static str, &[f64]); 12] {
         let Self {
             q,
             v,
             ctrl,
             act,
             past_ctrl,
+            past_readings,
             equality_active,
             mocap,
             time: _,
@@ -264,6 +270,7 @@ impl Arrays<Shared<'_>> {
             ("ctrl", ctrl),
             ("act", act),
             ("past_ctrl", past_ctrl),
+            ("past_readings", past_readings),
             ("equality_active", equality_active),
             ("mocap", mocap),
             ("pd_target", pd_target),
@@ -281,6 +288,7 @@ impl Arrays<Shared<'_>> {
             ctrl,
             act,
             past_ctrl: _,
+            past_readings: _,
             equality_active,
             mocap: _,
             time: _,
@@ -335,6 +343,7 @@ impl Arrays<Borrowed<'_>> {
         v.copy_from_slice(&state.v);
         act.copy_from_slice(&state.act);
         self.past_ctrl.copy_from_slice(&state.past_ctrl);
+        self.past_readings.copy_from_slice(&state.past_readings);
     }
 
     /// Takes what a step of one world changes, but for the time, from a lane.

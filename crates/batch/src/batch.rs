@@ -105,6 +105,7 @@ impl Batch {
                 ctrl: vec![0.0; model.nu() * worlds],
                 act: vec![0.0; model.na() * worlds],
                 past_ctrl: model.first_controls().repeat(worlds),
+                past_readings: model.first_readings().repeat(worlds),
                 equality_active: model.equality_active().repeat(worlds),
                 mocap: model.mocap_poses().repeat(worlds),
                 time: vec![0.0; worlds],

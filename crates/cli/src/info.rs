@@ -195,12 +195,13 @@ fn joint_info(joint: &Joint) -> JointInfo<'_> {
 
 fn actuator_info<'a>(actuator: &'a Actuator, model: &'a Model) -> ActuatorInfo<'a> {
     let (joint, tendon) = match actuator.transmission {
-        Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => {
-            (Some(model.joints[joint].name.as_str()), None)
-        }
+        Transmission::Joint { joint, .. }
+        | Transmission::JointAxes { joint, .. }
+        | Transmission::Orientation { joint, .. } => (Some(model.joints[joint].name.as_str()), None),
         Transmission::Tendon { tendon, .. } => (None, Some(model.tendons[tendon].name.as_str())),
         Transmission::Site { .. }
         | Transmission::SliderCrank { .. }
+        | Transmission::Input
         | Transmission::Unsupported
         | Transmission::Adhesion { .. } => (None, None),
     };

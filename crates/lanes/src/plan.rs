@@ -318,6 +318,10 @@ fn check(model: &Model, scene: &Scene) -> Result<(), NotInLanes> {
             "gains of actuators depend on their motion"
         }
         () if model.actuators.iter().any(|actuator| actuator.delay.is_some()) => "controls act with a delay",
+        () if model.sensors.iter().any(|sensor| sensor.delay.is_some()) => "sensors show later what they measure",
+        () if model.lifts_by_actuators() => "actuators compensate gravity",
+        () if model.joints_that_limit_others().next().is_some() => "joints limit the forces of tendons' actuators",
+        () if model.actuators.iter().any(|actuator| actuator.motor.is_some()) => "motors have controllers on board",
         () if model.actuators.iter().any(is_muscle) => "it has muscles",
         () if (0..model.tendons.len()).any(|tendon| pulls_as_string(model, tendon)) => "it has spatial tendons",
         () if polynomials(model).any(|law| law.is_any()) => "forces of springs or dampers are polynomials",

@@ -1,6 +1,6 @@
 //! Actuators.
 
-use crate::{Activation, Delay, Muscle};
+use crate::{Activation, Delay, Motor, Muscle};
 
 /// The force law: force = (`gain` + `gain_slopes[0]`·length + `gain_slopes[1]`·velocity)·u + `bias[0]` + `bias[1]`·length
 /// + `bias[2]`·velocity, u the control, or the activation of an actuator that has one.
@@ -45,7 +45,8 @@ impl ActuatorLaw {
     }
 }
 
-/// An actuator: a control input, a force law, and what the force acts on.
+/// An actuator: a control input, a force law, and what the force acts on. One that takes several controls is followed by as many as it lacks of
+/// the kind [`Transmission::Input`].
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Actuator {
     /// Name; empty when the file gives none.
@@ -56,6 +57,8 @@ pub struct Actuator {
     pub law: ActuatorLaw,
     /// The state that it has of its own, if it has one.
     pub activation: Option<Activation>,
+    /// What it is if it is a motor with a controller on board: its force is the gain of the law times that of the motor.
+    pub motor: Option<Motor>,
     /// Control inputs are clamped to this range.
     pub ctrl_range: Option<(f64, f64)>,
     /// Forces (before the gear) are clamped to this range.
@@ -67,6 +70,20 @@ pub struct Actuator {
 }
 
 impl Actuator {
+    /// How many controls it takes: its own and those of the [`Transmission::Input`]s behind it.
+    pub fn controls(&self) -> usize {
+        match (&self.motor, &self.transmission) {
+            (Some(motor), _) => motor.inputs.count(),
+            (None, Transmission::Orientation { input, .. }) => input.count(),
+            (None, _) => 1,
+        }
+    }
+
+    /// How many states it has of its own.
+    pub fn states(&self) -> usize {
+        self.motor.map_or(usize::from(self.activation.is_some()), |motor| motor.states())
+    }
+
     /// The u of the force law: the control within its range, or the activation. Setpoints that are whole `turns` apart are one: that which is
     /// nearest to the length.
     pub fn setpoint(&self, input: f64, length: f64, turn: Option<f64>) -> f64 {
@@ -126,6 +143,15 @@ pub enum Transmission {
         /// Gear ratio.
         gear: f64,
     },
+    /// A ball joint as a whole: the force is a torque, in the frame of the body, that turns it to an orientation.
+    Orientation {
+        /// Index of the joint in [`crate::Model::joints`].
+        joint: usize,
+        /// How controls say which.
+        input: OrientationInput,
+    },
+    /// A further control of the actuator before it. It has no force of its own.
+    Input,
     /// Something that is read but not simulated: no force. A warning of the model names it.
     Unsupported,
     /// A body that adheres: the force pulls it and what it touches together, in equal shares at all points of contact. It has no length.
@@ -133,6 +159,26 @@ pub enum Transmission {
         /// Index of the body in [`crate::Model::bodies`].
         body: usize,
     },
+}
+
+/// How controls say which orientation is meant, from the joint's frame at rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum OrientationInput {
+    /// A rotation vector, rad.
+    #[default]
+    RotationVector,
+    /// A quaternion w x y z of any length; that of length 0 is no rotation.
+    Quaternion,
+}
+
+impl OrientationInput {
+    /// How many controls that takes.
+    pub fn count(self) -> usize {
+        match self {
+            Self::RotationVector => 3,
+            Self::Quaternion => 4,
+        }
+    }
 }
 
 /// The frame that a gear vector of torques refers to.
@@ -154,6 +200,8 @@ impl Transmission {
             Self::Joint { .. }
             | Self::JointAxes { .. }
             | Self::Tendon { .. }
+            | Self::Orientation { .. }
+            | Self::Input
             | Self::Unsupported
             | Self::Adhesion { .. } => [None; 2],
         };
@@ -168,6 +216,8 @@ impl Transmission {
             Self::Joint { .. }
             | Self::JointAxes { .. }
             | Self::Tendon { .. }
+            | Self::Orientation { .. }
+            | Self::Input
             | Self::Unsupported
             | Self::Adhesion { .. } => [None, None],
         };

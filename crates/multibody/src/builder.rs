@@ -70,6 +70,8 @@ pub struct JointSpec {
     pub friction_compliance: Compliance,
     /// Least and greatest sum of the forces of its drives.
     pub effort_limit: Option<(f64, f64)>,
+    /// Whether gravity compensation at this joint is a force of its actuators, within that limit.
+    pub is_lifted_by_actuators: bool,
     /// What spring and damper have beyond the linear parts (joints with one degree of freedom).
     pub polynomial: PolynomialForces,
 }
@@ -91,6 +93,7 @@ impl JointSpec {
             friction_loss: 0.0,
             friction_compliance: Compliance::NearRigid,
             effort_limit: None,
+            is_lifted_by_actuators: false,
             polynomial: PolynomialForces::NONE,
         }
     }
@@ -155,6 +158,7 @@ impl JointSpec {
             friction_loss: first(&model.friction_loss),
             friction_compliance: joint.friction_compliance,
             effort_limit: joint.effort_limit,
+            is_lifted_by_actuators: joint.is_lifted_by_actuators,
             polynomial: joint.polynomial,
         }
     }
@@ -480,6 +484,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
             limit_compliance: spec.limit_compliance,
             friction_compliance: spec.friction_compliance,
             effort_limit: spec.effort_limit,
+            is_lifted_by_actuators: spec.is_lifted_by_actuators,
             polynomial: spec.polynomial,
         });
     }

@@ -1,14 +1,12 @@
 //! What refers to joints and bodies must fit them.
 
+mod actuators;
 mod sensors;
 mod tendons;
 
 use spatial::Vec3;
 
-use crate::{
-    ActivationDynamics, Actuator, Body, BuildError, Compliance, Coordinate, Delay, Equality, EqualityKind, Joint,
-    Model, Transmission,
-};
+use crate::{Body, BuildError, Compliance, Coordinate, Equality, EqualityKind, Joint, Model};
 
 /// Checks everything that refers to joints, bodies or tendons, and makes the rotations of welds unit quaternions.
 pub(crate) fn check_references(model: &mut Model) -> Result<(), BuildError> {
@@ -23,7 +21,7 @@ pub(crate) fn check_references(model: &mut Model) -> Result<(), BuildError> {
         check_equality(equality, joints, bodies, tendons.len(), &what)
             .map_err(|error| BuildError::InEquality { index, error: Box::new(error) })?;
     }
-    model.actuators.iter().try_for_each(|actuator| check_actuator(actuator, model))?;
+    actuators::check(model)?;
     sensors::check(model)?;
     check_keyframes(model)
 }
@@ -83,57 +81,6 @@ fn check_equality(
         }
     }
     check_compliance(equality.compliance, what)
-}
-
-fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> {
-    check_activation(actuator)?;
-    check_delay(actuator)?;
-    let missing = |kind, index| {
-        let what = format!("actuator {:?}", actuator.name);
-        Err(BuildError::NoSuch { what, kind, index })
-    };
-    match actuator.transmission {
-        Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } if joint >= model.joints.len() => {
-            missing("joint", joint)
-        }
-        Transmission::Tendon { tendon, .. } if tendon >= model.tendons.len() => missing("tendon", tendon),
-        Transmission::Adhesion { body } if body >= model.bodies.len() => missing("body", body),
-        _ => match actuator.transmission.sites().find(|site| *site >= model.sites.len()) {
-            Some(site) => missing("site", site),
-            None => Ok(()),
-        },
-    }
-}
-
-fn check_delay(actuator: &Actuator) -> Result<(), BuildError> {
-    let Some(Delay { time, samples, .. }) = actuator.delay else { return Ok(()) };
-    let what = format!("actuator {:?}: delay", actuator.name);
-    if !(time > 0.0 && time.is_finite()) {
-        return Err(BuildError::OutOfRange { what, value: time, expected: "a finite time above 0" });
-    }
-    if !(1..=Delay::MAX_SAMPLES).contains(&samples) {
-        let what = format!("{what}: samples");
-        return Err(BuildError::OutOfRange { what, value: samples as f64, expected: "1 to 10,000" });
-    }
-    Ok(())
-}
-
-/// Numbers of the activation.
-fn check_activation(actuator: &Actuator) -> Result<(), BuildError> {
-    let mut numbers = Vec::new();
-    if let Some(activation) = &actuator.activation {
-        match activation.dynamics {
-            ActivationDynamics::Integrator => {}
-            ActivationDynamics::Filter { time_constant } | ActivationDynamics::ExactFilter { time_constant } => {
-                numbers.push(time_constant);
-            }
-            ActivationDynamics::Muscle { time_constants, smoothing } => {
-                numbers.extend([time_constants.0, time_constants.1, smoothing]);
-            }
-        }
-        numbers.extend(activation.range.into_iter().flat_map(|(low, high)| [low, high]));
-    }
-    check_finite(&numbers, || format!("actuator {:?}: activation", actuator.name))
 }
 
 fn check_keyframes(model: &Model) -> Result<(), BuildError> {

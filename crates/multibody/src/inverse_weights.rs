@@ -77,7 +77,11 @@ impl InverseWeights {
             Transmission::SliderCrank { crank, slider, gear, .. } => {
                 gear * gear * (of_site(&self.shifts, crank) + of_site(&self.shifts, slider))
             }
-            Transmission::JointAxes { .. } | Transmission::Unsupported | Transmission::Adhesion { .. } => f64::INFINITY,
+            Transmission::Orientation { joint, .. } => self.dofs[model.joints[joint].v],
+            Transmission::JointAxes { .. }
+            | Transmission::Input
+            | Transmission::Unsupported
+            | Transmission::Adhesion { .. } => f64::INFINITY,
         }
     }
 

@@ -44,6 +44,7 @@ mod kinematics;
 mod material;
 mod medium;
 mod model;
+mod motor;
 mod muscle;
 mod placement;
 mod polynomial_forces;
@@ -64,7 +65,7 @@ mod unsymmetric;
 
 pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};
-pub use actuator::{Actuator, ActuatorLaw, GearFrame, Transmission};
+pub use actuator::{Actuator, ActuatorLaw, GearFrame, OrientationInput, Transmission};
 pub use balance::{
     BodyInStep, Correction, FAR, Freedom, LARGEST_ERROR, LARGEST_GROWTH, LITTLE, MAX_SCALING, StepBalance, StepEnd,
     UNPUSHED, Whole,
@@ -75,7 +76,7 @@ pub use camera::{Camera, CameraMode, DefaultView, Lens};
 pub use coriolis::{NodeMotion, PolarMotion, bias_of_distance, joint_acceleration};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;
-pub use delay::{Delay, Reading};
+pub use delay::{Delay, Reading, SensorDelay};
 pub use effective_mass::{EffectiveMass, NodeMobility, TraceForm};
 pub use equality::{Coordinate, Equality, EqualityKind, polynomial};
 pub use forward_dynamics::{DynamicsInput, ForwardDynamics};
@@ -94,6 +95,9 @@ pub use medium::{Drag, Medium};
 pub use model::{
     Body, Joint, JointKind, JointLock, Keyframe, KeyframeKey, Model, Warning, mocap_numbers, mocap_pose, mocap_velocity,
 };
+pub use motor::{
+    BristleFriction, Cogging, Controller, Heat, Motor, MotorInputs, MotorMotion, MotorStep, Slopes, Winding,
+};
 pub use muscle::Muscle;
 pub use polynomial_forces::{LawAt, PolynomialForces};
 pub use reference::{Reference, ReferenceStep};
@@ -101,9 +105,9 @@ pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent, right_jacobian};
 pub use rnea::{RneaWorkspace, accelerations, rnea};
 pub use sensor::{
-    ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DistanceQuantity, FrameQuantity, GeomsOf,
-    JointQuantity, RayField, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SiteQuantity, SubtreeQuantity,
-    TendonQuantity,
+    ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DelayedSensor, DistanceQuantity, FrameQuantity,
+    GeomsOf, JointQuantity, RayField, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SiteQuantity,
+    SubtreeQuantity, TendonQuantity,
 };
 pub use site::{Site, SiteShape};
 pub use spring::{Decay, SpringPoint, UNRESOLVED};

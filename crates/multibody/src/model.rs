@@ -7,8 +7,8 @@ use spatial::{Pose, Quat, RigidInertia, Twist, Vec3};
 use support::brief;
 
 use crate::{
-    Actuator, Camera, Compliance, DefaultView, Delay, Equality, Material, Medium, NO_PARENT, Node, PolynomialForces,
-    Sensor, Site, Tendon, Tree,
+    Actuator, Camera, Compliance, DefaultView, Delay, DelayedSensor, Equality, Material, Medium, NO_PARENT, Node,
+    PolynomialForces, Sensor, SensorDelay, Site, Tendon, Transmission, Tree,
 };
 
 /// The kinds of joints that a model can have (spec: the state table).
@@ -130,6 +130,9 @@ pub struct Joint {
     pub friction_compliance: Compliance,
     /// Least and greatest sum of the forces of its drives (URDF `effort`, MJCF `actuatorfrcrange`), N or N·m.
     pub effort_limit: Option<(f64, f64)>,
+    /// Whether gravity compensation at this joint is a force of its actuators, within the limit above, and no passive one (MJCF
+    /// `actuatorgravcomp`).
+    pub is_lifted_by_actuators: bool,
     /// What its spring and damper have beyond the linear parts; of joints with one degree of freedom.
     pub polynomial: PolynomialForces,
 }
@@ -401,9 +404,9 @@ impl Model {
         self.equalities.iter().map(|equality| f64::from(u8::from(equality.active))).collect()
     }
 
-    /// The number of activations: actuators that have a state of their own, in their order.
+    /// The number of activations: states that actuators have of their own, in the order of these.
     pub fn na(&self) -> usize {
-        self.actuators.iter().filter(|actuator| actuator.activation.is_some()).count()
+        self.actuators.iter().map(Actuator::states).sum()
     }
 
     /// The actuators whose controls act with a delay, and where each one's samples begin among those of all.
@@ -422,10 +425,26 @@ impl Model {
         self.delays().flat_map(|(_, delay, _)| times(delay).flat_map(|time| [time, 0.0])).collect()
     }
 
-    /// Where the activation of an actuator stands among all, if it has one.
+    /// The sensors that show what they measure later.
+    pub fn delayed_sensors(&self) -> impl Iterator<Item = (DelayedSensor, SensorDelay)> {
+        let delayed = self.sensors.iter().enumerate().zip(self.sensor_ranges());
+        let delayed = delayed.filter_map(|((sensor, of), shown)| Some((sensor, of.delay?, shown)));
+        delayed.scan(0, |begin, (sensor, delay, shown)| {
+            let start = *begin;
+            *begin += 1 + delay.line.samples * (1 + shown.len());
+            Some((DelayedSensor { sensor, readings: start..*begin, shown }, delay))
+        })
+    }
+
+    /// Their readings before the first step, at time 0.
+    pub fn first_readings(&self) -> Vec<f64> {
+        self.delayed_sensors().flat_map(|(of, delay)| delay.first_readings(of.shown.len(), self.timestep)).collect()
+    }
+
+    /// Where the activation of an actuator stands among all, if it has one; of several, the first.
     pub fn activation_index(&self, actuator: usize) -> Option<usize> {
-        self.actuators.get(actuator)?.activation?;
-        Some(self.actuators[..actuator].iter().filter(|before| before.activation.is_some()).count())
+        (self.actuators.get(actuator)?.states() > 0)
+            .then(|| self.actuators[..actuator].iter().map(Actuator::states).sum())
     }
 
     /// How many numbers all sensors have together.
@@ -487,6 +506,34 @@ impl Model {
             }
         }
         limits
+    }
+
+    /// Whether actuators of joints compensate gravity.
+    pub fn lifts_by_actuators(&self) -> bool {
+        self.joints.iter().any(|joint| joint.is_lifted_by_actuators)
+            && self.bodies.iter().any(|body| body.gravity_compensation != 0.0)
+    }
+
+    /// Joints with one degree of freedom that limit what actuators of others do there: those of tendons and sites that may act on them, and
+    /// gravity compensation.
+    pub fn joints_that_limit_others(&self) -> impl Iterator<Item = &Joint> {
+        let lifts = self.lifts_by_actuators();
+        let on_sites = self.actuators.iter().any(|actuator| actuator.transmission.sites().next().is_some());
+        let is_pulled = move |index: usize| {
+            let pulls = |actuator: &Actuator| match actuator.transmission {
+                Transmission::Tendon { tendon, .. } => {
+                    let tendon = &self.tendons[tendon];
+                    tendon.is_spatial() || tendon.terms().iter().any(|(joint, _)| *joint == index)
+                }
+                _ => false,
+            };
+            on_sites || self.actuators.iter().any(pulls)
+        };
+        let limits = self.joints.iter().enumerate().filter(|(_, joint)| joint.effort_limit.is_some());
+        let limits = limits.filter(|(_, joint)| joint.kind.nv() == 1);
+        limits
+            .filter(move |(index, joint)| lifts && joint.is_lifted_by_actuators || is_pulled(*index))
+            .map(|(_, joint)| joint)
     }
 
     /// The index of the body of this name.

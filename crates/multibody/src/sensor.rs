@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use spatial::Quat;
 
+use crate::SensorDelay;
+
 /// A sensor of a model.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sensor {
@@ -18,6 +20,19 @@ pub struct Sensor {
     pub cutoff: f64,
     /// Standard deviation of the noise that a user may add: informative, nothing here adds it.
     pub noise: f64,
+    /// When it shows what it measures, if not at once.
+    pub delay: Option<SensorDelay>,
+}
+
+/// A sensor that shows what it measures later, and where its readings are among those of all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DelayedSensor {
+    /// Index in [`crate::Model::sensors`].
+    pub sensor: usize,
+    /// Where its line is among the past readings: when it measured last, then the samples.
+    pub readings: Range<usize>,
+    /// Where its numbers are among those of all sensors.
+    pub shown: Range<usize>,
 }
 
 /// What a sensor measures.

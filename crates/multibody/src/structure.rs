@@ -38,11 +38,13 @@ impl Model {
                 Transmission::Tendon { gear, .. } => gear.is_finite(),
                 Transmission::SliderCrank { rod, gear, .. } => rod.is_finite() && gear.is_finite(),
                 Transmission::Site { gear, .. } => gear.iter().all(|x| x.is_finite()),
-                Transmission::Unsupported | Transmission::Adhesion { .. } => true,
+                Transmission::Orientation { joint: index, .. } => joint(*index) == Some(3),
+                Transmission::Input | Transmission::Unsupported | Transmission::Adhesion { .. } => true,
             };
             let law = [actuator.law.gain].into_iter().chain(actuator.law.gain_slopes).chain(actuator.law.bias);
             let muscle = actuator.law.muscle.iter().flat_map(crate::Muscle::numbers);
-            ensure(fits && law.chain(muscle).all(f64::is_finite), "actuators")?;
+            let motor = actuator.motor.iter().flat_map(crate::Motor::numbers);
+            ensure(fits && law.chain(muscle).chain(motor).all(f64::is_finite), "actuators")?;
         }
         // It makes quaternions of welds unit ones, which these are.
         check_references(&mut self.clone())

@@ -58,6 +58,8 @@ impl Transmission {
             Self::Joint { .. }
             | Self::JointAxes { .. }
             | Self::Tendon { .. }
+            | Self::Orientation { .. }
+            | Self::Input
             | Self::Unsupported
             | Self::Adhesion { .. } => {}
         }
@@ -65,6 +67,26 @@ impl Transmission {
 }
 
 impl Model {
+    /// The length of a joint with one degree of freedom or of a fixed tendon that an actuator acts on and its rate, gear included; none of what
+    /// else it may act on.
+    pub fn motion_of_actuator(&self, actuator: usize, q: &[f64], v: &[f64]) -> Option<[f64; 2]> {
+        let sum = |terms: &[(usize, f64)], gear: f64| {
+            let joint = |joint: &usize| &self.joints[*joint];
+            let length: f64 = terms.iter().map(|(of, c)| c * q[joint(of).q]).sum();
+            let rate: f64 = terms.iter().map(|(of, c)| c * v[joint(of).v]).sum();
+            [gear * length, gear * rate]
+        };
+        match self.actuators[actuator].transmission {
+            Transmission::Joint { joint, gear } if self.joints[joint].kind.nv() == 1 => {
+                Some(sum(&[(joint, 1.0)], gear))
+            }
+            Transmission::Tendon { tendon, gear } if !self.tendons[tendon].is_spatial() => {
+                Some(sum(self.tendons[tendon].terms(), gear))
+            }
+            _ => None,
+        }
+    }
+
     /// How much of its length a whole turn is, of a servo that turns a ball joint or a site against another about axes.
     ///
     /// Source: MuJoCo 4, whose `position` and `intvelocity` take setpoints so there.

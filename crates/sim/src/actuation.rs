@@ -1,12 +1,18 @@
 //! Actuators in the free motion: their stiffness and damping are implicit, their force limits are kept.
 
+mod motors;
+mod orientation;
+
 use std::ops::Range;
 
 use lanes::ConstraintName;
 use multibody::{
-    Actuator, GearFrame, InverseWeights, JointKind, Model, Node, StepForce, Tendon, Transmission, gear_of_axes,
-    length_of_axes,
+    Actuator, GearFrame, InverseWeights, Joint, JointKind, Model, MotorMotion, Node, StepForce, Tendon, Transmission,
+    gear_of_axes, length_of_axes,
 };
+
+pub(crate) use motors::{ActuationStart, ControlRanges, MotorStart, control_ranges, motor_force};
+pub(crate) use orientation::{OrientationDrive, torques_of_step};
 
 use crate::scheme::{Discretization, SpringDamper};
 
@@ -34,37 +40,55 @@ pub(crate) fn law(force: &StepForce<f64>, v: f64) -> sap::Law<f64> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inputs<'a> {
     ctrl: &'a [f64],
-    /// None where `ctrl` has activations of the step in the place of controls.
-    act: Option<&'a [f64]>,
+    act: &'a [f64],
+    /// Whether `ctrl` has activations of the step in the place of controls.
+    is_resolved: bool,
 }
 
 impl<'a> Inputs<'a> {
     /// Those of a step that begins with these controls and activations.
     pub fn new(ctrl: &'a [f64], act: &'a [f64]) -> Self {
-        Self { ctrl, act: Some(act) }
+        Self { ctrl, act, is_resolved: false }
     }
 
-    /// Those of a step that was made, see [`replace_by_activations`].
-    pub fn resolved(inputs: &'a [f64]) -> Self {
-        Self { ctrl: inputs, act: None }
+    /// Those of a step that was made, see [`replace_by_activations`], with the activations at its beginning.
+    pub fn resolved(inputs: &'a [f64], act: &'a [f64]) -> Self {
+        Self { ctrl: inputs, act, is_resolved: true }
+    }
+
+    /// The controls from that of an actuator on.
+    pub fn controls(&self, ctrl: usize) -> &'a [f64] {
+        self.ctrl.get(ctrl..).unwrap_or_default()
+    }
+
+    /// The activations from a place on.
+    pub fn states(&self, act: usize) -> &'a [f64] {
+        self.act.get(act..).unwrap_or_default()
     }
 }
 
-/// Puts the activations of a step in the place of the controls of actuators that have them.
+/// Puts the activations of a step in the place of the controls of actuators that have them. Controls of motors stay.
 pub(crate) fn replace_by_activations(model: &Model, ctrl: &mut [f64], act: &[f64], step: &Discretization) {
-    let with_state =
-        model.actuators.iter().zip(ctrl).filter_map(|(actuator, u)| Some((actuator, actuator.activation?, u)));
-    for ((actuator, activation, u), a) in with_state.zip(act) {
-        *u = activation.of_step(clamp(*u, actuator.ctrl_range), *a, step.dt, step.theta.q);
+    let mut at = 0;
+    for (actuator, u) in model.actuators.iter().zip(ctrl) {
+        if let (Some(activation), Some(a)) = (actuator.activation, act.get(at)) {
+            *u = activation.of_step(clamp(*u, actuator.ctrl_range), *a, step.dt, step.theta.q);
+        }
+        at += actuator.states();
     }
 }
 
 /// Moves activations to the end of a step.
-pub(crate) fn advance_activations(model: &Model, ctrl: &[f64], act: &mut [f64], step: &Discretization) {
-    let with_state =
-        model.actuators.iter().zip(ctrl).filter_map(|(actuator, u)| Some((actuator, actuator.activation?, u)));
-    for ((actuator, activation, u), a) in with_state.zip(act) {
-        *a = activation.next(clamp(*u, actuator.ctrl_range), *a, step.dt, step.theta.q);
+pub(crate) fn advance_activations(model: &Model, start: &ActuationStart<'_>, act: &mut [f64], step: &Discretization) {
+    let mut rest = act;
+    for (ctrl, (actuator, u)) in model.actuators.iter().zip(start.ctrl).enumerate() {
+        let Some((own, others)) = rest.split_at_mut_checked(actuator.states()) else { return };
+        if let (Some(activation), [a]) = (actuator.activation, &mut *own) {
+            *a = activation.next(clamp(*u, actuator.ctrl_range), *a, step.dt, step.theta.q);
+        } else if !own.is_empty() {
+            motors::advance_motor(model, ctrl, start, own, step.dt);
+        }
+        rest = others;
     }
 }
 
@@ -90,13 +114,15 @@ pub(crate) struct PlacedActuator {
     pub ctrl: usize,
     act: usize,
     actuator: Actuator,
+    ranges: ControlRanges,
     leverage: Leverage,
 }
 
 impl PlacedActuator {
     pub fn new(model: &Model, weights: &InverseWeights, ctrl: usize) -> Self {
         let act = model.activation_index(ctrl).unwrap_or_default();
-        Self { ctrl, act, actuator: model.actuators[ctrl].clone(), leverage: Leverage::new(model, weights, ctrl) }
+        let (ranges, leverage) = (control_ranges(model, ctrl), Leverage::new(model, weights, ctrl));
+        Self { ctrl, act, actuator: model.actuators[ctrl].clone(), ranges, leverage }
     }
 
     /// Its force without control: constant, per unit of length, per unit of velocity.
@@ -107,9 +133,9 @@ impl PlacedActuator {
     /// The control, or the activation of the step.
     fn input(&self, inputs: Inputs<'_>, step: &Discretization) -> f64 {
         let u = inputs.ctrl[self.ctrl];
-        match (self.actuator.activation, inputs.act) {
-            (Some(activation), Some(act)) => {
-                activation.of_step(clamp(u, self.actuator.ctrl_range), act[self.act], step.dt, step.theta.q)
+        match self.actuator.activation {
+            Some(activation) if !inputs.is_resolved => {
+                activation.of_step(clamp(u, self.actuator.ctrl_range), inputs.act[self.act], step.dt, step.theta.q)
             }
             _ => u,
         }
@@ -117,7 +143,12 @@ impl PlacedActuator {
 
     /// Its force over the step, see [`force_law`].
     pub fn force(&self, inputs: Inputs<'_>, length: f64, velocity: f64, step: &Discretization) -> StepForce<f64> {
-        force_law(&self.actuator, self.input(inputs, step), length, velocity, self.leverage, step)
+        let Some(motor) = &self.actuator.motor else {
+            return force_law(&self.actuator, self.input(inputs, step), length, velocity, self.leverage, step);
+        };
+        let start = MotorStart::new(inputs.controls(self.ctrl), &self.ranges, inputs.states(self.act));
+        let motion = MotorMotion { length, velocity, dt: step.dt };
+        motor_force(&self.actuator, start.step(motor, motion), velocity, self.leverage.mobility, step)
     }
 }
 
@@ -151,25 +182,37 @@ impl Servo {
         }
     }
 
-    /// The servo's force in a step, as a drive.
+    /// Adds the limit of a joint without actuators.
+    pub fn add_limit(joint: &Joint, first: &Node<f64>, servos: &mut Vec<Self>) {
+        let (q, dof) = (joint.q - first.q, joint.v - first.v);
+        if servos.iter().all(|servo| servo.dof != dof) {
+            servos.push(Self { q, dof, actuators: Vec::new(), effort_limit: joint.effort_limit });
+        }
+    }
+
+    /// Its degree of freedom within the tree.
+    pub fn dof(&self) -> usize {
+        self.dof
+    }
+
+    /// The servo's force in a step, as a drive. What other actuators do at the joint `beside` it, those of tendons and gravity compensation, N
+    /// or N·m, is no part of the drive, but of what the joint limits.
     ///
     /// Of actuators whose sum is limited, those with limits of their own and impedance reach these together: with one such
     /// actuator at most, as joints have, the sum is exact.
-    pub fn drive(&self, inputs: Inputs<'_>, q: &[f64], v: &[f64], step: &Discretization) -> Drive {
+    pub fn drive(&self, inputs: Inputs<'_>, q: &[f64], v: &[f64], beside: f64, step: &Discretization) -> Drive {
         let of = |(gear, actuator): &(f64, PlacedActuator)| {
             actuator.force(inputs, gear * q[self.q], gear * v[self.dof], step).geared(*gear)
         };
-        let mut force = of(&self.actuators[0]);
-        for other in &self.actuators[1..] {
-            force = force.and(of(other));
+        let (mut force, mut ctrl) = (StepForce::ZERO, 0);
+        if let Some((first, others)) = self.actuators.split_first() {
+            ctrl = first.1.ctrl;
+            force = others.iter().fold(of(first), |sum, other| sum.and(of(other)));
         }
-        let force = self.within_effort(force, step.dt);
-        Drive { key: ConstraintName::servo(self.actuators[0].1.ctrl), dof: self.dof, force, apart: false }
-    }
-
-    /// The force within the limits of the joint over `dt`.
-    fn within_effort(&self, force: StepForce<f64>, dt: f64) -> StepForce<f64> {
-        self.effort_limit.map_or(force, |(least, most)| force.within(dt * least, dt * most))
+        if let Some((least, most)) = self.effort_limit {
+            force = force.within(step.dt * (least - beside), step.dt * (most - beside));
+        }
+        Drive { key: ConstraintName::servo(ctrl), dof: self.dof, force, apart: false }
     }
 }
 

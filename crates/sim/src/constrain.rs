@@ -499,6 +499,11 @@ impl Sources {
         self.acting_tendons().for_each(|(_, tendon)| tendon.add_explicit(state.inputs(), &state.q, v, step, force));
     }
 
+    /// Adds what actuators of tendons and sites do at the beginning of a step; `force` is on the model's degrees of freedom.
+    pub fn add_actuation(&self, state: &State, v: &[f64], step: &Discretization, force: &mut [f64]) {
+        self.tendons.iter().for_each(|tendon| tendon.add_actuation(state, v, step, force));
+    }
+
     /// Adds the forces of tendons in the last step, and takes off the constraints those that were some.
     pub fn add_tendon_forces(
         &self,

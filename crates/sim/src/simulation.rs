@@ -100,6 +100,8 @@ pub struct Simulation {
     islands: Islands,
     /// Forces on the degrees of freedom, and velocities that the step starts from and at its end, (nv).
     force: Vec<f64>,
+    /// What actuators of tendons and sites do there, (nv); empty where no joint limits it.
+    other_actuation: Vec<f64>,
     v_start: Vec<f64>,
     v_next: Vec<f64>,
     /// Positions where constraints are taken, (nq), and the part of the step that lies before them.
@@ -254,6 +256,7 @@ impl Simulation {
             self.leave_mocap();
             return Ok(());
         }
+        self.note_readings()?;
         let is_whole = dt == self.timestep();
         self.with_acting_controls(|simulation| {
             if !(is_whole && simulation.step_in_lane(dt, false)?) {
@@ -273,6 +276,7 @@ impl Simulation {
     pub fn step_fallback(&mut self, unresolved: bool) -> Result<(), SimulationError> {
         let dt = self.timestep();
         self.move_mocap(dt);
+        self.note_readings()?;
         self.forget_lane();
         self.with_acting_controls(|simulation| {
             if !unresolved || !simulation.step_in_lane(dt, true)? {
@@ -287,6 +291,7 @@ impl Simulation {
     fn count_step(&mut self, dt: f64) {
         self.leave_mocap();
         self.keep_controls(self.state.time);
+        self.keep_readings(self.state.time);
         self.state.time += dt;
         // A restored count may be any.
         self.state.step = self.state.step.wrapping_add(1);

@@ -40,6 +40,8 @@ pub struct State {
     pub act: Vec<f64>,
     /// Controls of the last steps, of every actuator whose controls act with a delay, see [`multibody::Delay`].
     pub past_ctrl: Vec<f64>,
+    /// Readings of the last steps, of every sensor that shows them later, see [`multibody::SensorDelay`].
+    pub past_readings: Vec<f64>,
     /// Forces on the degrees of freedom, (nv), kept until changed, N or N·m.
     pub applied_force: Vec<f64>,
     /// Torque and force at the centre of mass of every body in world axes, (nbody, 6), kept until changed.
@@ -108,7 +110,7 @@ pub enum StateError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwoodC";
+const MAGIC: &[u8; 8] = b"sapwoodD";
 
 /// The vectors of a state but for a controller's, `vectors!(state, [&] or [&mut])`, in the order of [`VECTORS`].
 macro_rules! vectors {
@@ -128,6 +130,7 @@ macro_rules! vectors {
             $($borrow)+ $state.soft_forces,
             $($borrow)+ $state.act,
             $($borrow)+ $state.past_ctrl,
+            $($borrow)+ $state.past_readings,
             $($borrow)+ $state.equality_active,
             $($borrow)+ $state.mocap,
             $($borrow)+ $state.mocap_from,
@@ -138,7 +141,7 @@ macro_rules! vectors {
 }
 
 /// What they are called, and whether they may be empty.
-const VECTORS: [(&str, bool); 19] = [
+const VECTORS: [(&str, bool); 20] = [
     ("q", false),
     ("v", false),
     ("ctrl", false),
@@ -153,6 +156,7 @@ const VECTORS: [(&str, bool); 19] = [
     ("soft_forces", false),
     ("act", false),
     ("past_ctrl", false),
+    ("past_readings", false),
     ("equality_active", false),
     ("mocap", false),
     ("mocap_from", true),
@@ -175,6 +179,7 @@ impl StateSizes {
         let soft = 3 * scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>();
         let surfaces = 3 * scene.geoms.len();
         let past_ctrl = model.delays().map(|(_, delay, _)| 2 * delay.samples).sum();
+        let readings = model.delayed_sensors().map(|(of, _)| of.readings.len()).sum();
         Self([
             nq,
             nv,
@@ -190,6 +195,7 @@ impl StateSizes {
             soft,
             na,
             past_ctrl,
+            readings,
             equalities,
             7 * mocap,
             7 * mocap,
@@ -225,6 +231,7 @@ impl State {
             ctrl: vec![0.0; model.nu()],
             act: vec![0.0; model.na()],
             past_ctrl: model.first_controls(),
+            past_readings: model.first_readings(),
             applied_force: vec![0.0; model.nv()],
             applied_wrench: vec![0.0; 6 * model.bodies.len()],
             equality_active: model.equality_active(),

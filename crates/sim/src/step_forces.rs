@@ -14,11 +14,11 @@ use crate::State;
 pub struct StepForces {
     /// Of each actuator, before its gear and within its own limits, (nu).
     pub actuators: Vec<f64>,
-    /// Of all actuators on the degrees of freedom, within the joints' effort limits, (nv).
+    /// Of all actuators on the degrees of freedom, within the joints' effort limits, with the gravity compensation that is theirs, (nv).
     pub actuation: Vec<f64>,
     /// Of the PD controller, (nv).
     pub pd: Vec<f64>,
-    /// Of springs and dampers of joints and tendons, and of gravity compensation, (nv).
+    /// Of springs and dampers of joints and tendons, of other gravity compensation and of the medium, (nv).
     pub passive: Vec<f64>,
     /// Of contacts, limits, equalities and dry friction, (nv).
     pub constraint: Vec<f64>,
@@ -69,6 +69,8 @@ pub(crate) struct LastStep {
     pub v: Vec<f64>,
     /// Controls, in their place activations of the step, (nu).
     pub inputs: Vec<f64>,
+    /// Activations at its beginning, (na).
+    pub act: Vec<f64>,
     /// Limits of the PD controller, (nv); empty without one.
     pub pd_limits: Vec<f64>,
     /// (velocities of the state at its end − those at its beginning) / dt, (nv).
@@ -116,6 +118,7 @@ impl LastStep {
             (&mut self.q, &state.q[..]),
             (&mut self.v_before, &state.v),
             (&mut self.inputs, &state.ctrl),
+            (&mut self.act, &state.act),
             (&mut self.v0, v0),
             (&mut self.v, v),
         ];

@@ -1,5 +1,6 @@
 //! One tree of the model in motion: its kinematics, its drives, its free motion.
 
+mod actuated_lift;
 mod body_drag;
 mod coriolis;
 mod ellipsoid_drag;
@@ -12,6 +13,7 @@ pub(crate) use coriolis::{EndVelocities, StringEnergy};
 
 use std::ops::Range;
 
+use actuated_lift::ActuatedLift;
 use body_drag::BodyDrag;
 use geometry::{Movement, Scene, Sweep};
 pub(crate) use implicit::{FreeMotion, Stall};
@@ -22,7 +24,7 @@ use multibody::{
 };
 use spatial::{Pose, Twist, Vec3, Wrench};
 
-use crate::actuation::{AxisDrive, Drive, Servo};
+use crate::actuation::{AxisDrive, Drive, OrientationDrive, Servo};
 use crate::pd::PdDrive;
 use crate::scheme::Discretization;
 use crate::{Scheme, State, WarmStart};
@@ -80,8 +82,12 @@ pub(crate) struct TreeWorkspace {
     /// The bodies from the first of these to the last, and whether there is a load without wrenches applied.
     bodies: Range<usize>,
     has_own_loads: bool,
+    lift: Option<ActuatedLift>,
+    /// What actuators of tendons and sites do on the degrees of freedom, N or N·m; empty where no joint limits it.
+    pub other_actuation: Vec<f64>,
     servos: Vec<Servo>,
     axis_drives: Vec<AxisDrive>,
+    orientation_drives: Vec<OrientationDrive>,
     pd: PdDrive,
     /// The drives of the step.
     pub drives: Vec<Drive>,
@@ -138,7 +144,9 @@ impl TreeWorkspace {
         }
         for (ctrl, actuator) in model.actuators.iter().enumerate() {
             let joint = match actuator.transmission {
-                Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => &model.joints[joint],
+                Transmission::Joint { joint, .. }
+                | Transmission::JointAxes { joint, .. }
+                | Transmission::Orientation { joint, .. } => &model.joints[joint],
                 _ => continue,
             };
             let Some(&tree) = tree_of.get(joint.nodes.start) else { continue };
@@ -146,6 +154,21 @@ impl TreeWorkspace {
             let first = &model.tree.nodes[workspace.nodes.start];
             Servo::add(model, weights, first, ctrl, &mut workspace.servos);
             workspace.axis_drives.extend(AxisDrive::new(model, weights, first, ctrl));
+            let mobility = weights.of_actuator(model, ctrl);
+            workspace.orientation_drives.extend(OrientationDrive::new(model, mobility, first, ctrl));
+        }
+        if model.lifts_by_actuators() {
+            for workspace in &mut workspaces {
+                let Range { start, end } = workspace.dofs;
+                let joints = model.joints.iter().filter(|joint| (start..end).contains(&joint.v));
+                workspace.lift = ActuatedLift::new(&workspace.tree, start, joints);
+            }
+        }
+        for joint in model.joints_that_limit_others() {
+            let workspace = &mut workspaces[tree_of[joint.nodes.start]];
+            workspace.other_actuation.resize(workspace.tree.nv, 0.0);
+            let first = &model.tree.nodes[workspace.nodes.start];
+            Servo::add_limit(joint, first, &mut workspace.servos);
         }
         workspaces
     }
@@ -173,8 +196,11 @@ impl TreeWorkspace {
             loads: Vec::new(),
             bodies: 0..0,
             has_own_loads: false,
+            lift: None,
+            other_actuation: Vec::new(),
             servos: Vec::new(),
             axis_drives: Vec::new(),
+            orientation_drives: Vec::new(),
             pd: PdDrive::new(&tree),
             drives: Vec::new(),
             constant: vec![0.0; tree.nv],
@@ -302,8 +328,19 @@ impl TreeWorkspace {
         {
             *lambda = armature + step.resist(*k, *d, *mobility).impedance;
         }
+        if let Some(lift) = &mut self.lift {
+            lift.find(&self.tree, &self.kin, &self.loads);
+        }
         self.drives.clear();
-        self.drives.extend(self.servos.iter().map(|servo| servo.drive(state.inputs(), q, v, step)));
+        let (lift, others) = (self.lift.as_ref(), &self.other_actuation);
+        let beside = |servo: &Servo| {
+            let dof = servo.dof();
+            lift.map_or(0.0, |lift| lift.on(dof)) + others.get(dof).copied().unwrap_or_default()
+        };
+        self.drives.extend(self.servos.iter().map(|servo| servo.drive(state.inputs(), q, v, beside(servo), step)));
+        for drive in &self.orientation_drives {
+            self.drives.extend(drive.drives(state.inputs(), q, v, step));
+        }
         if state.pd.is_active() {
             let Self { pd, tree, qs, dofs, .. } = self;
             let is_limited = pd.evaluate(&state.pd, tree, qs.clone(), dofs.clone(), q, v, step);

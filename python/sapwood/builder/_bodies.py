@@ -50,6 +50,7 @@ _SURFACE = (
     "color",
     "compliance",
     "priority",
+    "fluid",
 )
 
 
@@ -147,8 +148,8 @@ class BodyBuilder(_Element):
         range: ArrayLike | None = None,
         reference: float = 0.0,
         spring_reference: float = 0.0,
-        damping: float = 0.0,
-        stiffness: float = 0.0,
+        damping: float | ArrayLike = 0.0,
+        stiffness: float | ArrayLike = 0.0,
         armature: float = 0.0,
         friction_loss: float = 0.0,
         effort_limit: float | ArrayLike | None = None,
@@ -166,8 +167,8 @@ class BodyBuilder(_Element):
             range: Lower and upper limit, rad or m; of a ball (0, greatest angle).
             reference: The coordinate in the configuration that is drawn, rad or m.
             spring_reference: The coordinate at which the spring is at rest.
-            damping: N·s/m or N·m·s/rad, on every degree of freedom.
-            stiffness: N/m or N·m/rad.
+            damping: N·s/m or N·m·s/rad, on every degree of freedom; (d, d0, d1) for a force (d + d0 |v| + d1 v²) v.
+            stiffness: N/m or N·m/rad; (k, s0, s1) for a force (k + s0 x + s1 x²) x.
             armature: Inertia of the drive, kg or kg·m².
             friction_loss: Coulomb friction, N or N·m.
             effort_limit: Greatest sum of the forces of its drives, N or N·m, or (least, greatest).
@@ -237,7 +238,8 @@ class BodyBuilder(_Element):
             friction: Coulomb coefficient; a pair takes the larger of the two.
             **properties: ``torsional_friction`` and ``rolling_friction`` (m), ``contype``, ``conaffinity``, ``margin``
                 (m), ``color`` (3 or 4 numbers from 0 to 1), ``compliance`` (stiffness in N/m and relaxation time in s;
-                None: near-rigid), ``priority``.
+                None: near-rigid), ``priority``, ``fluid`` (True: in a medium the geom counts as an ellipsoid; or its
+                coefficients: drag of what faces the flow, of what does not, of rotation, Kutta's lift, Magnus's lift).
 
         Raises:
             ValueError: When an argument does not fit; it names the geom and the argument.

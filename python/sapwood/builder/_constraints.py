@@ -39,8 +39,8 @@ class Constraints(Lookup):
         *,
         range: ArrayLike | None = None,
         rest: ArrayLike | None = None,
-        stiffness: float = 0.0,
-        damping: float = 0.0,
+        stiffness: float | ArrayLike = 0.0,
+        damping: float | ArrayLike = 0.0,
         friction_loss: float = 0.0,
         armature: float = 0.0,
     ) -> TendonBuilder:
@@ -51,7 +51,8 @@ class Constraints(Lookup):
             terms: Coefficients by joint (with one coordinate) or its name.
             range: Limits of the length.
             rest: Lengths between which its spring is slack; the length at the joints' spring references when None.
-            stiffness, damping, friction_loss, armature: Along the length.
+            stiffness, damping, friction_loss, armature: Along the length; stiffness and damping also as
+                (k, s0, s1) and (d, d0, d1), as those of joints.
         """
         label = f"tendon {shown(name)}"
         self._check_name("tendon", name)
@@ -73,8 +74,8 @@ class Constraints(Lookup):
         *,
         range: ArrayLike | None = None,
         rest: ArrayLike | None = None,
-        stiffness: float = 0.0,
-        damping: float = 0.0,
+        stiffness: float | ArrayLike = 0.0,
+        damping: float | ArrayLike = 0.0,
         friction_loss: float = 0.0,
         armature: float = 0.0,
         radius: float = 0.003,
@@ -91,7 +92,8 @@ class Constraints(Lookup):
                 branch of its own, whose length is divided by it.
             range: Limits of the length, m.
             rest: Lengths between which its spring is slack; the length at the joints' spring references when None.
-            stiffness, damping, friction_loss, armature: Along the length, N/m, N·s/m, N, kg.
+            stiffness, damping, friction_loss, armature: Along the length, N/m, N·s/m, N, kg; stiffness and damping
+                also as (k, s0, s1) and (d, d0, d1), as those of joints.
             radius: Radius in pictures, m; 0 is not drawn.
             color: Red, green, blue, and opacity if it is said, from 0 to 1, in pictures.
             group: Its group in pictures; those from 3 on are hidden at first.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from sapwood._errors import did_you_mean, listed
 from sapwood._first_words import attribute_error
@@ -16,6 +16,7 @@ from sapwood.builder._checks import unexpected, with_context
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import ArrayLike
     from typing_extensions import Self
 
     from sapwood.builder._model import ModelBuilder
@@ -68,7 +69,7 @@ def _with_advice(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_settable(attribute: object) -> bool:
-    return isinstance(attribute, (Number, Whole)) or getattr(attribute, "fset", None) is not None
+    return isinstance(attribute, (Number, Polynomial, Whole)) or getattr(attribute, "fset", None) is not None
 
 
 class _Handle(Strict):
@@ -163,6 +164,26 @@ class Number:
         return self if element is None else float(element._get(self._field))
 
     def __set__(self, element: _Element, value: float) -> None:
+        element._set(self._field, value)
+
+
+class Polynomial:
+    """The coefficient of a force law, or three of a polynomial; can be assigned."""
+
+    def __init__(self, meaning: str) -> None:
+        self.__doc__ = meaning
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._field = name
+
+    @overload
+    def __get__(self, element: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, element: _Element, owner: type) -> float | tuple[float, float, float]: ...
+    def __get__(self, element: _Element | None, owner: type) -> Self | float | tuple[float, float, float]:
+        return self if element is None else cast("float | tuple[float, float, float]", element._get(self._field))
+
+    def __set__(self, element: _Element, value: float | ArrayLike) -> None:
         element._set(self._field, value)
 
 

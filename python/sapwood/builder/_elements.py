@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sapwood.builder._checks import fixed, number_of, vector_of, with_context
-from sapwood.builder._element import Number, Whole, _Element, _Handle
+from sapwood.builder._element import Number, Polynomial, Whole, _Element, _Handle
 
 if TYPE_CHECKING:
     from sapwood.builder._bodies import BodyBuilder
@@ -50,8 +50,8 @@ class JointBuilder(_Element):
     def effort_limit(self, value: float | ArrayLike | None) -> None:
         self._set("effort_limit", value)
 
-    damping = Number("N·s/m or N·m·s/rad.")
-    stiffness = Number("N/m or N·m/rad.")
+    damping = Polynomial("N·s/m or N·m·s/rad; (d, d0, d1) where the force is (d + d0 |v| + d1 v²) v.")
+    stiffness = Polynomial("N/m or N·m/rad; (k, s0, s1) where the force is (k + s0 x + s1 x²) x.")
 
     armature = Number("Inertia of the drive, kg or kg·m².")
     friction_loss = Number("Coulomb friction, N or N·m.")
@@ -101,6 +101,16 @@ class GeomBuilder(_Element):
     contype = Whole("Two geoms may touch when one's contype and the other's conaffinity share a bit.")
 
     conaffinity = Whole("See :attr:`contype`.")
+
+    @property
+    def fluid(self) -> tuple[float, ...] | None:
+        """How strongly a medium acts on it as an ellipsoid, five coefficients; None where it counts as none."""
+        value = self._get("fluid")
+        return None if value is None else tuple(value)
+
+    @fluid.setter
+    def fluid(self, value: bool | ArrayLike | None) -> None:
+        self._set("fluid", value)
 
     @property
     def color(self) -> NDArray[np.float64]:
@@ -159,6 +169,12 @@ class ActuatorBuilder(_Handle):
         law, ctrl, force = self._builder._assembly.get_actuator(self._index)
         law = [law[0], *vector_of(f"actuator {self.name!r}", "bias", value, 3).tolist()]
         with_context(f"actuator {self.name!r}", self._builder._assembly.set_actuator, self._index, law, ctrl, force)
+
+    @property
+    def delay(self) -> float:
+        """How long its control takes to act, s."""
+        delay = self._builder._assembly.get_delay(self._index)
+        return 0.0 if delay is None else delay[0]
 
     @property
     def ctrl_range(self) -> tuple[float, float] | None:

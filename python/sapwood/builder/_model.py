@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from os import PathLike
 from typing import Any
 
@@ -350,7 +351,8 @@ class ModelBuilder(Constraints):
             name: Name.
             on: A joint or a tendon, or its name.
             gear: Factor of the force; of a ball or free joint one number for each degree of freedom.
-            **ranges: ``ctrl_range`` and ``force_range``, each (lower, upper).
+            **ranges: ``ctrl_range``, ``force_range``, ``delay``, ``samples`` and ``reading`` as of
+                :meth:`add_actuator`.
         """
         _check_ranges("add_motor", name, "gear", ranges)
         return self.add_actuator(name, on, gear=gear, **ranges)
@@ -389,8 +391,24 @@ class ModelBuilder(Constraints):
         gear: ArrayLike = 1.0,
         ctrl_range: ArrayLike | None = None,
         force_range: ArrayLike | None = None,
+        delay: float = 0.0,
+        samples: int | None = None,
+        reading: str = "latest",
     ) -> ActuatorBuilder:
-        """Add an actuator: force = gain·ctrl + bias[0] + bias[1]·length + bias[2]·velocity, times the gear."""
+        """Add an actuator: force = gain·ctrl + bias[0] + bias[1]·length + bias[2]·velocity, times the gear.
+
+        Args:
+            name: Name.
+            on: A joint or a tendon, or its name.
+            gain: Force per unit of control.
+            bias: Constant force, force per unit of length and of velocity, (3,).
+            gear: Factor of the force; of a ball or free joint one number for each degree of freedom.
+            ctrl_range: Controls are clamped to (lower, upper).
+            force_range: Forces, before the gear, are clamped to (lower, upper).
+            delay: How long a control takes to act, s.
+            samples: Of how many time steps controls are kept; as many as the delay has of the model's when None.
+            reading: How a control is read between two that were given: ``"latest"``, ``"linear"`` or ``"cubic"``.
+        """
         label = f"actuator {shown(name)}"
         self._check_name("actuator", name)
         if isinstance(on, SiteBuilder):
@@ -403,7 +421,20 @@ class ModelBuilder(Constraints):
         law = [number_of(label, "gain", gain), *vector_of(label, "bias", bias, 3).tolist()]
         gears = np.atleast_1d(floats(label, "gear", gear)).tolist()
         add = self._assembly.add_actuator
-        return ActuatorBuilder(self, with_context(label, add, name, kind, target, gears, law, ctrl_range, force_range))
+        delayed = self._delay(label, delay, samples, reading)
+        made = with_context(label, add, name, kind, target, gears, law, ctrl_range, force_range, delayed)
+        return ActuatorBuilder(self, made)
+
+    def _delay(self, label: str, delay: float, samples: int | None, reading: str) -> tuple[float, int, str] | None:
+        time = at_least_zero(label, "delay", delay)
+        if time == 0.0:
+            return None
+        if samples is None:
+            # Sums of steps are not multiples of one to the last digit.
+            samples = max(1, ceil(time / self.timestep * (1 - 1e-9)))
+        elif isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
+            raise ValueError(f"{label}: samples is {shown(samples)}: expected a whole number of 1 or more")
+        return time, samples, reading
 
     def _is_tendon_alone(self, name: object) -> bool:
         """Whether a name is that of a tendon, and not of a joint."""
@@ -495,7 +526,7 @@ class ModelBuilder(Constraints):
 
 def _check_ranges(method: str, name: str, others: str, ranges: Mapping[str, Any]) -> None:
     """Refuse what ``add_actuator`` would refuse, in the name of the method that was called."""
-    known = [*others.split(", "), "ctrl_range", "force_range"]
+    known = [*others.split(", "), "ctrl_range", "force_range", "delay", "samples", "reading"]
     for key in ranges:
         if key not in known:
             raise TypeError(f"actuator {shown(name)}: {method}: {unexpected(key, known)}")

@@ -36,6 +36,7 @@ class Carried(NamedTuple):
     equalities: list[int]
     activations: list[int]
     histories: list[int]
+    readings: list[int]
     mocap: list[int]
     meshes: frozenset[int]
 
@@ -44,7 +45,8 @@ def carry(mj_model: Any, *, near_rigid: bool = False, before: Carried | None = N
     """The model of the arrays of a compiled ``MjModel``; meshes are those of ``before``, if it has them."""
     text = text_of(mj_model, near_rigid=near_rigid, known=before.meshes if before else frozenset())
     model = _load_mujoco(text.text, text.assets, before.model if before else None)
-    return Carried(model, text.equalities, text.activations, text.histories, text.mocap, text.meshes)
+    where = text.equalities, text.activations, text.histories, text.readings, text.mocap, text.meshes
+    return Carried(model, *where)
 
 
 def _acts_at_sites(m: Any) -> bool:

@@ -42,6 +42,8 @@ class Text(NamedTuple):
     """MuJoCo's address of each activation, the state that an actuator has of its own."""
     histories: list[int]
     """MuJoCo's address of the past controls of each actuator with a delay."""
+    readings: list[int]
+    """MuJoCo's address of the past readings of each sensor that shows them later."""
     mocap: list[int]
     """MuJoCo's number of each body that is moved from outside."""
     meshes: frozenset[int]
@@ -94,7 +96,8 @@ class _Writer(Actuation):
         text = element("mujoco", *sections, model=name)
         moved = m.body_mocapid[self.is_moved()].tolist()
         of_actuators = actuators.activations, actuators.histories
-        return Text(text, self.assets, equalities, *of_actuators, moved, frozenset(self.mesh_ids))
+        readings = m.sensor_historyadr[self.delayed_sensors()].tolist()
+        return Text(text, self.assets, equalities, *of_actuators, readings, moved, frozenset(self.mesh_ids))
 
     def warn(self) -> None:
         """Names what has no words in the text."""

@@ -90,17 +90,19 @@ class _Parts(NamedTuple):
     """MuJoCo's address of each activation, and its index of each equality that is in force when it says so."""
     histories: list[int]
     """MuJoCo's address of the past controls of each actuator with a delay."""
+    readings: list[int]
+    """MuJoCo's address of the past readings of each sensor that shows them later."""
     mocap: list[int]
     """MuJoCo's number of each body that is moved from outside."""
     outputs: list[list[int]]
-    """Where MuJoCo has the force of an actuator, and that actuator's control."""
+    """Where MuJoCo has each force of an actuator, and the control with that force."""
     surfaces: list[list[float]]
     """Of each geom: condim, priority, five coefficients of friction, solref, solimp, margin."""
     is_pyramidal: bool
     checks: list[Callable[..., None]]
     """Functions of MuJoCo: what is done about a state that is not finite."""
-    check_controls: Callable[..., None]
-    """What is said about controls that are not finite; they are then 0."""
+    actuate: Callable[..., None]
+    """Says of controls that they are not finite, and finds rates of activations."""
     stages: list[Callable[..., None]]
     """All that follows from a state but contact and constraints."""
     collide: Callable[..., None]
@@ -178,8 +180,8 @@ def _add_wrenches(m: Any, d: Any) -> None:
 def _world(m: Any, d: Any, watched: Watched) -> _MujocoWorld:
     """The world of an ``MjData``, of the present model."""
     version, carried = watched.version, watched.carried  # in this order, as another thread may make the model again
-    # Those of several controls or forces are not simulated.
-    one = (m.actuator_ctrlnum == 1) & (m.actuator_outnum == 1)
+    controls = zip(m.actuator_outadr.tolist(), m.actuator_ctrladr.tolist(), strict=True)
+    counts = np.minimum(m.actuator_outnum, m.actuator_ctrlnum).tolist()
     friction = np.maximum(m.geom_friction[:, [0, 0, 1, 2, 2]], MIN_FRICTION)
     kinds = np.column_stack([m.geom_condim, m.geom_priority]).astype(float)
     has_readers = np.isin(m.eq_type, WRENCHES).any() or np.isin(m.sensor_type, LIMIT_SENSORS).any()
@@ -199,13 +201,14 @@ def _world(m: Any, d: Any, watched: Watched) -> _MujocoWorld:
         native=native(stages),
         activations=carried.activations,
         histories=carried.histories,
+        readings=carried.readings,
         equalities=[] if m.opt.disableflags & OFF else carried.equalities,
         mocap=carried.mocap,
-        outputs=np.column_stack([m.actuator_outadr[one], m.actuator_ctrladr[one]]).tolist(),
+        outputs=[[out + k, ctrl + k] for (out, ctrl), n in zip(controls, counts, strict=True) for k in range(n)],
         surfaces=np.hstack([kinds, friction, m.geom_solref, m.geom_solimp, m.geom_margin[:, None]]).tolist(),
         is_pyramidal=m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL,
         checks=[mujoco.mj_checkPos, mujoco.mj_checkVel],
-        check_controls=mujoco.mj_fwdActuation,
+        actuate=mujoco.mj_fwdActuation,
         stages=stages,
         collide=mujoco.mj_collision,
         make_rows=mujoco.mj_makeConstraint,

@@ -57,6 +57,7 @@ impl Batch {
             ctrl,
             act,
             past_ctrl,
+            past_readings,
             equality_active,
             mocap,
             time,
@@ -73,6 +74,7 @@ impl Batch {
         own_v.copy_from_slice(v);
         [ctrl, act, time, applied_force, applied_wrench].into_iter().for_each(|x| x.fill(0.0));
         past_ctrl.copy_from_slice(&self.model.first_controls());
+        past_readings.copy_from_slice(&self.model.first_readings());
         equality_active.copy_from_slice(&self.model.equality_active());
         mocap.copy_from_slice(&self.model.mocap_poses());
         if !surface_velocity.is_empty() {
@@ -139,6 +141,7 @@ impl Batch {
         check_size("soft_forces", state.soft_forces.len(), nodes)?;
         check_size("act", state.act.len(), self.model.na())?;
         check_size("past_ctrl", state.past_ctrl.len(), self.arrays.world(world).past_ctrl.len())?;
+        check_size("past_readings", state.past_readings.len(), self.arrays.world(world).past_readings.len())?;
         let acts = |x: &[f64]| x.iter().any(|x| *x != 0.0);
         check_size("applied_force", state.applied_force.len(), nv)?;
         check_size("applied_wrench", state.applied_wrench.len(), 6 * self.model.bodies.len())?;

@@ -276,13 +276,15 @@ pub(crate) fn map_transmission(
     bodies: &dyn Fn(usize) -> usize,
 ) {
     match transmission {
-        Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => *joint = joints(*joint),
+        Transmission::Joint { joint, .. }
+        | Transmission::JointAxes { joint, .. }
+        | Transmission::Orientation { joint, .. } => *joint = joints(*joint),
         Transmission::Tendon { tendon, .. } => *tendon = tendons(*tendon),
         Transmission::Site { .. } | Transmission::SliderCrank { .. } => {
             transmission.sites_mut().for_each(|site| *site = sites(*site));
         }
         Transmission::Adhesion { body } => *body = bodies(*body),
-        Transmission::Unsupported => {}
+        Transmission::Input | Transmission::Unsupported => {}
     }
 }
 

@@ -93,12 +93,19 @@ impl Assembly {
             map_camera(&mut camera.mode, &|body| map.of(Body, body));
         });
         keep!(Tendon, tendons, |map, tendon| indices(&map, |indices| indices.map_tendon(tendon)));
+        // Further controls go with the actuator that they belong to.
+        let is_gone = Cell::new(false);
         keep!(Actuator, actuators, |map, actuator| {
+            if actuator.transmission == multibody::Transmission::Input {
+                map.has_missed.set(is_gone.get() || map.has_missed.get());
+                return;
+            }
             let [joints, tendons, sites, bodies] = [Joint, Tendon, Site, Body].map(|kind| {
                 let map = &map;
                 move |index| map.of(kind, index)
             });
             map_transmission(&mut actuator.transmission, &joints, &tendons, &sites, &bodies);
+            is_gone.set(map.has_missed.get());
         });
         keep!(Equality, equalities, |map, equality| {
             let [bodies, joints, tendons] = [Body, Joint, Tendon].map(|kind| {

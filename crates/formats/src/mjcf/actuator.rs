@@ -1,10 +1,13 @@
 //! `<actuator>`: controls, their force laws, and the joints and tendons that they act on.
 
-use multibody::{Activation, Actuator, ActuatorLaw, Delay, GearFrame, JointKind, Reading, Transmission};
+use multibody::{
+    Activation, Actuator, ActuatorLaw, Delay, GearFrame, JointKind, Motor, MotorInputs, Reading, Transmission,
+};
 
 use super::Reader;
 use super::defaults::{ACTUATORS, Attributes};
 use super::force_law::ForceLaw;
+use super::motor_law::MotorLaw;
 use crate::LoadError;
 use crate::xml::Element;
 
@@ -30,6 +33,10 @@ pub(super) struct UnfinishedMuscle {
 
 const AXES: &str =
     "a muscle on a ball or free joint, a site or a body is not simulated: it takes a control, but has no force";
+const ORIENTATION: &str = "turns a site or another joint than a ball: it takes controls, but has no force";
+const MOTOR: &str =
+    "a motor on what is no hinge, no slide and no fixed tendon is not simulated: it takes controls, but has no force";
+const NO_INPUT: &str = "a motor without inputs is not simulated";
 /// MJCF's words for how a delayed control is read.
 pub(super) const READINGS: [(&str, Reading); 3] =
     [("zoh", Reading::Latest), ("linear", Reading::Linear), ("cubic", Reading::Cubic)];
@@ -41,22 +48,36 @@ impl<'a> Reader<'_, 'a> {
     pub(super) fn actuators(&mut self, root: Element<'a>) -> Result<(), LoadError> {
         for element in root.children_named("actuator").flat_map(Element::children) {
             if ACTUATORS.contains(&element.name()) {
-                self.actuator(element)?;
+                self.actuator(root, element)?;
             }
         }
         Ok(())
     }
 
-    fn actuator(&mut self, element: Element<'a>) -> Result<(), LoadError> {
+    fn actuator(&mut self, root: Element<'a>, element: Element<'a>) -> Result<(), LoadError> {
         let attributes = &self.defaults.attributes(element, 0)?;
         let mut law = ForceLaw::MOTOR;
         attributes.layers().try_for_each(|layer| law.apply(layer))?;
+        if element.name() == "plugin"
+            && let Some(motor) = MotorLaw::plugin(root, element)?
+        {
+            law.set_motor(motor);
+        }
         let index = self.builder.actuators.len();
         let mut transmission = self.transmission(attributes)?;
         self.inertia_and_damping(attributes, &transmission)?;
+        if law.orientation.is_some() {
+            transmission = self.whole_ball(&law, transmission);
+        }
+        let motor = law.motor.filter(|law| law.plain().is_none()).map(|law| law.motor);
         let none = ActuatorLaw::default();
         let (force_law, reason) = match (&transmission, law.finish()) {
             (_, Err(reason)) => (none, Some(reason)),
+            (on, Ok(_)) if law.orientation.is_some() && !matches!(on, Transmission::Orientation { .. }) => {
+                (none, Some(ORIENTATION))
+            }
+            (on, Ok(_)) if motor.is_some() && !self.has_length(on) => (none, Some(MOTOR)),
+            (_, Ok(_)) if law.controls() == 0 => (none, Some(NO_INPUT)),
             (
                 Transmission::JointAxes { .. }
                 | Transmission::Site { .. }
@@ -78,7 +99,8 @@ impl<'a> Reader<'_, 'a> {
                 (force_law, None)
             }
         };
-        let force_range = self.range(attributes, "forcerange", "forcelimited")?;
+        let mut force_range = self.range(attributes, "forcerange", "forcelimited")?;
+        force_range = law.motor.and_then(|law| law.saturation).map(|most| (-most, most)).or(force_range);
         let mut ctrl_range = self.range(attributes, "ctrlrange", "ctrllimited")?;
         if law.inherit_range > 0.0 && ctrl_range.is_none() {
             ctrl_range = Some(self.inherited_range(element, &transmission, law.inherit_range)?);
@@ -97,16 +119,65 @@ impl<'a> Reader<'_, 'a> {
         }
         attributes.skip(&["user", "actdim"]);
         attributes.ask(&ForceLaw::ATTRIBUTES);
+        attributes.ask(&MotorLaw::ATTRIBUTES);
         let delay = delay(attributes)?;
-        let activation = self.activation(attributes, &law)?.filter(|_| transmission != Transmission::Unsupported);
+        let is_there = transmission != Transmission::Unsupported;
+        let activation = self.activation(attributes, &law)?.filter(|_| is_there);
+        let is_early = attributes.flag("actearly")?.unwrap_or(false);
+        let motor = motor.filter(|_| is_there).map(|motor| Motor { is_early: is_early || motor.is_early, ..motor });
+        let mut ranges = [ctrl_range; MotorInputs::MAX];
+        if let Some(MotorLaw { motor: Motor { inputs, winding: None, .. }, ranges: given, .. }) = law.motor
+            && self.options.flags.clamp_ctrl
+        {
+            let own = [given[0].or(ctrl_range), given[1], given[2]];
+            let present = [inputs.position, inputs.velocity, inputs.force];
+            let present = own.into_iter().zip(present).filter(|(_, is_there)| *is_there);
+            ranges.iter_mut().zip(present).for_each(|(range, (own, _))| *range = own);
+        }
+        if law.controls() == 0 {
+            return Ok(());
+        }
         let name = self.names.claim(element, "actuator", "", index)?;
-        let actuator =
-            Actuator { name, transmission, law: force_law, activation, ctrl_range, force_range, delay, group };
-        // The first control of several has the name. (Those with several are not simulated.)
-        let unnamed = Actuator { name: String::new(), ..actuator.clone() };
-        self.builder.actuators.push(actuator);
-        self.builder.actuators.extend((1..law.controls()).map(|_| unnamed.clone()));
+        let others = if is_there { Transmission::Input } else { Transmission::Unsupported };
+        let law_of_others = ActuatorLaw::default();
+        let further = ranges[1..law.controls()].iter().map(|range| Actuator {
+            // The first control of several has the name.
+            name: String::new(),
+            transmission: others.clone(),
+            law: law_of_others,
+            activation: None,
+            motor: None,
+            ctrl_range: *range,
+            force_range: None,
+            delay: None,
+            group,
+        });
+        let (law, ctrl_range) = (force_law, ranges[0]);
+        let own = Actuator { name, transmission, law, activation, motor, ctrl_range, force_range, delay, group };
+        self.builder.actuators.push(own);
+        self.builder.actuators.extend(further);
         Ok(())
+    }
+
+    /// What an actuator acts on that turns to an orientation: a ball joint as a whole.
+    fn whole_ball(&self, law: &ForceLaw, transmission: Transmission) -> Transmission {
+        match (transmission, law.orientation) {
+            (Transmission::JointAxes { joint, frame: GearFrame::Child, .. }, Some(input))
+                if self.joints[joint].kind == JointKind::Ball =>
+            {
+                Transmission::Orientation { joint, input }
+            }
+            (other, _) => other,
+        }
+    }
+
+    /// Whether it is a joint with one degree of freedom or a fixed tendon.
+    fn has_length(&self, transmission: &Transmission) -> bool {
+        match *transmission {
+            Transmission::Joint { joint, .. } => self.joints[joint].kind.nv() == 1,
+            Transmission::Tendon { tendon, .. } => !self.builder.tendons[tendon].is_spatial(),
+            _ => false,
+        }
     }
 
     /// The state that the actuator has of its own.

@@ -11,7 +11,8 @@ use std::rc::Rc;
 
 use geometry::Scene;
 use multibody::{
-    BodySpec, CameraMode, EqualityKind, JointSpec, Keyframe, KeyframeKey, Model, mocap_numbers, mocap_pose,
+    BodySpec, CameraMode, EqualityKind, JointSpec, Keyframe, KeyframeKey, Model, Transmission, mocap_numbers,
+    mocap_pose,
 };
 use spatial::{Pose, Quat};
 
@@ -121,6 +122,9 @@ impl<'a> Reader<'_, 'a> {
     pub(super) fn attach(&mut self, item: &Item<'a>, parent: usize) -> Result<(), LoadError> {
         let element = item.element;
         let prefix = element.attribute("prefix").unwrap_or("").to_owned();
+        if element.attribute("frame").is_some() {
+            return Err(element.error("frame: expected `body`, or neither: frames are not attached in this version"));
+        }
         let loaded = self.part_model(element)?;
         let model = &loaded.model;
         let root = match element.attribute("body") {
@@ -419,12 +423,20 @@ impl<'a> Reader<'_, 'a> {
     pub(super) fn attach_actuators(&mut self) -> Result<(), LoadError> {
         for part in &mut self.parts.attached {
             let loaded = part.loaded.clone();
+            let mut is_last_attached = false;
             for (index, actuator) in loaded.model.actuators.iter().enumerate() {
                 let mut next = actuator.clone();
                 next.name = part.named(&actuator.name);
-                let has_all = part.places.map(&mut next.transmission, |transmission, indices| {
-                    map_transmission(transmission, indices.joints, indices.tendons, indices.sites, indices.bodies);
-                });
+                // Further controls come with the actuator before them.
+                let is_input = actuator.transmission == Transmission::Input;
+                let has_all = if is_input {
+                    is_last_attached
+                } else {
+                    part.places.map(&mut next.transmission, |transmission, indices| {
+                        map_transmission(transmission, indices.joints, indices.tendons, indices.sites, indices.bodies);
+                    })
+                };
+                is_last_attached = has_all;
                 if has_all {
                     let here = self.builder.actuators.len();
                     self.names.add(part.element, "actuator", &next.name, here)?;

@@ -280,6 +280,14 @@ impl<'a> Attributes<'_, 'a> {
     }
 }
 
+/// A number that is not negative.
+pub(super) fn at_least_zero(element: Element<'_>, name: &str) -> Result<Option<f64>, LoadError> {
+    match element.number(name)? {
+        Some(value) if value < 0.0 => Err(element.error(format!("{name}=\"{value}\": expected 0 or more"))),
+        value => Ok(value),
+    }
+}
+
 /// The value of a word in a table.
 pub(super) fn parse_keyword<T: Copy>(
     at: Element<'_>,

@@ -1,8 +1,9 @@
 //! The force law of an actuator, from its shortcut.
 
-use multibody::{ActivationDynamics, ActuatorLaw, Muscle};
+use multibody::{ActivationDynamics, ActuatorLaw, Muscle, OrientationInput};
 
-use super::defaults::parse_keyword;
+use super::defaults::{at_least_zero, parse_keyword};
+use super::motor_law::MotorLaw;
 use crate::LoadError;
 use crate::xml::Element;
 
@@ -57,8 +58,12 @@ pub(super) struct ForceLaw {
     unsupported: Option<&'static str>,
     /// The shortcut that was applied last.
     shortcut: Option<Shortcut>,
-    /// Whether gain and bias are those of `orientation`.
+    /// Whether gain and bias of `general` are those of `orientation`.
     is_orientation: [bool; 2],
+    /// How the controls of `<orientation>` say where to.
+    pub orientation: Option<OrientationInput>,
+    /// What `<pid>` and `<dcmotor>` say.
+    pub motor: Option<MotorLaw>,
     /// The share of the joint's range that controls get.
     pub inherit_range: f64,
 }
@@ -76,6 +81,7 @@ enum Shortcut {
     Adhesion,
     Orientation,
     Pid,
+    DcMotor,
     Other,
 }
 
@@ -90,6 +96,10 @@ const FORMS: [(&str, Form); 9] = [
     ("so3", Form::Other),
     ("plugin", Form::Other),
 ];
+
+/// MJCF's words for how controls say an orientation.
+pub(super) const CHARTS: [(&str, OrientationInput); 2] =
+    [("expmap", OrientationInput::RotationVector), ("quat", OrientationInput::Quaternion)];
 
 const DYNAMICS: &str = "this kind of state of an actuator (dyntype) is not simulated: it takes a control, but has no \
                         force";
@@ -118,6 +128,8 @@ impl ForceLaw {
         unsupported: None,
         shortcut: None,
         is_orientation: [false; 2],
+        orientation: None,
+        motor: None,
         inherit_range: 0.0,
     };
 
@@ -189,12 +201,17 @@ impl ForceLaw {
                 (self.gain_form, self.gain) = (Form::Fixed, three([gain, 0.0, 0.0]));
                 (self.bias_form, self.bias, self.unsupported) = (Form::None, [0.0; MUSCLE_PRM], None);
             }
-            other => {
-                self.begin(match other {
-                    "orientation" => Shortcut::Orientation,
-                    "pid" => Shortcut::Pid,
-                    _ => Shortcut::Other,
-                });
+            "orientation" => self.orientation(element)?,
+            "pid" => {
+                self.begin(Shortcut::Pid);
+                (self.motor, self.unsupported) = (Some(MotorLaw::pid(self.motor, element)?), None);
+            }
+            "dcmotor" => {
+                self.begin(Shortcut::DcMotor);
+                (self.motor, self.unsupported) = (Some(MotorLaw::dcmotor(self.motor, element)?), None);
+            }
+            _ => {
+                self.begin(Shortcut::Other);
                 self.unsupported = Some(KIND);
                 // What these set has no meaning for a law that is not simulated.
                 element.skip_all();
@@ -203,14 +220,34 @@ impl ForceLaw {
         Ok(())
     }
 
-    /// How many controls MuJoCo gives the actuator: a rotation vector, or a position and a velocity, else one.
+    /// Becomes that of a motor.
+    pub fn set_motor(&mut self, motor: MotorLaw) {
+        (self.motor, self.unsupported) = (Some(motor), None);
+    }
+
+    /// How many controls MuJoCo gives the actuator.
     pub fn controls(&self) -> usize {
-        match self.shortcut {
-            Some(Shortcut::Orientation) => 3,
-            Some(Shortcut::Pid) => 2,
-            None if self.is_orientation == [true; 2] => 3,
-            _ => 1,
+        match (&self.motor, self.orientation) {
+            (Some(law), _) => law.motor.inputs.count(),
+            (None, Some(input)) => input.count(),
+            (None, None) if self.shortcut.is_none() && self.is_orientation == [true; 2] => 3,
+            (None, None) => 1,
         }
+    }
+
+    /// A servo of a ball joint to an orientation.
+    fn orientation(&mut self, element: Element<'_>) -> Result<(), LoadError> {
+        self.begin(Shortcut::Orientation);
+        let kp = element.number("kp")?.unwrap_or(self.gain[0]);
+        let (kv, ratio) = (at_least_zero(element, "kv")?, at_least_zero(element, "dampratio")?);
+        if kv.is_some() && ratio.is_some() {
+            return Err(element.error("has both `kv` and `dampratio`: expected one of them"));
+        }
+        self.set_affine(kp, [0.0, -kp, kv.map(|kv| -kv).or(ratio).unwrap_or(self.bias[2])]);
+        let input =
+            element.attribute("input").map(|word| parse_keyword(element, "input", word, &CHARTS)).transpose()?;
+        self.orientation = Some(input.or(self.orientation).unwrap_or_default());
+        Ok(())
     }
 
     /// Forgets what another shortcut has set.
@@ -358,6 +395,10 @@ impl ForceLaw {
         if let Some(reason) = self.unsupported {
             return Err(reason);
         }
+        if let Some(law) = &self.motor {
+            let (gain, bias) = law.plain().unwrap_or((1.0, [0.0; 3]));
+            return Ok((ActuatorLaw::fixed(gain, bias), law.damping_ratio));
+        }
         if self.gain_form == Form::Muscle {
             return self.finish_muscle().map(|law| (law, None));
         }
@@ -377,12 +418,5 @@ impl ForceLaw {
             return Ok((ActuatorLaw { gain, gain_slopes, bias, muscle: None }, Some(ratio)));
         }
         Ok((ActuatorLaw { gain, gain_slopes, bias, muscle: None }, None))
-    }
-}
-
-fn at_least_zero(element: Element<'_>, name: &str) -> Result<Option<f64>, LoadError> {
-    match element.number(name)? {
-        Some(value) if value < 0.0 => Err(element.error(format!("{name}=\"{value}\": expected 0 or more"))),
-        value => Ok(value),
     }
 }

@@ -1,6 +1,6 @@
 //! Springs, dampers and muscles that a file gives relative to the inertia that they act on.
 
-use multibody::{Factor, JointImpedance, Kinematics, Model, Tendon, TendonRow, Transmission, Tree};
+use multibody::{Actuator, Factor, JointImpedance, Kinematics, Model, Tendon, TendonRow, Transmission, Tree};
 
 use super::actuator::{DampingRatio, UnfinishedMuscle};
 use super::joint::SpringDamper;
@@ -39,14 +39,28 @@ fn set_spring_damper(model: &mut Model, mobility: &mut Mobility, spring: &Spring
     model.damping[dofs].fill(2.0 * inertia / time);
 }
 
-/// Damping 2 ratio √(gain I) of a position servo, where 1 / I = g M⁻¹ gᵀ with the row g of forces that it makes.
+/// Damping 2 ratio √(gain I) of a position servo, where 1 / I = g M⁻¹ gᵀ with the row g of forces that it makes; of one that turns a ball the
+/// mean of those about its axes.
 fn set_damping_ratio(model: &mut Model, mobility: &mut Mobility, servo: &DampingRatio) {
-    let row = length_row(model, &mobility.kinematics, &model.q0, servo.actuator);
-    let mobility = mobility.along(&model.tree, &row);
+    let mobility = match model.actuators[servo.actuator].transmission {
+        Transmission::Orientation { joint, .. } => {
+            let first = model.joints[joint].v;
+            (first..first + 3).map(|dof| mobility.along(&model.tree, &[(dof, 1.0)])).sum::<f64>() / 3.0
+        }
+        _ => {
+            let row = length_row(model, &mobility.kinematics, &model.q0, servo.actuator);
+            mobility.along(&model.tree, &row)
+        }
+    };
     // Without a gear the servo moves nothing.
     if mobility > 0.0 {
-        let law = &mut model.actuators[servo.actuator].law;
-        law.bias[2] = -2.0 * servo.ratio * (law.gain.max(0.0) / mobility).sqrt();
+        let Actuator { law, motor, .. } = &mut model.actuators[servo.actuator];
+        let gain = motor.map_or(law.gain, |motor| motor.controller.kp);
+        let damping = 2.0 * servo.ratio * (gain.max(0.0) / mobility).sqrt();
+        match motor {
+            Some(motor) => motor.controller.kd = damping,
+            None => law.bias[2] = -damping,
+        }
     }
 }
 
@@ -125,6 +139,8 @@ fn length(model: &Model, q: &[f64], actuator: usize) -> f64 {
         Transmission::JointAxes { .. }
         | Transmission::Site { .. }
         | Transmission::SliderCrank { .. }
+        | Transmission::Orientation { .. }
+        | Transmission::Input
         | Transmission::Unsupported
         | Transmission::Adhesion { .. } => 0.0,
     }
@@ -148,7 +164,10 @@ fn length_row(model: &Model, kinematics: &Kinematics<f64>, q: &[f64], actuator: 
             model.actuators[actuator].transmission.write_row(model, kinematics, &mut row);
             row.terms.iter().map(|term| (term.dof, term.coefficient)).collect()
         }
-        Transmission::Unsupported | Transmission::Adhesion { .. } => Vec::new(),
+        Transmission::Orientation { .. }
+        | Transmission::Input
+        | Transmission::Unsupported
+        | Transmission::Adhesion { .. } => Vec::new(),
     }
 }
 

@@ -103,7 +103,8 @@ impl<'a> Reader<'_, 'a> {
         let range = self.joint_range(attributes, kind)?.map(|(low, high)| (unit * low, unit * high));
         spec.range = self.limits(attributes, range.filter(|_| flags.limit), kind == Type::Ball)?;
         spec.effort_limit = self.effort_limit(attributes, kind)?;
-        self.warn_about_joint(attributes, &spec)?;
+        spec.is_lifted_by_actuators = attributes.flag("actuatorgravcomp")?.unwrap_or(false);
+        self.warn_about_joint(attributes, &spec);
         spec.name = self.names.claim(attributes.element(), "joint", &self.suffix, self.joints.len())?;
         let info = JointInfo {
             element: attributes.element(),
@@ -207,19 +208,14 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    fn warn_about_joint(&mut self, attributes: &Attributes<'_, '_>, spec: &JointSpec) -> Result<(), LoadError> {
+    fn warn_about_joint(&mut self, attributes: &Attributes<'_, '_>, spec: &JointSpec) {
         let element = attributes.element();
         let align = element.attribute("align").is_some_and(|value| value == "true");
         if spec.kind == JointKind::Free && (align || self.compiler.align_free) {
             let message = "coordinates refer to the body's frame, not to that of its inertia: ignored";
             self.warnings.add_attribute(element, "align", message);
         }
-        if attributes.flag("actuatorgravcomp")? == Some(true) {
-            let message = "gravity compensation acts on bodies, not through actuators";
-            self.warnings.add_attribute(element, "actuatorgravcomp", message);
-        }
         self.warn_about_unit(attributes, spec);
-        Ok(())
     }
 
     /// Warns of limits of a hinge that look as if they had the unit that the file has not.

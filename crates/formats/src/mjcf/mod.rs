@@ -26,6 +26,7 @@ mod inertia_dependent;
 mod joint;
 mod keyframe;
 mod mesh;
+mod motor_law;
 mod names;
 mod option;
 mod orientation;

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use multibody::{
-    ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DistanceQuantity, FrameQuantity, GeomsOf, JointKind,
-    JointQuantity, RayField, Reduction, Sensor, SensorFrame, SensorKind, SiteQuantity, SubtreeQuantity, TendonQuantity,
+    ActuatorQuantity, ContactField, ContactFilter, ContactSensor, Delay, DistanceQuantity, FrameQuantity, GeomsOf,
+    JointKind, JointQuantity, RayField, Reduction, Sensor, SensorDelay, SensorFrame, SensorKind, SiteQuantity,
+    SubtreeQuantity, TendonQuantity,
 };
 use spatial::Quat;
 
 use super::Reader;
-use super::defaults::parse_keyword;
+use super::actuator::READINGS;
+use super::defaults::{at_least_zero, parse_keyword};
 use super::inertia::ordered_principal_axes;
 use crate::LoadError;
 use crate::xml::{Element, shortened};
@@ -117,7 +119,7 @@ const TACTILE: &str = "not simulated: left out";
 const PLUGIN: &str = "plugins are not simulated: left out";
 
 /// Attributes of every sensor without a part in a simulation.
-const COMMON: [&str; 4] = ["user", "nsample", "interp", "class"];
+const COMMON: [&str; 2] = ["user", "class"];
 
 impl<'a> Reader<'_, 'a> {
     /// Reads every `<sensor>` below the root. All else must be known.
@@ -127,29 +129,16 @@ impl<'a> Reader<'_, 'a> {
             let cameras = cameras.get_or_insert_with(|| Cameras::of(root));
             let Some(kind) = self.sensor_kind(element, cameras)? else { continue };
             let name = self.names.claim(element, "sensor", "", self.builder.sensors.len())?;
-            let at_least_zero = |attribute: &str| match element.number(attribute)?.unwrap_or(0.0) {
-                value if value < 0.0 => Err(element.error(format!("{attribute}=\"{value}\": expected 0 or more"))),
-                value => Ok(value),
-            };
-            let (cutoff, noise) = (at_least_zero("cutoff")?, at_least_zero("noise")?);
+            let number = |attribute: &str| at_least_zero(element, attribute).map(|value| value.unwrap_or(0.0));
+            let (cutoff, noise) = (number("cutoff")?, number("noise")?);
             if cutoff > 0.0 && kind.is_direction() && kind.element() != DistanceQuantity::Normal.element() {
                 let message = "cutoff: expected none on a unit vector or quaternion, whose numbers cannot be clamped";
                 return Err(element.error(message));
             }
             element.skip(&COMMON);
-            self.warn_about_delays(element)?;
+            let delay = delay(element)?;
             self.sensors.push(element);
-            self.builder.sensors.push(Sensor { name, kind, cutoff, noise });
-        }
-        Ok(())
-    }
-
-    fn warn_about_delays(&mut self, element: Element<'a>) -> Result<(), LoadError> {
-        for attribute in ["delay", "interval"] {
-            if element.numbers(attribute)?.is_some_and(|values| values.iter().any(|&x| x != 0.0)) {
-                let message = "values are those of the present moment, whenever they are asked for: ignored";
-                self.warnings.add_attribute(element, attribute, message);
-            }
+            self.builder.sensors.push(Sensor { name, kind, cutoff, noise, delay });
         }
         Ok(())
     }
@@ -432,4 +421,30 @@ fn positive(element: Element<'_>, attribute: &str) -> Result<Option<usize>, Load
     number
         .map(Some)
         .ok_or_else(|| element.error(format!("{attribute}=\"{}\": expected an integer above 0", shortened(value))))
+}
+
+/// When a sensor shows what it measures; samples without a delay and an interval are kept for nobody.
+fn delay(element: Element<'_>) -> Result<Option<SensorDelay>, LoadError> {
+    let time = at_least_zero(element, "delay")?.unwrap_or(0.0);
+    let samples = element.number("nsample")?.unwrap_or(0.0);
+    let word = element.attribute("interp").map(|word| parse_keyword(element, "interp", word, &READINGS)).transpose()?;
+    let numbers = element.numbers("interval")?.unwrap_or_default();
+    if numbers.len() > 2 {
+        return Err(element.error(format!("interval: {} numbers: expected a period and a phase, s", numbers.len())));
+    }
+    let (interval, phase) = (numbers.first().copied().unwrap_or_default(), numbers.get(1).copied().unwrap_or_default());
+    if time == 0.0 && interval == 0.0 {
+        return Ok(None);
+    }
+    if !(interval >= 0.0 && interval.is_finite() && phase <= 0.0 && (phase == 0.0 || phase > -interval)) {
+        let expected = "expected a period of 0 or more and a phase from -period to 0, s";
+        return Err(element.error(format!("interval=\"{interval} {phase}\": {expected}")));
+    }
+    let most = Delay::MAX_SAMPLES;
+    if !time.is_finite() || samples.fract() != 0.0 || !(1.0..=most as f64).contains(&samples) {
+        let expected = format!("expected 1 to {most} with `delay` and `interval`: how many readings are kept");
+        return Err(element.error(format!("nsample=\"{samples}\": {expected}")));
+    }
+    let line = Delay { time, samples: samples as usize, reading: word.unwrap_or_default() };
+    Ok(Some(SensorDelay { line, interval, phase }))
 }

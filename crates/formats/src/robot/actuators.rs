@@ -63,6 +63,7 @@ pub(crate) fn add(
             transmission,
             law,
             activation: None,
+            motor: None,
             ctrl_range,
             force_range: None,
             delay: None,

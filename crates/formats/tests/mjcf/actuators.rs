@@ -55,7 +55,7 @@ fn damping_ratio_is_relative_to_critical() {
 #[test]
 fn transmissions() {
     let content = r#"<motor joint="j" gear="3"/><motor jointinparent="j"/><motor joint="b" gear="1 2 3"/>
-        <motor joint="f" gear="0 0 0 1 2 3"/><motor site="s"/><dcmotor joint="j"/><muscle joint="b"/><muscle joint="j"/>
+        <motor joint="f" gear="0 0 0 1 2 3"/><motor site="s"/><dcmotor joint="b" motorconst="1" resistance="1" input="pos vel" controller="1"/><muscle joint="b"/><muscle joint="j"/>
         <motor jointinparent="b"/><position site="s" refsite="s"/><motor cranksite="s" slidersite="s" cranklength=".3" gear="2"/>"#;
     let found: Vec<Transmission> = actuators("", content).into_iter().map(|a| a.transmission).collect();
     assert_eq!(found[0], Transmission::Joint { joint: 0, gear: 3.0 });
@@ -66,7 +66,8 @@ fn transmissions() {
     assert_eq!(found[3], Transmission::JointAxes { joint: 2, gear: turning, frame: GearFrame::Child });
     assert_eq!(found[4], Transmission::Site { site: 0, reference: None, gear: x });
     // Not simulated, but they keep their controls.
-    assert_eq!(found[5..7], [Transmission::Unsupported, Transmission::Unsupported]);
+    assert_eq!(found[5..8], [Transmission::Unsupported, Transmission::Unsupported, Transmission::Unsupported]);
+    let found = &found[1..];
     assert_eq!(found[7], Transmission::Joint { joint: 0, gear: 1.0 });
     assert_eq!(found[8], Transmission::JointAxes { joint: 1, gear: x, frame: GearFrame::Parent });
     assert_eq!(found[9], Transmission::Site { site: 0, reference: Some(0), gear: x });
@@ -104,6 +105,7 @@ fn actuators_with_several_controls_keep_them() {
     };
     assert_eq!(nu("<motor joint='b'/>"), 1);
     assert_eq!(nu("<orientation name='o' joint='b' kp='1'/>"), 3);
+    assert_eq!(nu("<orientation name='o' joint='b' kp='1' input='quat'/>"), 4);
     assert_eq!(nu("<pid joint='b' kp='1'/><motor joint='b'/>"), 3);
     assert_eq!(nu("<general joint='b' gaintype='so3' biastype='so3' gainprm='1' biasprm='0 -1'/>"), 3);
 }

@@ -258,6 +258,8 @@ impl ActuatorNumbers<f64> {
             Transmission::JointAxes { .. }
             | Transmission::Site { .. }
             | Transmission::SliderCrank { .. }
+            | Transmission::Orientation { .. }
+            | Transmission::Input
             | Transmission::Unsupported => 0.0,
             Transmission::Adhesion { .. } => 1.0,
         };

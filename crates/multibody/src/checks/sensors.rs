@@ -2,7 +2,8 @@
 
 use super::{check_at_least_zero, check_scalar, element};
 use crate::{
-    BuildError, ContactFilter, GeomsOf, JointKind, JointQuantity, Model, Sensor, SensorFrame, SensorKind, SiteShape,
+    BuildError, ContactFilter, Delay, GeomsOf, JointKind, JointQuantity, Model, Sensor, SensorDelay, SensorFrame,
+    SensorKind, SiteShape,
 };
 
 /// Most numbers that one sensor may have, and all together (128 MiB): beyond that a file is in error.
@@ -29,9 +30,12 @@ pub(super) fn check(model: &Model) -> Result<(), BuildError> {
         let what = element("sensor", index, &sensor.name);
         let in_sensor = |error| BuildError::InSensor { index, error: Box::new(error) };
         check_sensor(sensor, model, &what).map_err(in_sensor)?;
-        numbers += sensor.kind.dim();
+        check_delay(sensor, &what).map_err(in_sensor)?;
+        let kept = sensor.delay.map_or(0, |delay| delay.line.samples * (1 + sensor.kind.dim()));
+        numbers += sensor.kind.dim() + kept;
         if numbers > MAX_NUMBERS {
-            let (what, expected) = (format!("{what}: numbers of all sensors so far"), "at most 16777216");
+            let (what, expected) =
+                (format!("{what}: numbers of all sensors so far, with past readings"), "at most 16777216");
             return Err(in_sensor(BuildError::OutOfRange { what, value: numbers as f64, expected }));
         }
     }
@@ -120,4 +124,24 @@ fn check_joint(joint: usize, quantity: JointQuantity, model: &Model, what: &str)
         }
         _ => check_scalar(joint, &model.joints, what),
     }
+}
+
+fn check_delay(sensor: &Sensor, what: &str) -> Result<(), BuildError> {
+    let Some(SensorDelay { line: Delay { time, samples, .. }, interval, phase }) = sensor.delay else { return Ok(()) };
+    for (name, value) in [("delay", time), ("interval", interval)] {
+        if !(value >= 0.0 && value.is_finite()) {
+            let what = format!("{what}: {name}");
+            return Err(BuildError::OutOfRange { what, value, expected: "a finite time of 0 or more" });
+        }
+    }
+    if !(phase <= 0.0 && (phase == 0.0 || phase > -interval)) {
+        let (what, expected) = (format!("{what}: phase"), "0, or less but more than -interval");
+        return Err(BuildError::OutOfRange { what, value: phase, expected });
+    }
+    let numbers = samples.saturating_mul(1 + sensor.kind.dim());
+    if !(1..=Delay::MAX_SAMPLES).contains(&samples) || numbers > MAX_SENSOR_NUMBERS {
+        let (what, expected) = (format!("{what}: samples"), "1 to 10,000, and at most 1,048,576 numbers of them");
+        return Err(BuildError::OutOfRange { what, value: samples as f64, expected });
+    }
+    Ok(())
 }

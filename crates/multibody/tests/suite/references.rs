@@ -176,6 +176,7 @@ fn an_actuator_needs_its_tendon() {
         transmission,
         law,
         activation: None,
+        motor: None,
         ctrl_range: None,
         force_range: None,
         delay: None,

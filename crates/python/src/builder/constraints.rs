@@ -5,20 +5,35 @@ use std::collections::BTreeMap;
 use formats::assembly::AssemblyKey;
 use geometry::Shape;
 use multibody::{
-    Actuator, ActuatorLaw, Branch, Compliance, Coordinate, Equality, EqualityKind, GearFrame, Obstacle, ObstacleShape,
-    PathPoint, Tendon, TendonLook, TendonPath, Transmission,
+    Actuator, ActuatorLaw, Branch, Compliance, Coordinate, Delay, Equality, EqualityKind, GearFrame, Obstacle,
+    ObstacleShape, PathPoint, PolynomialForces, Reading, Tendon, TendonLook, TendonPath, Transmission,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spatial::{Pose, Vec3};
 
-use super::fields::{at_least_zero, interval};
+use super::fields::{at_least_zero, coefficients, interval};
 use super::geoms::colour;
 use super::{Assembly, rotation, vector3};
 use crate::arguments::several;
 
 /// What a string passes: "site" or "geom", its index, and the site on the side of a geom.
 type PassedThing = (String, usize, Option<usize>);
+
+/// How a delayed control is read between two that were given.
+const READINGS: [(&str, Reading); 3] =
+    [("latest", Reading::Latest), ("linear", Reading::Linear), ("cubic", Reading::Cubic)];
+
+fn read_delay((time, samples, reading): (f64, usize, String)) -> PyResult<Delay> {
+    if !(time > 0.0 && time.is_finite()) {
+        return Err(PyValueError::new_err(format!("delay is {time}: expected a finite time of 0 or more, s")));
+    }
+    if !(1..=Delay::MAX_SAMPLES).contains(&samples) {
+        let most = Delay::MAX_SAMPLES;
+        return Err(PyValueError::new_err(format!("samples is {samples}: expected 1 to {most}")));
+    }
+    Ok(Delay { time, samples, reading: crate::arguments::word("reading", &reading, &READINGS)? })
+}
 
 /// Lower and upper end.
 type Interval = Option<(f64, f64)>;
@@ -37,6 +52,7 @@ impl Assembly {
         law: [f64; 4],
         ctrl_range: &Bound<'_, PyAny>,
         force_range: &Bound<'_, PyAny>,
+        delay: Option<(f64, usize, String)>,
     ) -> PyResult<usize> {
         self.check(if on == "tendon" { on } else { "joint" }, &[target])?;
         if gear.iter().chain(&law).any(|x| !x.is_finite()) {
@@ -68,9 +84,10 @@ impl Assembly {
             transmission,
             law,
             activation: None,
+            motor: None,
             ctrl_range,
             force_range,
-            delay: None,
+            delay: delay.map(read_delay).transpose()?,
             group: 0,
         });
         Ok(self.inner.actuators.len() - 1)
@@ -89,18 +106,19 @@ impl Assembly {
         let spring = |&(joint, c): &(usize, f64)| c * self.inner.joints[joint].spec.spring_reference;
         let default: f64 = terms.iter().map(spring).sum();
         let [stiffness, damping, friction_loss, armature] = &parameters;
+        let (stiffness, damping) = (coefficients("stiffness", stiffness)?, coefficients("damping", damping)?);
         let tendon = Tendon {
             name,
             range: interval("range", range)?,
             rest: interval("rest", rest)?.unwrap_or((default, default)),
             limit_compliance: Compliance::NearRigid,
-            stiffness: at_least_zero("stiffness", stiffness)?,
-            damping: at_least_zero("damping", damping)?,
+            stiffness: stiffness.linear,
+            damping: damping.linear,
             friction_loss: at_least_zero("friction_loss", friction_loss)?,
             friction_compliance: Compliance::NearRigid,
             armature: at_least_zero("armature", armature)?,
             effort_limit: None,
-            polynomial: multibody::PolynomialForces::NONE,
+            polynomial: PolynomialForces { spring: stiffness.higher, damper: damping.higher },
             path: TendonPath::Joints(terms),
             look: TendonLook::default(),
         };
@@ -125,6 +143,7 @@ impl Assembly {
         });
         let branches = branches.collect::<PyResult<_>>()?;
         let [stiffness, damping, friction_loss, armature, radius] = &parameters;
+        let (stiffness, damping) = (coefficients("stiffness", stiffness)?, coefficients("damping", damping)?);
         let rest = interval("rest", rest)?;
         let rgba = colour("color", rgba)?;
         let tendon = Tendon {
@@ -132,13 +151,13 @@ impl Assembly {
             range: interval("range", range)?,
             rest: rest.unwrap_or((0.0, 0.0)),
             limit_compliance: Compliance::NearRigid,
-            stiffness: at_least_zero("stiffness", stiffness)?,
-            damping: at_least_zero("damping", damping)?,
+            stiffness: stiffness.linear,
+            damping: damping.linear,
             friction_loss: at_least_zero("friction_loss", friction_loss)?,
             friction_compliance: Compliance::NearRigid,
             armature: at_least_zero("armature", armature)?,
             effort_limit: None,
-            polynomial: multibody::PolynomialForces::NONE,
+            polynomial: PolynomialForces { spring: stiffness.higher, damper: damping.higher },
             path: TendonPath::Spatial(branches),
             look: TendonLook { radius: at_least_zero("radius", radius)?, rgba, group },
         };
@@ -274,6 +293,15 @@ impl Assembly {
         let actuator = &self.inner.actuators[actuator];
         let [constant, length, velocity] = actuator.law.bias;
         Ok(([actuator.law.gain, constant, length, velocity], actuator.ctrl_range, actuator.force_range))
+    }
+
+    /// How long its control takes to act, s, how many samples are kept and how they are read; None where it acts at once.
+    fn get_delay(&self, actuator: usize) -> PyResult<Option<(f64, usize, &'static str)>> {
+        self.check("actuator", &[actuator])?;
+        Ok(self.inner.actuators[actuator].delay.map(|Delay { time, samples, reading }| {
+            let word = READINGS.iter().find(|(_, of)| *of == reading).map_or("latest", |(word, _)| word);
+            (time, samples, word)
+        }))
     }
 
     fn set_actuator(

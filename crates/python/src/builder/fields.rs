@@ -23,6 +23,39 @@ pub fn at_least_zero(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     Err(PyValueError::new_err(format!("{name} is {number}: expected 0 or more")))
 }
 
+/// The coefficients of a force law: the linear one, of 0 or more, and two of higher order.
+#[derive(Clone, Copy, Debug)]
+pub struct Coefficients {
+    pub linear: f64,
+    pub higher: [f64; 2],
+}
+
+/// Those that one number says, or up to three.
+pub fn coefficients(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Coefficients> {
+    let Ok(count) = value.len() else {
+        return at_least_zero(name, value).map(|linear| Coefficients { linear, higher: [0.0; 2] });
+    };
+    if !(1..=3).contains(&count) {
+        let message = format!("{name} has {count} numbers: expected one, or up to three of a polynomial");
+        return Err(PyValueError::new_err(message));
+    }
+    let mut all = [0.0; 3];
+    all[..count].copy_from_slice(&array(name, value, &[count])?);
+    let [linear, first, second] = all;
+    if linear >= 0.0 {
+        return Ok(Coefficients { linear, higher: [first, second] });
+    }
+    Err(PyValueError::new_err(format!("{name} is {all:?}: expected the first of 0 or more")))
+}
+
+/// They as one number, or three where there is more than a linear part.
+fn said<'py>(py: Python<'py>, linear: f64, [first, second]: [f64; 2]) -> PyResult<Bound<'py, PyAny>> {
+    match [first, second] == [0.0; 2] {
+        true => Ok(linear.into_pyobject(py)?.into_any()),
+        false => Ok((linear, first, second).into_pyobject(py)?.into_any()),
+    }
+}
+
 /// Two numbers in ascending order, or None.
 pub fn interval(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
     if value.is_none() {
@@ -117,8 +150,17 @@ pub fn set_joint(spec: &mut JointSpec, field: &str, value: &Bound<'_, PyAny>) ->
         }
         "limit_compliance" => spec.limit_compliance = compliance(field, value)?,
         "armature" => spec.armature = at_least_zero(field, value)?,
-        "damping" => spec.damping = at_least_zero(field, value)?,
-        "stiffness" => spec.stiffness = at_least_zero(field, value)?,
+        "damping" | "stiffness" => {
+            let Coefficients { linear, higher } = coefficients(field, value)?;
+            if higher != [0.0; 2] && spec.kind.nv() != 1 {
+                let kind = spec.kind.name();
+                return Err(PyValueError::new_err(format!("{field} of a {kind} joint: expected one number")));
+            }
+            match field {
+                "damping" => (spec.damping, spec.polynomial.damper) = (linear, higher),
+                _ => (spec.stiffness, spec.polynomial.spring) = (linear, higher),
+            }
+        }
         "friction_loss" => spec.friction_loss = at_least_zero(field, value)?,
         "effort_limit" => spec.effort_limit = effort_limit(field, value)?,
         _ => return Err(unknown("joint", field)),
@@ -139,8 +181,8 @@ pub fn get_joint<'py>(py: Python<'py>, joint: &AssemblyJoint, field: &str) -> Py
         "spring_reference" => spec.spring_reference.into_pyobject(py)?.into_any(),
         "range" => spec.range.into_pyobject(py)?.into_any(),
         "armature" => spec.armature.into_pyobject(py)?.into_any(),
-        "damping" => spec.damping.into_pyobject(py)?.into_any(),
-        "stiffness" => spec.stiffness.into_pyobject(py)?.into_any(),
+        "damping" => said(py, spec.damping, spec.polynomial.damper)?,
+        "stiffness" => said(py, spec.stiffness, spec.polynomial.spring)?,
         "friction_loss" => spec.friction_loss.into_pyobject(py)?.into_any(),
         "effort_limit" => results::effort_limit(py, spec.effort_limit)?,
         _ => return Err(unknown("joint", field)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use formats::assembly::{AssemblyGeom, AssemblyPair};
-use geometry::{Geom, HeightField, MassModel, Mesh, Shape};
+use geometry::{FluidCoefficients, Geom, HeightField, MassModel, Mesh, Shape};
 use multibody::{Material, Resistance};
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
@@ -143,6 +143,7 @@ impl Assembly {
             "torsional_friction" => material.torsional_friction.into_pyobject(py)?.into_any(),
             "rolling_friction" => material.rolling_friction.into_pyobject(py)?.into_any(),
             "priority" => material.priority.into_pyobject(py)?.into_any(),
+            "fluid" => geom.fluid.map(FluidCoefficients::to_array).into_pyobject(py)?.into_any(),
             "mass" => inertia.mass.into_pyobject(py)?.into_any(),
             _ => return Err(unknown("geom", field)),
         })
@@ -282,9 +283,23 @@ fn set_geom(geom: &mut Geom, material: &mut Material, field: &str, value: &Bound
         }
         "compliance" => material.compliance = compliance(field, value)?,
         "priority" => material.priority = value.extract()?,
+        "fluid" => geom.fluid = fluid(field, value)?,
         _ => return Err(unknown("geom", field)),
     }
     Ok(())
+}
+
+/// How strongly a medium acts on an ellipsoid: true for the usual coefficients, five of them, or false or None.
+fn fluid(field: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<FluidCoefficients>> {
+    if let Ok(is_ellipsoid) = value.extract::<Option<bool>>() {
+        return Ok((is_ellipsoid == Some(true)).then(FluidCoefficients::default));
+    }
+    let numbers = array(field, value, &[5])?;
+    if numbers[..3].iter().any(|drag| *drag < 0.0) {
+        let message = format!("{field} is {numbers:?}: expected 0 or more of the first three, which are drag");
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(<[f64; 5]>::try_from(&numbers[..]).ok().map(FluidCoefficients::from_array))
 }
 
 /// Red, green, blue and, if it is said, opacity.

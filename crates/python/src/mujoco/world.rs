@@ -1,6 +1,7 @@
 //! The world of an `MjData`: what a step reads of it and leaves in it.
 
 mod calls;
+mod history;
 mod results;
 mod state;
 
@@ -39,6 +40,7 @@ struct Parts<'py> {
     activations: Vec<usize>,
     equalities: Vec<usize>,
     histories: Vec<usize>,
+    readings: Vec<usize>,
     mocap: Vec<usize>,
     outputs: Vec<[usize; 2]>,
     surfaces: Vec<[f64; Surface::LEN]>,
@@ -50,8 +52,8 @@ struct Parts<'py> {
 struct Calls {
     /// What is done about a state that is not finite.
     checks: Vec<Py<PyAny>>,
-    /// What is said about controls that are not finite.
-    check_controls: Py<PyAny>,
+    /// What says of controls that they are not finite, and finds rates of activations.
+    actuate: Py<PyAny>,
     /// All that follows from a state but contact and constraints.
     stages: Vec<Py<PyAny>>,
     /// MuJoCo's own contacts.
@@ -86,7 +88,6 @@ struct Memory {
     eq_active: Numbers<u8>,
     qacc: Numbers<f64>,
     warmstart: Numbers<f64>,
-    act_dot: Numbers<f64>,
     constraint: Numbers<f64>,
     actuation: Numbers<f64>,
     actuator_force: Numbers<f64>,
@@ -127,7 +128,6 @@ impl Memory {
             eq_active: Numbers::<bool>::of(d, "eq_active")?.bytes(),
             qacc: numbers("qacc")?,
             warmstart: numbers("qacc_warmstart")?,
-            act_dot: numbers("act_dot")?,
             constraint: numbers("qfrc_constraint")?,
             actuation: numbers("qfrc_actuator")?,
             actuator_force: numbers("actuator_force")?,
@@ -194,11 +194,12 @@ pub struct MujocoWorld {
     addresses: Pair,
     /// MuJoCo's library, where it can be called directly.
     native: Option<Native>,
-    /// MuJoCo's address of each activation, its index of each equality, its address of each line of past controls, its number of each body that
-    /// is moved from outside.
+    /// MuJoCo's address of each activation, its index of each equality, its address of each line of past controls and of past readings, its
+    /// number of each body that is moved from outside.
     activations: Vec<usize>,
     equalities: Vec<usize>,
     histories: Vec<usize>,
+    readings: Vec<usize>,
     mocap: Vec<usize>,
     /// Where MuJoCo has the force of which actuator.
     outputs: Vec<[usize; 2]>,
@@ -240,6 +241,7 @@ impl MujocoWorld {
             activations: own.activations,
             equalities: own.equalities,
             histories: own.histories,
+            readings: own.readings,
             mocap: own.mocap,
             outputs: own.outputs,
             surfaces: own.surfaces.iter().map(Surface::new).collect(),

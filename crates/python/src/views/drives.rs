@@ -127,7 +127,9 @@ impl ActuatorView {
     fn target<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let of = |kind, index| view(self.simulation.bind(py), kind, index).map(Some);
         match self.actuator().transmission {
-            Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => of(Kind::Joint, joint),
+            Transmission::Joint { joint, .. }
+            | Transmission::JointAxes { joint, .. }
+            | Transmission::Orientation { joint, .. } => of(Kind::Joint, joint),
             Transmission::Tendon { tendon, .. } => of(Kind::Tendon, tendon),
             Transmission::Site { site, .. } | Transmission::SliderCrank { crank: site, .. } => of(Kind::Site, site),
             Transmission::Adhesion { body } => of(Kind::Body, body),
@@ -151,7 +153,9 @@ impl ActuatorView {
         let (model, inner) = (self.model(), self.model().inner());
         let title = title(Kind::Actuator, model, self.index);
         let target = match self.actuator().transmission {
-            Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => {
+            Transmission::Joint { joint, .. }
+            | Transmission::JointAxes { joint, .. }
+            | Transmission::Orientation { joint, .. } => {
                 format!("joint {:?}", inner.joints[joint].name)
             }
             Transmission::Tendon { tendon, .. } => format!("tendon {:?}", inner.tendons[tendon].name),
@@ -159,6 +163,7 @@ impl ActuatorView {
                 format!("site {:?}", inner.sites[site].name)
             }
             Transmission::Adhesion { body } => format!("body {:?}", inner.bodies[body].name),
+            Transmission::Input => "the actuator before it, of which it is a further control".to_owned(),
             _ => "nothing that is simulated".to_owned(),
         };
         Ok(format!("<sapwood actuator {title} on {target}, ctrl = {}>", brief(&[self.ctrl(py)?])))

@@ -224,7 +224,7 @@ impl TendonForces {
         let start = self.start_of(last, step, trees);
         let change = self.sum.rate(&last.v) - start.1;
         let step = &self.own_step(step);
-        for (part, force) in self.forces(Inputs::resolved(&last.inputs), start, step).enumerate() {
+        for (part, force) in self.forces(Inputs::resolved(&last.inputs, &last.act), start, step).enumerate() {
             let is_constraint = force.impedance > 0.0 || self.is_all_constraints(step);
             let impulse = force.over(change);
             // Sites' transmissions are no tendons of the model; inertia is no force.
@@ -256,7 +256,7 @@ impl TendonForces {
         let (length, start) = self.start_of(last, step, trees);
         let (change, own) = (self.rate(&last.v) - start, self.own_step(step));
         let of = |TendonActuator { gear, actuator }: &TendonActuator| {
-            let force = actuator.force(Inputs::resolved(&last.inputs), gear * length, gear * start, &own);
+            let force = actuator.force(Inputs::resolved(&last.inputs, &last.act), gear * length, gear * start, &own);
             (actuator.ctrl, force, force.unlimited(gear * change))
         };
         let share = SumLimits::of_tendon(&self.tendon, own.dt)
@@ -286,6 +286,15 @@ impl TendonForces {
         let forces = self.forces(inputs, (self.sum.value(q), self.sum.rate(v)), step);
         let explicit = forces.filter(|f| f.impedance == 0.0);
         let total: f64 = explicit.map(|f| f.over(0.0) / step.dt).sum();
+        for term in &self.sum.terms {
+            force[term.v] += term.coefficient * total;
+        }
+    }
+
+    /// Adds what its actuators do at the beginning of a step; `force` is on the model's degrees of freedom.
+    pub fn add_actuation(&self, state: &State, v: &[f64], step: &Discretization, force: &mut [f64]) {
+        let start = (self.sum.value(&state.q), self.sum.rate(v));
+        let total: f64 = self.drives(state.inputs(), start, step).map(|drive| drive.over(0.0) / step.dt).sum();
         for term in &self.sum.terms {
             force[term.v] += term.coefficient * total;
         }

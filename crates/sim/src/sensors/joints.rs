@@ -123,7 +123,11 @@ impl Instruments<'_> {
                 let (length, rate) = self.now.site_motion(index);
                 if is_length { length } else { rate }
             }
-            Transmission::Tendon { .. } | Transmission::Unsupported | Transmission::Adhesion { .. } => 0.0,
+            Transmission::Tendon { .. }
+            | Transmission::Orientation { .. }
+            | Transmission::Input
+            | Transmission::Unsupported
+            | Transmission::Adhesion { .. } => 0.0,
         }
     }
 }

@@ -206,8 +206,10 @@ impl Simulation {
         while flow.is_continue() && time - self.state.time > 1e-12 * time.abs().max(self.timestep()) {
             doubling.start.copy_from(&self.state);
             let begin = self.state.time;
+            self.note_readings()?;
             self.with_acting_controls(|simulation| simulation.step_towards(time, doubling))?;
             self.keep_controls(begin);
+            self.keep_readings(begin);
             let stats = sum.map_or(self.stats, |sum| sum.followed_by(&self.stats));
             sum = Some(stats);
             flow = after(&doubling.start, self);

@@ -162,6 +162,7 @@ impl Simulation {
             others: ConstraintSet::default(),
             islands: Islands::default(),
             force: vec![0.0; model.nv()],
+            other_actuation: vec![0.0; if model.joints_that_limit_others().next().is_some() { model.nv() } else { 0 }],
             v_start: vec![0.0; model.nv()],
             v_next: vec![0.0; model.nv()],
             q_at: vec![0.0; model.nq()],

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use support::ThreadPool;
 
 use super::Simulation;
-use crate::actuation::{advance_activations, replace_by_activations};
+use crate::actuation::{ActuationStart, advance_activations, replace_by_activations};
 use crate::extrapolation::Mark;
 use crate::scheme::Discretization;
 use crate::tree_workspace::TreeWorkspace;
@@ -190,7 +190,8 @@ impl Simulation {
         if !self.state.act.is_empty() {
             let (step, model) = (self.discretization(dt), &self.model);
             replace_by_activations(model, &mut self.last_step.inputs, &self.state.act, &step);
-            advance_activations(model, &self.state.ctrl, &mut self.state.act, &step);
+            let start = ActuationStart { ctrl: &self.state.ctrl, q: &self.last_step.q, v: &self.last_step.v0 };
+            advance_activations(model, &start, &mut self.state.act, &step);
         }
         self.remember_accelerations(dt);
         let follows = !self.is_free_motion_only();

@@ -233,6 +233,14 @@ impl Simulation {
             self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
             self.sources.find_tendon_drifts(&self.model, v_start.iter().copied());
             self.sources.add_explicit_forces(&self.state, v_start, &step, &mut self.force);
+            if !self.other_actuation.is_empty() {
+                self.other_actuation.fill(0.0);
+                self.sources.add_actuation(&self.state, v_start, &step, &mut self.other_actuation);
+                for TreeWorkspace { other_actuation, dofs, .. } in &mut self.trees {
+                    let own = other_actuation.iter_mut().zip(&self.other_actuation[dofs.clone()]);
+                    own.for_each(|(own, of_all)| *own = *of_all);
+                }
+            }
         }
         let Self { trees, state, v_start, force, model, effective_mass, pool, .. } = self;
         let (state, mass) = (&*state, &*effective_mass);

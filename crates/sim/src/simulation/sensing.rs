@@ -6,6 +6,7 @@ use geometry::{Scene, SceneQueries};
 use multibody::{Model, Sensor};
 
 use super::Simulation;
+use super::delay::show_past_readings;
 use crate::observe::Observation;
 use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::sensors::{Instruments, needs_energy};
@@ -20,6 +21,8 @@ pub(crate) struct Sensing {
     pub trace: StepTrace,
     /// Impulses of the last step where the state does not remember them, see [`Simulation::forward`].
     pub asked: Option<WarmStart>,
+    /// What sensors measured at the beginning of the step that show it later.
+    pub noted: Vec<f64>,
     /// A model with bodies that are moved from outside where they begin, and where they are.
     moved: Option<Box<(Arc<Model>, Model)>>,
 }
@@ -33,7 +36,9 @@ impl Simulation {
     pub fn sensor_data(&mut self, out: &mut Vec<f64>) {
         out.clear();
         out.resize(self.model.sensor_data_len(), 0.0);
-        self.read_sensors(0..self.model.sensors.len(), out);
+        let all = 0..self.model.sensors.len();
+        self.read_sensors(all.clone(), out);
+        show_past_readings(&self.model, &self.state, all, out);
     }
 
     /// What one sensor shows now: it alone is computed.
@@ -44,6 +49,7 @@ impl Simulation {
         out.clear();
         out.resize(self.model.sensors[index].kind.dim(), 0.0);
         self.read_sensors(index..index + 1, out);
+        show_past_readings(&self.model, &self.state, index..index + 1, out);
     }
 
     /// What sensors need of the last step, to be shown by [`sensor_data_of`](Self::sensor_data_of) elsewhere.
@@ -113,6 +119,7 @@ impl Simulation {
         }
         let here = moved.as_ref().map_or(&**model, |moved| &moved.1);
         self.read((here, scene), &model.sensors, energy, others, trace, out);
+        show_past_readings(model, &self.state, 0..model.sensors.len(), out);
         if moved.is_some() {
             self.present.forget_all();
         }
@@ -122,7 +129,7 @@ impl Simulation {
     }
 
     /// Reads consecutive sensors.
-    fn read_sensors(&mut self, which: std::ops::Range<usize>, out: &mut [f64]) {
+    pub(super) fn read_sensors(&mut self, which: std::ops::Range<usize>, out: &mut [f64]) {
         let (model, scene) = (self.model.clone(), self.scene.clone());
         let sensors = &model.sensors[which];
         let energy = if sensors.iter().any(needs_energy) { self.energy() } else { Energy::default() };

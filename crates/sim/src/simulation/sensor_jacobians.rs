@@ -18,6 +18,10 @@ impl Simulation {
     /// # Errors
     /// Those of [`step`](Self::step).
     pub fn sensor_jacobians(&mut self) -> Result<SensorJacobians, SimulationError> {
+        if !self.state.past_readings.is_empty() {
+            let reason = "sensors show later what they measure, which is not differentiated in this version";
+            return Err(self.no_jacobian(reason.into()));
+        }
         let tolerance = self.options.tolerance.min(TOLERANCE);
         let options = Options { tolerance, threads: 1, ..self.options.clone() };
         let mut other = Self::new(self.model.clone(), self.scene.clone(), options)?;

@@ -35,7 +35,9 @@ pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
     };
     for actuator in &model.actuators {
         match actuator.transmission {
-            Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => drives(joint),
+            Transmission::Joint { joint, .. }
+            | Transmission::JointAxes { joint, .. }
+            | Transmission::Orientation { joint, .. } => drives(joint),
             Transmission::Tendon { tendon, .. } => {
                 model.tendons[tendon].terms().iter().for_each(|(joint, _)| drives(*joint));
             }

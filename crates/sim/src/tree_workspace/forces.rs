@@ -4,6 +4,7 @@ use multibody::{add_generalized_forces, difference, forward_kinematics};
 use spatial::Wrench;
 
 use super::TreeWorkspace;
+use super::actuated_lift::ActuatedLift;
 use crate::actuation::Inputs;
 use crate::scheme::{Discretization, SpringDamper};
 use crate::step_forces::{LastStep, StepForces};
@@ -76,6 +77,9 @@ impl TreeWorkspace {
             add_generalized_forces(&self.tree, self.tree.all(), &self.kin, &mut lifts, passive);
             self.momenta = lifts;
         }
+        for (dof, force) in self.lift.iter().flat_map(ActuatedLift::forces) {
+            passive[dof] -= force;
+        }
     }
 
     /// Adds actuators of joints and PD control, and takes off the constraints those that were some.
@@ -83,6 +87,9 @@ impl TreeWorkspace {
         let (first, per_second) = (self.dofs.start, 1.0 / last.dt);
         for i in 0..self.tree.nv {
             out.actuation[first + i] += self.constant[i] * per_second;
+        }
+        for (dof, force) in self.lift.iter().flat_map(ActuatedLift::forces) {
+            out.actuation[first + dof] += force;
         }
         for drive in &self.drives {
             let dof = first + drive.dof;
@@ -103,7 +110,7 @@ impl TreeWorkspace {
             self.rhs.fill(0.0);
             let q = &last.q[self.qs.clone()];
             for drive in &self.axis_drives {
-                drive.add_impulse(Inputs::resolved(&last.inputs), q, &self.change, step, &mut self.rhs);
+                drive.add_impulse(Inputs::resolved(&last.inputs, &last.act), q, &self.change, step, &mut self.rhs);
             }
             for (force, impulse) in out.actuation[self.dofs.clone()].iter_mut().zip(&self.rhs) {
                 *force += impulse * per_second;

@@ -267,6 +267,14 @@ fn tendons_and_drives() {
     let limited =
         r#"stiffness="4 -3 8" damping=".2 .1 .3" springlength="-.1 .1" armature=".01" actuatorfrcrange="-1 1.5""#;
     let pair = r#"<position tendon="t" kp="5" kv=".3"/><motor tendon="t"/>"#;
+    let lift = |model: &mut Model| {
+        model.bodies.iter_mut().for_each(|body| body.gravity_compensation = 0.8);
+        for joint in model.joints.iter_mut().filter(|joint| joint.kind.nv() == 1) {
+            (joint.is_lifted_by_actuators, joint.effort_limit) = (true, Some((-0.6, 0.9)));
+        }
+    };
+    let tally = compare_changed("lifts of actuators", &ties("", "", actuators), lift, &options(0.004), 80, &mut act);
+    tally.check_without_contacts();
     compare("limited sums", &ties("", limited, pair), &options(0.004), 80, &mut act).check_without_contacts();
 }
 

@@ -1,10 +1,13 @@
 //! Actuators.
 
 use multibody::{
-    Activation, ActivationDynamics, Actuator, ActuatorLaw, Delay, GearFrame, JointKind, Muscle, Transmission,
+    Activation, ActivationDynamics, Actuator, ActuatorLaw, Delay, GearFrame, JointKind, Muscle, OrientationInput,
+    Transmission,
 };
 
 use super::super::actuator::READINGS;
+use super::super::force_law::CHARTS;
+use super::motors::motor;
 use super::numbers::{list, number};
 use super::xml::{Attributes, Xml};
 use super::{WriteError, Writer, label, named};
@@ -60,6 +63,47 @@ fn general(actuator: &Actuator) -> Attributes {
     attributes
 }
 
+/// How samples of a control or a sensor are kept and read.
+pub(super) fn delay(of: &Delay) -> Attributes {
+    let word = READINGS.iter().find(|(_, reading)| *reading == of.reading);
+    let word = word.map(|(word, _)| ("interp", (*word).into()));
+    [("delay", number(of.time)), ("nsample", of.samples.to_string())].into_iter().chain(word).collect()
+}
+
+/// The element of a law with one control, and its attributes.
+fn force_law(actuator: &Actuator) -> Result<(&'static str, Attributes), String> {
+    let (gain, bias) = (actuator.law.gain, actuator.law.bias);
+    // MuJoCo and the reader take this one for a damping ratio.
+    if gain == -bias[1] && bias[2] > 0.0 {
+        return Err("a position servo that pushes along its velocity: MJCF takes that for a damping ratio".into());
+    }
+    let law_is_plain = actuator.law.gain_slopes == [0.0; 2] && actuator.law.muscle.is_none();
+    let adheres = matches!(actuator.transmission, Transmission::Adhesion { .. });
+    if actuator.activation.is_some() || !law_is_plain || adheres {
+        return Ok(("general", general(actuator)));
+    }
+    Ok(match bias {
+        [0.0, 0.0, 0.0] if gain == 1.0 => ("motor", Vec::new()),
+        [0.0, p, d] if p == -gain && gain > 0.0 => {
+            let kv = if d == 0.0 { Vec::new() } else { vec![("kv", number(-d))] };
+            ("position", [("kp", number(gain))].into_iter().chain(kv).collect())
+        }
+        [0.0, 0.0, d] if d == -gain && gain > 0.0 => ("velocity", vec![("kv", number(gain))]),
+        [0.0, 0.0, 0.0] => ("general", vec![("gainprm", number(gain))]),
+        _ => {
+            let bias = vec![("biastype", "affine".into()), ("biasprm", list(&bias))];
+            ("general", [("gainprm", number(gain))].into_iter().chain(bias).collect())
+        }
+    })
+}
+
+/// A servo of a ball to an orientation.
+fn orientation(actuator: &Actuator, input: OrientationInput) -> Attributes {
+    let word = CHARTS.iter().find(|(_, of)| *of == input).map(|(word, _)| ("input", (*word).into()));
+    let ActuatorLaw { gain, bias, .. } = actuator.law;
+    [("kp", number(gain)), ("kv", number(-bias[2]))].into_iter().chain(word).collect()
+}
+
 impl Writer<'_> {
     pub(super) fn actuators(&mut self, xml: &mut Xml) -> Result<(), WriteError> {
         if self.model.actuators.is_empty() {
@@ -67,46 +111,26 @@ impl Writer<'_> {
         }
         xml.open("actuator", &[]);
         for (index, actuator) in self.model.actuators.iter().enumerate() {
+            if actuator.transmission == Transmission::Input {
+                continue;
+            }
             let label = label("actuator", &actuator.name, index);
             let mut attributes = named(&self.actuators[index]);
             attributes.extend(self.transmission(&actuator.transmission, &label)?);
-            let (gain, bias) = (actuator.law.gain, actuator.law.bias);
-            // MuJoCo and the reader take this one for a damping ratio.
-            if gain == -bias[1] && bias[2] > 0.0 {
-                let reason = "a position servo that pushes along its velocity: MJCF takes that for a damping ratio";
-                return Err(WriteError { element: label, reason: reason.into() });
-            }
-            let (kind, law): (_, Attributes) = match bias {
-                [0.0, 0.0, 0.0] if gain == 1.0 => ("motor", Vec::new()),
-                [0.0, p, d] if p == -gain && gain > 0.0 => {
-                    let kv = if d == 0.0 { Vec::new() } else { vec![("kv", number(-d))] };
-                    ("position", [("kp", number(gain))].into_iter().chain(kv).collect())
+            let (kind, law) = match (&actuator.motor, &actuator.transmission) {
+                (Some(own), _) => {
+                    let inputs = &self.model.actuators[index..][..own.inputs.count()];
+                    if actuator.law.gain != 1.0 {
+                        self.note(&label, "MJCF has no gain on a motor: left out");
+                    }
+                    motor(own, inputs)
                 }
-                [0.0, 0.0, d] if d == -gain && gain > 0.0 => ("velocity", vec![("kv", number(gain))]),
-                [0.0, 0.0, 0.0] => ("general", vec![("gainprm", number(gain))]),
-                _ => {
-                    let bias = vec![("biastype", "affine".into()), ("biasprm", list(&bias))];
-                    ("general", [("gainprm", number(gain))].into_iter().chain(bias).collect())
-                }
+                (None, Transmission::Orientation { input, .. }) => ("orientation", orientation(actuator, *input)),
+                _ => force_law(actuator).map_err(|reason| WriteError { element: label.clone(), reason })?,
             };
-            let law_is_plain = actuator.law.gain_slopes == [0.0; 2] && actuator.law.muscle.is_none();
-            let adheres = matches!(actuator.transmission, Transmission::Adhesion { .. });
-            let is_general = actuator.activation.is_some() || !law_is_plain || adheres;
-            let (kind, law) = if is_general { ("general", general(actuator)) } else { (kind, law) };
             attributes.extend(law);
-            for (range, key, flag) in [
-                (actuator.ctrl_range, "ctrlrange", "ctrllimited"),
-                (actuator.force_range, "forcerange", "forcelimited"),
-            ] {
-                if let Some((low, high)) = range {
-                    attributes.extend([(key, self.interval(low, high, false, &label)), (flag, "true".into())]);
-                }
-            }
-            if let Some(Delay { time, samples, reading }) = actuator.delay {
-                attributes.extend([("delay", number(time)), ("nsample", samples.to_string())]);
-                let word = READINGS.iter().find(|(_, of)| *of == reading);
-                attributes.extend(word.map(|(word, _)| ("interp", (*word).into())));
-            }
+            attributes.extend(self.ranges(actuator, kind, &label));
+            attributes.extend(actuator.delay.iter().flat_map(delay));
             if actuator.group != 0 && actuator.transmission != Transmission::Unsupported {
                 attributes.push(("group", actuator.group.to_string()));
             }
@@ -114,6 +138,22 @@ impl Writer<'_> {
         }
         xml.close("actuator");
         Ok(())
+    }
+
+    /// Ranges of controls and forces, as far as the element has them.
+    fn ranges(&mut self, actuator: &Actuator, kind: &str, label: &str) -> Attributes {
+        let mut attributes = Attributes::new();
+        if let Some((low, high)) = actuator.ctrl_range.filter(|_| kind != "pid") {
+            attributes.push(("ctrlrange", self.interval(low, high, false, label)));
+            if kind != "orientation" {
+                attributes.push(("ctrllimited", "true".into()));
+            }
+        }
+        if let Some((low, high)) = actuator.force_range.filter(|_| kind != "dcmotor") {
+            attributes
+                .extend([("forcerange", self.interval(low, high, false, label)), ("forcelimited", "true".into())]);
+        }
+        attributes
     }
 
     fn transmission(&mut self, transmission: &Transmission, label: &str) -> Result<Attributes, WriteError> {
@@ -161,6 +201,8 @@ impl Writer<'_> {
                 Ok(own.into_iter().chain(geared(&[gear])).collect())
             }
             Transmission::Adhesion { body } => Ok(vec![("body", self.bodies[body].clone())]),
+            Transmission::Orientation { joint, .. } => Ok(vec![("joint", self.joints[joint].clone())]),
+            Transmission::Input => Ok(Vec::new()),
             Transmission::Unsupported => {
                 let Some(joint) = self.model.joints.iter().position(|joint| joint.kind != JointKind::Weld) else {
                     return fail("gives no force, and there is no joint that it could stand at");

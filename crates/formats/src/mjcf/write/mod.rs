@@ -10,6 +10,7 @@ mod assets;
 mod constraints;
 mod inertia;
 mod looks;
+mod motors;
 mod numbers;
 mod sensors;
 mod soft;
@@ -252,7 +253,9 @@ impl<'m> Writer<'m> {
         }
         for actuator in &model.actuators {
             match actuator.transmission {
-                Transmission::Joint { joint, .. } | Transmission::JointAxes { joint, .. } => {
+                Transmission::Joint { joint, .. }
+                | Transmission::JointAxes { joint, .. }
+                | Transmission::Orientation { joint, .. } => {
                     give_name(&mut self.joints, joint, "joint");
                 }
                 Transmission::Tendon { tendon, .. } => give_name(&mut self.tendons, tendon, "tendon"),
@@ -260,6 +263,7 @@ impl<'m> Writer<'m> {
                     actuator.transmission.sites().for_each(|site| give_name(&mut self.sites, site, "site"));
                 }
                 Transmission::Adhesion { body } => give_name(&mut self.bodies, body, "body"),
+                Transmission::Input => {}
                 Transmission::Unsupported => {
                     if let Some(joint) = model.joints.iter().position(|j| j.kind != JointKind::Weld) {
                         give_name(&mut self.joints, joint, "joint");

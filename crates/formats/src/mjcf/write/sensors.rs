@@ -1,11 +1,13 @@
 //! `<sensor>`: what is measured, where.
 
 use multibody::{
-    ContactField, ContactFilter, FrameQuantity, GeomsOf, RayField, Reduction, Sensor, SensorFrame, SensorKind,
+    ContactField, ContactFilter, FrameQuantity, GeomsOf, RayField, Reduction, Sensor, SensorDelay, SensorFrame,
+    SensorKind,
 };
 use spatial::{Pose, Quat};
 
-use super::numbers::number;
+use super::actuators::delay;
+use super::numbers::{list, number};
 use super::xml::{Attributes, Xml};
 use super::{Writer, free_name, give_name, label, named};
 use crate::mjcf::inertia::ordered_principal_axes;
@@ -114,6 +116,10 @@ impl Writer<'_> {
                 if value != 0.0 {
                     attributes.push((key, number(value)));
                 }
+            }
+            if let Some(SensorDelay { line, interval, phase }) = sensor.delay {
+                attributes.extend(delay(&line));
+                attributes.push(("interval", list(&[interval, phase])));
             }
             xml.empty(element, &attributes);
         }

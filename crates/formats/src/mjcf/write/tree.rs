@@ -201,6 +201,9 @@ impl Writer<'_> {
                 attributes.push((key, number(value)));
             }
         }
+        if spec.is_lifted_by_actuators {
+            attributes.push(("actuatorgravcomp", "true".into()));
+        }
         if let Some((low, high)) = spec.range
             && kind != "free"
         {

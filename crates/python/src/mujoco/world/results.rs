@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use sim::ContactPoint;
 
-use super::Running;
+use super::{Running, is_good};
 use crate::mujoco::contact::MjContact;
 use crate::mujoco::native::Part;
 
@@ -11,19 +11,20 @@ impl Running<'_> {
     /// What the last step has found: accelerations, forces, contacts; then the sensors of these.
     pub(super) fn write_forces(&mut self) -> PyResult<()> {
         let (memory, world) = (self.memory, self.world);
-        let timestep = self.simulation.timestep();
+        // SAFETY: as in `write`; no slice of these is in use. Of controls that are not finite MuJoCo has said so already.
+        if unsafe { !memory.act.get().is_empty() && is_good(memory.ctrl.get()) } {
+            // Rates of activations are those of the state, as MuJoCo has them; the forces that it finds are not those of the step.
+            self.call(&world.calls.actuate)?;
+            unsafe { memory.actuator_force.get_mut().fill(0.0) };
+        }
         // SAFETY: as in `write`.
         unsafe {
             memory.qacc.get_mut().copy_from_slice(self.simulation.acceleration());
             memory.warmstart.get_mut().copy_from_slice(self.simulation.acceleration());
             let forces = self.simulation.acting_forces();
             memory.actuation.get_mut().copy_from_slice(forces.actuation);
-            let (outputs, rates) = (memory.actuator_force.get_mut(), memory.act_dot.get_mut());
+            let outputs = memory.actuator_force.get_mut();
             world.outputs.iter().for_each(|&[output, ctrl]| outputs[output] = forces.actuators[ctrl]);
-            let (act, own) = (memory.act.get(), &self.simulation.state().act);
-            for (&at, own) in world.activations.iter().zip(own) {
-                rates[at] = (own - act[at]) / timestep;
-            }
         }
         self.write_constraint()
     }

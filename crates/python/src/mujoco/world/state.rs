@@ -12,7 +12,7 @@ impl Running<'_> {
         // SAFETY: as in `step`.
         let is_controlled = unsafe { is_good(self.memory.ctrl.get()) };
         if !is_controlled {
-            self.call(&self.world.calls.check_controls)?;
+            self.call(&self.world.calls.actuate)?;
         }
         let (memory, simulation) = (self.memory, &mut *self.simulation);
         // SAFETY: as in `step`.
@@ -39,43 +39,10 @@ impl Running<'_> {
             own[..3].copy_from_slice(&wrench[3..]);
             own[3..].copy_from_slice(&wrench[..3]);
         }
-        self.read_past_controls();
+        self.read_history();
         self.read_mocap();
         self.read_equalities();
         check_quaternions("qpos", qpos, &self.simulation.model().tree)
-    }
-
-    /// MuJoCo has a ring for each: two numbers, the second of them the place of the newest, then all times, then all controls.
-    fn read_past_controls(&mut self) {
-        if self.world.histories.is_empty() {
-            return;
-        }
-        let model = self.simulation.model().clone();
-        // SAFETY: as in `step`.
-        let history = unsafe { self.memory.history.get() };
-        let past = &mut self.simulation.state_mut().past_ctrl;
-        for ((_, delay, first), &at) in model.delays().zip(&self.world.histories) {
-            let n = delay.samples;
-            let ring = &history[at..][..2 + 2 * n];
-            let newest = ring[1].clamp(0.0, (n - 1) as f64) as usize;
-            for (k, sample) in past[first..][..2 * n].chunks_exact_mut(2).enumerate() {
-                let place = 2 + (newest + 1 + k) % n;
-                sample.copy_from_slice(&[ring[place], ring[place + n]]);
-            }
-        }
-    }
-
-    fn write_past_controls(&self) {
-        let state = self.simulation.state();
-        // SAFETY: as in `write`.
-        let history = unsafe { self.memory.history.get_mut() };
-        for ((_, delay, first), &at) in self.simulation.model().delays().zip(&self.world.histories) {
-            let n = delay.samples;
-            history[at + 1] = (n - 1) as f64;
-            for (k, sample) in state.past_ctrl[first..][..2 * n].chunks_exact(2).enumerate() {
-                (history[at + 2 + k], history[at + 2 + k + n]) = (sample[0], sample[1]);
-            }
-        }
     }
 
     fn read_mocap(&mut self) {
@@ -111,7 +78,7 @@ impl Running<'_> {
         qpos.copy_from_slice(&state.q);
         qvel.copy_from_slice(&state.v);
         self.world.activations.iter().zip(&state.act).for_each(|(&at, own)| act[at] = *own);
-        self.write_past_controls();
+        self.write_history();
         self.left.clear();
         [&*qpos, qvel, act].iter().for_each(|of| self.left.extend_from_slice(of));
     }

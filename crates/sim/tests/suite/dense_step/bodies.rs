@@ -141,6 +141,19 @@ impl<'a> Bodies<'a> {
         sum
     }
 
+    /// The generalised forces of what compensates gravity, at the centres of mass of the model's own bodies.
+    pub fn lifts(&self) -> Vector {
+        let mut sum = vec![0.0; self.nv()];
+        for body in &self.model.bodies {
+            let Some(node) = body.node else { continue };
+            let (frame, point) = (&self.frames[node], body.pose.transform_point(body.inertia.com));
+            let lift = self.model.gravity * (-body.gravity_compensation * body.inertia.mass);
+            let columns = self.columns(Some(node), frame.pos + frame.rot * point);
+            sum.iter_mut().zip(columns).for_each(|(sum, column)| *sum += column.lin.dot(lift));
+        }
+        sum
+    }
+
     /// J̇ v of a point that moves with a node where the velocities `v` stay. Axes turn with their nodes: J̇ is the derivative of every column.
     pub fn bias(&self, node: usize, point: Vec3<f64>, v: &[f64]) -> Pair {
         let motion = self.motion(node, point, v);

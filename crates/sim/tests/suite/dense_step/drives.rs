@@ -121,6 +121,17 @@ pub fn tendon_forces(start: &Start<'_>, k: usize, length: f64, row: &[f64]) -> V
     forces
 }
 
+/// The length of a fixed tendon, and its row.
+fn tendon_at(start: &Start<'_>, k: usize) -> (f64, Vec<f64>) {
+    let (mut length, mut row) = (0.0, vec![0.0; start.model.nv()]);
+    for (joint, coefficient) in start.model.tendons[k].terms() {
+        let joint = &start.model.joints[*joint];
+        row[joint.v] += coefficient;
+        length += coefficient * start.q[joint.q];
+    }
+    (length, row)
+}
+
 /// What acts on the degrees of freedom in a step.
 pub struct Forces {
     /// Impulses, without those of drives.
@@ -175,11 +186,36 @@ impl Forces {
                 self.drives.push(Drive { key: Key::Servo(ctrl), dof: joint.v, force, is_apart: false });
             }
         }
+        let beside = Self::beside_servos(start);
+        for joint in model.joints.iter().filter(|joint| joint.effort_limit.is_some() && joint.kind.nv() == 1) {
+            if self.drives.iter().all(|drive| drive.dof != joint.v) {
+                let force = Force { impulse: 0.0, impedance: 0.0, low: 0.0, high: 0.0 };
+                self.drives.push(Drive { key: Key::Pd(joint.v), dof: joint.v, force, is_apart: false });
+            }
+        }
         for Drive { dof, force, .. } in &mut self.drives {
             let limit = model.joints.iter().find(|joint| joint.v == *dof).and_then(|joint| joint.effort_limit);
-            let (least, most) = limit.map_or((f64::NEG_INFINITY, f64::INFINITY), |(low, high)| (dt * low, dt * high));
+            let within = |(low, high): (f64, f64)| (dt * (low - beside[*dof]), dt * (high - beside[*dof]));
+            let (least, most) = limit.map_or((f64::NEG_INFINITY, f64::INFINITY), within);
             (force.low, force.high) = (force.low.max(least).min(most), force.high.min(most).max(least));
         }
+    }
+
+    /// What else than servos is a force of actuators at joints, at the beginning of the step: gravity compensation, actuators of tendons.
+    fn beside_servos(start: &Start<'_>) -> Vec<f64> {
+        let model = start.model;
+        let mut beside = vec![0.0; model.nv()];
+        let lifts = start.bodies.lifts();
+        for joint in model.joints.iter().filter(|joint| joint.is_lifted_by_actuators) {
+            let dofs = joint.v..joint.v + joint.kind.nv();
+            beside[dofs.clone()].copy_from_slice(&lifts[dofs]);
+        }
+        for k in 0..model.tendons.len() {
+            let (length, row) = tendon_at(start, k);
+            let sum: f64 = tendon_forces(start, k, length, &row)[2..].iter().map(|f| f.cut(f.impulse)).sum();
+            beside.iter_mut().zip(&row).for_each(|(beside, row)| *beside += row * sum / start.dt);
+        }
+        beside
     }
 
     /// Stable PD control (Tan, Liu, Turk 2011): positions where the present velocity leads, damping at the end of the step, and as much of
@@ -212,14 +248,8 @@ impl Forces {
 
     /// What does not oppose the motion of tendons.
     fn add_tendons(&mut self, start: &Start<'_>) {
-        let model = start.model;
-        for (k, tendon) in model.tendons.iter().enumerate() {
-            let mut row = vec![0.0; model.nv()];
-            let mut length = 0.0;
-            for (joint, coefficient) in tendon.terms() {
-                row[model.joints[*joint].v] += coefficient;
-                length += coefficient * start.q[model.joints[*joint].q];
-            }
+        for k in 0..start.model.tendons.len() {
+            let (length, row) = tendon_at(start, k);
             let forces = tendon_forces(start, k, length, &row);
             let sum: f64 = forces.iter().filter(|f| f.impedance == 0.0).map(|f| f.cut(f.impulse)).sum();
             self.impulse.iter_mut().zip(&row).for_each(|(impulse, row)| *impulse += row * sum);

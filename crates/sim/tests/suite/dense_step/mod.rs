@@ -149,13 +149,13 @@ impl<'a> Reference<'a> {
     /// Weights, what compensates them and wrenches on bodies as generalised forces.
     fn external(&self, bodies: &Bodies<'_>, state: &State) -> Vector {
         let weight = |body: &bodies::Body| Pair { ang: Vec3::ZERO, lin: self.model.gravity * body.mass };
-        let mut sum = bodies.generalized(&bodies.all.iter().map(weight).collect::<Vec<_>>());
+        let weights = bodies.generalized(&bodies.all.iter().map(weight).collect::<Vec<_>>());
+        let mut sum = plus(&weights, 1.0, &bodies.lifts());
         for (k, body) in self.model.bodies.iter().enumerate() {
             let (Some(node), w) = (body.node, &state.applied_wrench[6 * k..6 * k + 6]) else { continue };
             let frame = &bodies.frames[node];
             let com = frame.pos + frame.rot * body.pose.transform_point(body.inertia.com);
-            let lift = self.model.gravity * (-body.gravity_compensation * body.inertia.mass);
-            let wrench = Pair { ang: Vec3::new(w[0], w[1], w[2]), lin: Vec3::new(w[3], w[4], w[5]) + lift };
+            let wrench = Pair { ang: Vec3::new(w[0], w[1], w[2]), lin: Vec3::new(w[3], w[4], w[5]) };
             let columns = bodies.columns(Some(node), com);
             sum.iter_mut().zip(columns).for_each(|(sum, column)| *sum += column.dot(wrench));
         }
