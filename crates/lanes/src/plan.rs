@@ -225,7 +225,10 @@ impl Plan {
             freedom: Freedom::of(model, k),
         };
         let joined_trees = constraints.joined_trees(&|node| tree_of(model, node), &node_of_dof);
-        let solver_options = sap::Options { tolerance: setup.tolerance, friction, ..sap::Options::default() };
+        // Problems of a few rows: every method has a limit of its own.
+        let factorization_budget = None;
+        let solver_options =
+            sap::Options { tolerance: setup.tolerance, factorization_budget, friction, ..sap::Options::default() };
         Ok(Self {
             dt,
             nq: model.nq(),

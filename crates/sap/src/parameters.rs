@@ -85,9 +85,7 @@ pub struct ContactSpaceParameters {
 /// Of Newton's method from every combination of modes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModesParameters {
-    /// Combinations up to which they are tried before the proximal point method: three contacts have 64.
-    pub few_combinations: usize,
-    /// The same where that has failed: four have 256.
+    /// Combinations above which none is tried: four contacts have 256.
     pub max_combinations: usize,
     /// Steps from each.
     pub max_steps: usize,
@@ -200,7 +198,7 @@ impl SolverParameters {
             exact_excess_fraction: 1e-7,
             late_step: 4,
         },
-        modes: ModesParameters { few_combinations: 64, max_combinations: 256, max_steps: 4 },
+        modes: ModesParameters { max_combinations: 256, max_steps: 4 },
         convex: ConvexParameters {
             max_predictions: 6,
             max_steps_of_known_bounds: 32,

@@ -221,6 +221,32 @@ mod tests {
         assert_eq!(solves(100, 0.1, |k| if k % 2 == 0 { 1.0 } else { -1.0 }), 49);
     }
 
+    /// A body on a spring that a step takes nearly all the way to rest: what a solver leaves undone below its tolerance displaces it, and a step
+    /// that it solves takes that back.
+    #[test]
+    fn what_rests_is_not_moved() {
+        let (mut place, share, tolerance) = (1e-5, 0.95, 1e-6);
+        let mut extrapolation = VelocityExtrapolation::default();
+        extrapolation.resize(1, 1);
+        let (mut v, mut count) = (0.0, 0);
+        for k in 0..400 {
+            let mut predicted = [v];
+            extrapolation.go_on(0, 0..1, DT, &mut predicted);
+            let solution = -share * place / DT;
+            let is_solved = (predicted[0] - solution).abs() * DT > tolerance;
+            v = if is_solved { solution } else { predicted[0] };
+            count += usize::from(is_solved);
+            place += DT * v;
+            let mut mark = extrapolation.marks[0];
+            let (a, j) = extrapolation.rates.split_at_mut(1);
+            mark.follow(a, j, Some(&predicted), &[v], DT);
+            extrapolation.marks[0] = mark;
+            assert!(k < 10 || place.abs() < 2.0 * tolerance, "{place}");
+        }
+        // From the last velocities every other step would have something to do.
+        assert!(count < 20, "{count}");
+    }
+
     #[test]
     fn what_was_not_foreseen_is_forgotten() {
         let (mut a, mut j, mut mark) = ([2.0], [1.0], Mark { trend: Trend::Steady, ..Mark::default() });

@@ -167,7 +167,7 @@ class BodyBuilder(_Element):
             range: Lower and upper limit, rad or m; of a ball (0, greatest angle).
             reference: The coordinate in the configuration that is drawn, rad or m.
             spring_reference: The coordinate at which the spring is at rest.
-            damping: N·s/m or N·m·s/rad, on every degree of freedom; (d, d0, d1) for a force (d + d0 |v| + d1 v²) v.
+            damping: N·s/m or N·m·s/rad, on every degree of freedom; (d, d0, d1) for a force (d + d0 abs(v) + d1 v²) v.
             stiffness: N/m or N·m/rad; (k, s0, s1) for a force (k + s0 x + s1 x²) x.
             armature: Inertia of the drive, kg or kg·m².
             friction_loss: Coulomb friction, N or N·m.

@@ -50,7 +50,7 @@ class JointBuilder(_Element):
     def effort_limit(self, value: float | ArrayLike | None) -> None:
         self._set("effort_limit", value)
 
-    damping = Polynomial("N·s/m or N·m·s/rad; (d, d0, d1) where the force is (d + d0 |v| + d1 v²) v.")
+    damping = Polynomial("N·s/m or N·m·s/rad; (d, d0, d1) where the force is (d + d0 abs(v) + d1 v²) v.")
     stiffness = Polynomial("N/m or N·m/rad; (k, s0, s1) where the force is (k + s0 x + s1 x²) x.")
 
     armature = Number("Inertia of the drive, kg or kg·m².")

@@ -144,7 +144,7 @@ const SENSORS: &str = r#"<mujoco model="sensors"><option timestep=".004" magneti
   <geom type="plane" size="0 0 1"/><site name="post" pos=".5 0 .3" euler="10 20 30"/>
   <body name="trunk" pos="0 0 .62"><freejoint/><geom name="trunk" type="box" size=".15 .1 .08"/><site name="imu" pos=".05 .02 .03" euler="0 30 10"/>
     <body name="thigh" pos="0 .05 -.08"><joint name="hip" type="hinge" axis="0 1 .2" limited="true" range="-1 1" armature=".01"/><geom type="capsule" size=".04 .1" pos="0 0 -.12"/>
-      <body name="shin" pos="0 0 -.24" euler="0 5 0"><joint name="knee" type="hinge" axis="0 1 0" actuatorfrcrange="-4 4"/><geom type="capsule" size=".03 .1" pos="0 0 -.12"/>
+      <body name="shin" pos="0 0 -.24" euler="0 5 0"><joint name="knee" type="hinge" axis="0 1 0"/><geom type="capsule" size=".03 .1" pos="0 0 -.12"/>
         <geom name="foot" type="sphere" size=".05" pos="0 0 -.24"/><site name="sole" type="box" size=".08 .08 .04" pos="0 0 -.27"/><site name="toe" type="capsule" size=".03 .05" pos=".02 0 -.28" euler="90 0 0"/></body></body>
     <body name="arm" pos="0 -.12 .05"><joint name="shoulder" type="ball" damping=".1"/><geom type="ellipsoid" size=".04 .03 .1" pos="0 0 -.1"/><site name="palm" type="ellipsoid" size=".05 .05 .05" pos="0 0 -.2"/></body>
   </body>

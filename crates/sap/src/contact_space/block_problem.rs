@@ -1,8 +1,7 @@
-//! A problem of blocks in contact space, alone: Newton's method, from every mode of few constraints, then the proximal point method.
+//! A problem of blocks in contact space, alone: Newton's method, the proximal point method, then every mode of few constraints.
 
 use super::modes::Modes;
 use crate::law::Bounds;
-use crate::parameters::ModesParameters;
 use crate::semismooth::dense_w::{Block3, DenseScratch, DenseW};
 use crate::semismooth::proximal_point::{self, FirstImpulses, Proximal};
 use crate::semismooth::{Backend, BlockRows, Limits, PARAMETERS, measure, newton};
@@ -73,22 +72,17 @@ impl BlockProblem {
                 blocks.iter_mut().for_each(BlockRows::restart);
             }
         }
-        let ModesParameters { few_combinations, max_combinations, .. } = SolverParameters::STANDARD.modes;
-        // Coulomb's law alone has problems that neither method solves though they have a solution.
-        let of_coulomb = bounds == Bounds::Own;
-        if !is_found && of_coulomb {
-            let limits = Limits { steps: allowed(usize::MAX).saturating_sub(iterations), ..limits };
-            let (spent, found) = modes.solve(blocks, &mut backend, &limits, 0..=few_combinations);
-            (iterations, is_found) = (iterations + spent, found);
-        }
         if !is_found {
-            let limits = Limits { steps: allowed(PARAMETERS.max_steps_from_afar).saturating_sub(iterations), ..limits };
+            let steps = allowed(PARAMETERS.max_steps_from_afar).saturating_sub(iterations);
+            let limits = Limits { steps, ..limits };
             let (spent, found) = proximal_point::solve(blocks, &mut backend, FirstImpulses::Alone, &limits, proximal);
             (iterations, is_found) = (iterations + spent, found);
         }
-        if !is_found && of_coulomb {
-            let limits = Limits { steps: allowed(usize::MAX).saturating_sub(iterations), ..limits };
-            let (spent, found) = modes.solve(blocks, &mut backend, &limits, few_combinations + 1..=max_combinations);
+        if !is_found && bounds == Bounds::Own {
+            // Where contacts are redundant |F| vanishes at what is no solution.
+            let steps = budget.map_or(usize::MAX, |budget| budget.saturating_sub(iterations));
+            let limits = Limits { steps, residual: options.tolerance, ..limits };
+            let (spent, found) = modes.solve(blocks, &mut backend, &limits);
             (iterations, is_found) = (iterations + spent, found);
         }
         if !is_found {

@@ -4,14 +4,12 @@
 //! bound as it does there. From elsewhere it may cycle, and so may the proximal point method: Coulomb's friction is not monotone. A leg
 //! between the ground and the limit of its knee is such a problem. Of few constraints all combinations can be tried.
 
-use std::ops::RangeInclusive;
-
+use crate::Law;
+use crate::parameters::{ModesParameters, SolverParameters};
 use crate::semismooth::dense_w::DenseW;
 use crate::semismooth::{BlockRows, Limits, newton};
-use crate::{Law, SolverParameters};
 
-/// Steps from each combination.
-const MAX_STEPS: usize = SolverParameters::STANDARD.modes.max_steps;
+const PARAMETERS: ModesParameters = SolverParameters::STANDARD.modes;
 
 /// Scratch.
 #[derive(Clone, Debug, Default)]
@@ -32,19 +30,18 @@ enum Unit {
 
 impl Modes {
     /// Looks for the solution of the problem of `rows`; returns the steps of Newton's method, and whether it was found. Else z is as it was.
-    /// Nothing is tried where there are not so many `combinations`.
+    /// Nothing is tried where there are too many combinations.
     pub fn solve(
         &mut self,
         rows: &mut [BlockRows<f64>],
         backend: &mut DenseW<'_, f64>,
         limits: &Limits,
-        combinations: RangeInclusive<usize>,
     ) -> (usize, bool) {
         let Self { units, first } = self;
         units.clear();
         units.extend((0..rows.len()).flat_map(|block| units_of(&rows[block].law, block)));
         let count = units.iter().map(|unit| unit.modes(rows)).try_fold(1, usize::checked_mul);
-        let Some(count) = count.filter(|count| combinations.contains(count)) else { return (0, false) };
+        let Some(count) = count.filter(|count| *count <= PARAMETERS.max_combinations) else { return (0, false) };
         first.clear();
         first.extend(rows.iter().map(|block| block.z));
         let mut spent = 0;
@@ -55,7 +52,7 @@ impl Modes {
                 unit.place(rows, rest % modes);
                 rest /= modes;
             }
-            let limits = Limits { steps: MAX_STEPS.min(limits.steps.saturating_sub(spent)), ..*limits };
+            let limits = Limits { steps: PARAMETERS.max_steps.min(limits.steps.saturating_sub(spent)), ..*limits };
             let outcome = newton(rows, backend, 1, &limits);
             spent += outcome.slowest as usize;
             if outcome.solved != 0 {
@@ -68,9 +65,11 @@ impl Modes {
 }
 
 fn units_of(law: &Law<f64>, block: usize) -> impl Iterator<Item = Unit> + use<> {
-    let rows = if law.is_contact() || law.is_spin() { 0 } else { 3 };
+    // In lanes neighbours may have a contact there.
+    let is_contact = law.is_contact() && law.contact_lanes != 0;
+    let rows = if is_contact || law.is_spin() { 0 } else { 3 };
     let differ = [0, 1, 2].map(|row| law.low[row] < law.high[row]);
-    let contact = law.is_contact().then_some(Unit::Contact(block));
+    let contact = is_contact.then_some(Unit::Contact(block));
     contact.into_iter().chain((0..rows).filter(move |row| differ[*row]).map(move |row| Unit::Row { block, row }))
 }
 

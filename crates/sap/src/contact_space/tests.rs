@@ -19,7 +19,7 @@ fn solve_in_contact_space(
     free: &[f64],
     friction: FrictionLaw,
 ) -> Result<(Report, Vec<f64>, Vec<f64>), NotSolved> {
-    let options = Options { friction, tolerance: 1e-10, ..Options::default() };
+    let options = Options { friction, tolerance: 1e-10, factorization_budget: None, ..Options::default() };
     let mut space = ContactSpace::default();
     space.start(constraints, w);
     let report = space.solve(constraints, free, ENERGY, &options)?;
