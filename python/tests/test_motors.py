@@ -66,6 +66,15 @@ def at_random(theirs: Any, data: Any, rng: Any) -> None:
     data.act[:] = 0.01 * rng.uniform(-1, 1, size=theirs.na)
 
 
+def assert_forces_agree(sim: sw.Simulation, theirs: Any, data: Any, rng: Any) -> None:
+    for _ in range(20):
+        at_random(theirs, data, rng)
+        sim.q[:], sim.v[:], sim.ctrl[:], sim.act[:] = data.qpos, data.qvel, data.ctrl, data.act
+        mujoco.mj_forward(theirs, data)
+        sim.forward()
+        np.testing.assert_allclose(sim.actuation_forces, data.qfrc_actuator, rtol=1e-5, atol=1e-5)
+
+
 ALL = {"pid": PIDS, "dcmotor": MOTORS, "orientation": BALL}
 
 
@@ -77,12 +86,7 @@ def test_forces_are_those_of_mujoco(kind: str) -> None:
     theirs.opt.timestep = 1e-9
     for made in (model, sw.Model.from_mujoco(theirs), sw.load(model.to_mjcf())):
         sim = sw.Simulation(made, timestep=1e-9)
-        for _ in range(20):
-            at_random(theirs, data, rng)
-            sim.q[:], sim.v[:], sim.ctrl[:], sim.act[:] = data.qpos, data.qvel, data.ctrl, data.act
-            mujoco.mj_forward(theirs, data)
-            sim.forward()
-            np.testing.assert_allclose(sim.actuation_forces, data.qfrc_actuator, rtol=1e-5, atol=1e-5)
+        assert_forces_agree(sim, theirs, data, rng)
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -174,12 +178,7 @@ def test_the_plugin_pid() -> None:
     rng = np.random.default_rng(6)
     for made in (model, sw.Model.from_mujoco(theirs)):
         sim = sw.Simulation(made)
-        for _ in range(20):
-            at_random(theirs, data, rng)
-            sim.q[:], sim.v[:], sim.ctrl[:], sim.act[:] = data.qpos, data.qvel, data.ctrl, data.act
-            mujoco.mj_forward(theirs, data)
-            sim.forward()
-            np.testing.assert_allclose(sim.actuation_forces, data.qfrc_actuator, rtol=1e-5, atol=1e-5)
+        assert_forces_agree(sim, theirs, data, rng)
     own = mujoco.MjData(theirs)
     data.ctrl[:] = own.ctrl[:] = 0.8, -0.4
     own.qpos[:], own.qvel[:], own.act[:] = data.qpos, data.qvel, data.act

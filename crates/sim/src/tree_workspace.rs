@@ -398,7 +398,7 @@ impl TreeWorkspace {
 
     /// Takes over the forces of a step that was made in lanes, from the state on: drives, and which of them were constraints, and what the medium
     /// did.
-    pub fn follow(&mut self, state: &State, step: &Discretization, (lanes, plan): (&Lanes<f64>, &Plan)) {
+    pub fn follow(&mut self, state: &State, step: &Discretization, lanes: &Lanes<f64>, plan: &Plan) {
         self.impulse.fill(0.0);
         self.gather_drives(state, &state.v[self.dofs.clone()], step);
         self.drives.iter_mut().for_each(|drive| drive.apart = lanes.is_parted(plan, 0, drive.key));

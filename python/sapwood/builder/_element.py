@@ -147,14 +147,18 @@ class _Element(_Handle):
         with_context(f"{self._kind} {self.name!r}", setter, self._index, field, value)
 
 
-class Number:
-    """A property that is a number and can be assigned."""
+class _Field:
+    """A property with a meaning, by the name that the compiled half knows."""
 
     def __init__(self, meaning: str) -> None:
         self.__doc__ = meaning
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._field = name
+
+
+class Number(_Field):
+    """A property that is a number and can be assigned."""
 
     @overload
     def __get__(self, element: None, owner: type) -> Self: ...
@@ -167,14 +171,8 @@ class Number:
         element._set(self._field, value)
 
 
-class Polynomial:
+class Polynomial(_Field):
     """The coefficient of a force law, or three of a polynomial; can be assigned."""
-
-    def __init__(self, meaning: str) -> None:
-        self.__doc__ = meaning
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._field = name
 
     @overload
     def __get__(self, element: None, owner: type) -> Self: ...

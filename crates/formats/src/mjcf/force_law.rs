@@ -179,12 +179,7 @@ impl ForceLaw {
             }
             "intvelocity" => {
                 self.begin(Shortcut::IntegratedVelocity);
-                let kp = element.number("kp")?.unwrap_or(self.gain[0]);
-                let (kv, ratio) = (at_least_zero(element, "kv")?, at_least_zero(element, "dampratio")?);
-                if kv.is_some() && ratio.is_some() {
-                    return Err(element.error("has both `kv` and `dampratio`: expected one of them"));
-                }
-                self.set_affine(kp, [0.0, -kp, kv.map(|kv| -kv).or(ratio).unwrap_or(self.bias[2])]);
+                self.set_servo(element)?;
                 self.dynamics = Dynamics::Integrator;
             }
             "damper" => {
@@ -235,15 +230,23 @@ impl ForceLaw {
         }
     }
 
-    /// A servo of a ball joint to an orientation.
-    fn orientation(&mut self, element: Element<'_>) -> Result<(), LoadError> {
-        self.begin(Shortcut::Orientation);
+    /// `kp`, and `kv` or `dampratio`.
+    fn set_servo(&mut self, element: Element<'_>) -> Result<(), LoadError> {
         let kp = element.number("kp")?.unwrap_or(self.gain[0]);
         let (kv, ratio) = (at_least_zero(element, "kv")?, at_least_zero(element, "dampratio")?);
         if kv.is_some() && ratio.is_some() {
             return Err(element.error("has both `kv` and `dampratio`: expected one of them"));
         }
-        self.set_affine(kp, [0.0, -kp, kv.map(|kv| -kv).or(ratio).unwrap_or(self.bias[2])]);
+        // As in MuJoCo, a damping ratio is a positive bias (a damping a negative one) until the inertia is known.
+        let damping = kv.map(|kv| -kv).or(ratio).unwrap_or(self.bias[2]);
+        self.set_affine(kp, [0.0, -kp, damping]);
+        Ok(())
+    }
+
+    /// A servo of a ball joint to an orientation.
+    fn orientation(&mut self, element: Element<'_>) -> Result<(), LoadError> {
+        self.begin(Shortcut::Orientation);
+        self.set_servo(element)?;
         let input =
             element.attribute("input").map(|word| parse_keyword(element, "input", word, &CHARTS)).transpose()?;
         self.orientation = Some(input.or(self.orientation).unwrap_or_default());
@@ -286,14 +289,7 @@ impl ForceLaw {
 
     fn position(&mut self, element: Element<'_>) -> Result<(), LoadError> {
         self.begin(Shortcut::Position);
-        let kp = element.number("kp")?.unwrap_or(self.gain[0]);
-        let (kv, ratio) = (at_least_zero(element, "kv")?, at_least_zero(element, "dampratio")?);
-        if kv.is_some() && ratio.is_some() {
-            return Err(element.error("has both `kv` and `dampratio`: expected one of them"));
-        }
-        // As in MuJoCo, a damping ratio is a positive bias (a damping a negative one) until the inertia is known.
-        let damping = kv.map(|kv| -kv).or(ratio).unwrap_or(self.bias[2]);
-        self.set_affine(kp, [0.0, -kp, damping]);
+        self.set_servo(element)?;
         if let Some(time) = at_least_zero(element, "timeconst")? {
             self.dynamics = if time > 0.0 { Dynamics::ExactFilter } else { Dynamics::None };
             self.dynamics_prm[0] = time;

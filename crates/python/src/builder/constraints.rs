@@ -24,15 +24,15 @@ type PassedThing = (String, usize, Option<usize>);
 const READINGS: [(&str, Reading); 3] =
     [("latest", Reading::Latest), ("linear", Reading::Linear), ("cubic", Reading::Cubic)];
 
-fn read_delay((time, samples, reading): (f64, usize, String)) -> PyResult<Delay> {
+fn read_delay(time: f64, samples: usize, reading: &str) -> PyResult<Delay> {
     if !(time > 0.0 && time.is_finite()) {
-        return Err(PyValueError::new_err(format!("delay is {time}: expected a finite time of 0 or more, s")));
+        return Err(PyValueError::new_err(format!("delay is {time}: expected a finite time above 0, s")));
     }
     if !(1..=Delay::MAX_SAMPLES).contains(&samples) {
         let most = Delay::MAX_SAMPLES;
         return Err(PyValueError::new_err(format!("samples is {samples}: expected 1 to {most}")));
     }
-    Ok(Delay { time, samples, reading: crate::arguments::word("reading", &reading, &READINGS)? })
+    Ok(Delay { time, samples, reading: crate::arguments::word("reading", reading, &READINGS)? })
 }
 
 /// Lower and upper end.
@@ -87,7 +87,7 @@ impl Assembly {
             motor: None,
             ctrl_range,
             force_range,
-            delay: delay.map(read_delay).transpose()?,
+            delay: delay.map(|(time, samples, reading)| read_delay(time, samples, &reading)).transpose()?,
             group: 0,
         });
         Ok(self.inner.actuators.len() - 1)

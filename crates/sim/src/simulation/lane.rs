@@ -424,7 +424,7 @@ impl Simulation {
             && let Some(Length { plan, .. }) = lane.last.map(|length| &lane.lengths[length])
         {
             for workspace in trees.iter_mut().filter(|workspace| !workspace.asleep) {
-                workspace.follow(state, &step, (&lane.lanes, plan));
+                workspace.follow(state, &step, &lane.lanes, plan);
             }
             lane.lanes.constraint_impulse(plan, &mut last.forces.constraint);
             last.forces.constraint.iter_mut().for_each(|force| *force /= last.dt);
