@@ -265,11 +265,15 @@ fn shorter_way(a: &Placed, b: &Placed, normal: Vec3<f64>) -> Option<(Vec3<f64>, 
     let tried = [toward, facing(x), facing(y), facing(z), facing(u), facing(v), facing(w)];
     let tried = tried.into_iter().chain([across(z), across(w), facing(z.cross(w))]);
     let mut best = None;
-    let gap = |n: Vec3<f64>| (b.support(-n) - a.support(n)).dot(n);
-    let mut least = gap(normal) + MISSED;
+    let mut known = Known::default();
+    let mut least = known.gap(a, b, normal) + MISSED;
     for n in tried.filter_map(Vec3::normalized) {
-        if gap(n) > least {
-            (best, least) = (Some(n), gap(n));
+        if known.most(n) <= least {
+            continue;
+        }
+        let gap = known.gap(a, b, n);
+        if gap > least {
+            (best, least) = (Some(n), gap);
         }
     }
     // The points face each other midway between the centres: on flat faces any would do.
@@ -277,6 +281,38 @@ fn shorter_way(a: &Placed, b: &Placed, normal: Vec3<f64>) -> Option<(Vec3<f64>, 
     let middle = (a.centre + b.centre) * 0.5;
     let height = 0.5 * (a.support(n) + b.support(-n)).dot(n);
     Some((n, least, middle.add_scaled(height - middle.dot(n), n)))
+}
+
+/// Directions in which the gap between two bodies is measured at most.
+const DIRECTIONS: usize = 11;
+
+/// Points of two bodies that are known: along no direction is the gap wider than between those.
+#[derive(Default)]
+struct Known {
+    /// Of the first body and of the second.
+    points: [[Vec3<f64>; 2]; DIRECTIONS],
+    count: usize,
+}
+
+impl Known {
+    /// The gap along a direction.
+    fn gap(&mut self, a: &Placed, b: &Placed, n: Vec3<f64>) -> f64 {
+        let ends = [a.support(n), b.support(-n)];
+        if let Some(points) = self.points.get_mut(self.count) {
+            *points = ends;
+            self.count += 1;
+        }
+        (ends[1] - ends[0]).dot(n)
+    }
+
+    /// What it is at most.
+    fn most(&self, n: Vec3<f64>) -> f64 {
+        let (mut top, mut bottom) = (f64::NEG_INFINITY, f64::INFINITY);
+        for [p, q] in &self.points[..self.count] {
+            (top, bottom) = (top.max(p.dot(n)), bottom.min(q.dot(n)));
+        }
+        bottom - top
+    }
 }
 
 /// The direction between the centres.

@@ -50,9 +50,11 @@ impl Ring {
         self.corners.clear();
         self.corners.extend_from_slice(polygon);
         self.before.clear();
-        self.before.extend((0..count).map(|i| (i + count - 1) % count));
+        self.before.push(count - 1);
+        self.before.extend(0..count - 1);
         self.after.clear();
-        self.after.extend((0..count).map(|i| (i + 1) % count));
+        self.after.extend(1..count);
+        self.after.push(0);
         self.first = 0;
     }
 

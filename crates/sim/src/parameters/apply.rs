@@ -113,7 +113,8 @@ impl Parameters {
             if let Some(all) = positions {
                 let position = Vec3::new(all[3 * index], all[3 * index + 1], all[3 * index + 2]);
                 if position != pose.pos {
-                    (pose.pos, changed) = (position, Some((P::BodyPositions, position.x)));
+                    let column = first_change(&position.to_array(), &pose.pos.to_array());
+                    (pose.pos, changed) = (position, Some((P::BodyPositions, column)));
                 }
             }
             if let Some(all) = quaternions {
@@ -121,12 +122,14 @@ impl Parameters {
                 let rot = Quat { w, x, y, z };
                 if rot != pose.rot {
                     let wrong = || wrong(P::BodyQuaternions, index, None, w, "a quaternion (w, x, y, z) of length 1");
-                    (pose.rot, changed) = (rot.normalized().ok_or_else(wrong)?, Some((P::BodyQuaternions, w)));
+                    let before = pose.rot;
+                    let column = first_change(&[w, x, y, z], &[before.w, before.x, before.y, before.z]);
+                    (pose.rot, changed) = (rot.normalized().ok_or_else(wrong)?, Some((P::BodyQuaternions, column)));
                 }
             }
-            if let (Some((parameter, value)), true) = (changed, is_in_state(base, index)) {
+            if let (Some((parameter, (column, value))), true) = (changed, is_in_state(base, index)) {
                 let expected = "the model's: what is free, or moved from outside, is where the state has it";
-                return Err(wrong(parameter, index, None, value, expected));
+                return Err(wrong(parameter, index, Some(column), value, expected));
             }
         }
         model.place_bodies();
@@ -504,6 +507,12 @@ fn wrong(
 ) -> ParameterError {
     let index = column.map_or_else(|| row.to_string(), |column| format!("{row}, {column}"));
     ParameterError::Value { name: parameter.name(), index, value, expected }
+}
+
+/// The first of the numbers that is another one than before, and where it is.
+fn first_change(now: &[f64], before: &[f64]) -> (usize, f64) {
+    let is_other = |(_, (now, before)): &(usize, (&f64, &f64))| now != before;
+    now.iter().zip(before).enumerate().find(is_other).map_or((0, f64::NAN), |(column, (now, _))| (column, *now))
 }
 
 fn is_switch(x: f64) -> bool {
