@@ -408,3 +408,48 @@ def test_a_batch_goes_there_evenly_as_a_simulation_does() -> None:
         assert sim.v[0] == pytest.approx(0.4, abs=1e-4)
         assert np.allclose(batch.q, sim.q, atol=1e-8)
         assert np.allclose(batch.v, sim.v, atol=1e-6)
+
+
+PLATE = """<mujoco><option timestep="{dt}"/><worldbody>
+  <body name="plate" mocap="true" pos="0 0 .6"><geom type="box" size=".3 .3 .02"/></body>
+  <body name="load" pos="0 0 .67"><freejoint/><geom type="{shape}" size=".05 .05 .05" mass="1"/></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("dt", [0.002, 0.005])
+@pytest.mark.parametrize("shape", ["box", "sphere"])
+@pytest.mark.parametrize("speed", [1.0, 0.2, -1.0])
+def test_what_a_plate_carries_lies_on_it(dt: float, shape: str, speed: float) -> None:
+    """Neither ahead of it nor behind: it is where the plate is at the end of a step, pressed in by what near-rigid contact is."""
+    model = sw.load(PLATE.format(dt=dt, shape=shape))
+    sim, batch = sw.Simulation(model), sw.Batch(model, 2)
+    for engine in (sim, batch):
+        engine.step(100)
+    for _ in range(200):
+        sim.mocap_positions[0, 2] += speed * dt
+        batch.mocap_positions[:, 0, 2] += speed * dt
+        sim.step()
+        batch.step()
+    for height, v, plate in [
+        (sim.q[2], sim.v[2], sim.mocap_positions[0, 2]),
+        (batch.q[1, 2], batch.v[1, 2], batch.mocap_positions[1, 0, 2]),
+    ]:
+        assert height - 0.07 - plate == pytest.approx(0, abs=1e-6)
+        assert v == pytest.approx(speed, abs=1e-6)
+
+
+def test_what_is_righted_has_the_friction_of_its_impulse() -> None:
+    """A contact without an impulse in the step before that starts deep: positions move along it as the velocities that are left."""
+    model = sw.load(PLATE.format(dt=0.004, shape="sphere").replace(' mocap="true"', ""))
+    sim = sw.Simulation(model)
+    sim.q[2] += 1e-3
+    sim.v[[0, 2]] = 0.3, 0.01
+    sim.step()
+    assert not any(force.force[2] for force in sim.contact_forces())
+    sim.parameters.geom_sizes[0, 2] = 0.024
+    before = sim.q.copy()
+    sim.step()
+    moved = sim.q - before
+    assert moved[2] > 1e-4, "it is righted"
+    assert moved[0] == pytest.approx(0.004 * sim.v[0], abs=1e-8)
+    assert sim.v[0] < 0.25

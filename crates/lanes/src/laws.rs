@@ -21,12 +21,14 @@ impl<T: Bundle> Lanes<T> {
             self.note_surfaces(plan);
         }
         let (rigid, closing) = (-1.0 / plan.rule.near_rigid_time, -1.0 / plan.rule.dt);
-        for &k in &self.near {
+        for n in 0..self.near.len() {
+            let k = self.near[n];
+            let gap = self.gap_at_start(plan, k);
             let slot = &mut self.slots[k];
             // Until there is a law: none lets a contact be righted faster, or lets an open gap close slower without pushing.
             slot.v_hat_recovery = match plan.contacts.pairs[plan.contacts.ends[k].pair].surface.compliance {
-                Compliance::NearRigid => slot.gap * wide(rigid),
-                Compliance::Reference(_) => slot.gap.if_less(T::ZERO, wide(FASTEST), slot.gap * wide(closing)),
+                Compliance::NearRigid => gap * wide(rigid),
+                Compliance::Reference(_) => gap.if_less(T::ZERO, wide(FASTEST), gap * wide(closing)),
                 Compliance::Physical { .. } => wide(FASTEST),
             };
             if self.surfaces_move {
@@ -34,6 +36,13 @@ impl<T: Bundle> Lanes<T> {
             }
             slot.has_law = false;
         }
+    }
+
+    /// The gap with which a contact starts the step. What is moved from outside is detected where the step ends.
+    #[inline(always)]
+    pub(super) fn gap_at_start(&self, plan: &Plan, k: usize) -> T {
+        let slot = &self.slots[k];
+        if self.surfaces_move { slot.parting.mul_add(wide(-plan.dt), slot.gap) } else { slot.gap }
     }
 
     /// Makes the law of a slot.
@@ -60,7 +69,7 @@ impl<T: Bundle> Lanes<T> {
         let compliance = &plan.contacts.pairs[ends.pair].surface.compliance;
         let slider = Slider { friction: numbers.friction[k], resistance: ends.spin.resistance };
         let weight = RowWeight { w: stiff, inverse: numbers.pair_weights[ends.pair] * self.slots[k].softness };
-        let law = plan.rule.friction(&slider, compliance, weight, self.slots[k].gap);
+        let law = plan.rule.friction(&slider, compliance, weight, self.gap_at_start(plan, k));
         self.slots[k].r_t = law.r;
         if plan.rule.impratio.is_some() {
             let ConstraintSlot { position, normal, sliding, .. } = self.slots[k];
@@ -133,7 +142,7 @@ impl<T: Bundle> Lanes<T> {
 
     #[inline(always)]
     fn contact_law(&self, plan: &Plan, pair: &PlanPair, k: usize) -> (OneSided<T>, (T, T)) {
-        let slot = &self.slots[k];
+        let (slot, gap) = (&self.slots[k], self.gap_at_start(plan, k));
         let apart = slot.normal * (slot.gap * wide(0.5));
         let is_between = matches!(pair.kind, PairKind::Moving { .. });
         let is_soft = pair.surface.compliance != Compliance::NearRigid;
@@ -165,12 +174,12 @@ impl<T: Bundle> Lanes<T> {
         let stiff = stiff_mobility(w, slack, heaviest);
         let inverse = self.numbers.pair_weights[plan.contacts.ends[k].pair] * slot.softness;
         let weight = RowWeight { w: stiff, inverse };
-        let mut law = plan.rule.one_sided(&pair.surface.compliance, weight, slot.gap, || rate);
+        let mut law = plan.rule.one_sided(&pair.surface.compliance, weight, gap, || rate);
         if pair.surface.spring_depth < f64::INFINITY {
             // Where the spring ends a stop begins.
             let depth = wide::<T>(pair.surface.spring_depth);
-            let is_deep = slot.gap.if_less(-depth, T::ONE, T::ZERO);
-            let stop = plan.rule.one_sided(&Compliance::NearRigid, weight, slot.gap + depth, || rate);
+            let is_deep = gap.if_less(-depth, T::ONE, T::ZERO);
+            let stop = plan.rule.one_sided(&Compliance::NearRigid, weight, gap + depth, || rate);
             law = OneSided {
                 r: select(is_deep, stop.r, law.r),
                 v_hat: select(is_deep, stop.v_hat, law.v_hat),

@@ -205,7 +205,7 @@ impl Lanes<f64> {
             let slot = &self.slots[k];
             all.contacts += 1;
             all.active_contacts += usize::from(slot.impulse != Vec3::ZERO);
-            all.penetration = all.penetration.max(-slot.gap);
+            all.penetration = all.penetration.max(-self.gap_at_start(plan, k));
             join_trees(k);
         }
         all.constraints = all.contacts;

@@ -32,11 +32,12 @@ impl<T: Bundle> Lanes<T> {
     /// Calls `f` with the contact points of a lane in the last step, in that order: the point, the impulse on the second body, N·s, and of
     /// a [lone](Self::is_lone) world the velocity of that body relative to the first, m/s, in world axes.
     pub fn each_contact(&self, plan: &Plan, lane: usize, mut f: impl FnMut(LaneContact, Vec3<f64>, Vec3<f64>)) {
-        for slot in self.near.iter().copied().filter(|&k| self.is_there(&self.slots[k], lane)) {
-            let (pair, slot) = (&plan.contacts.pairs[plan.contacts.ends[slot].pair], &self.slots[slot]);
+        for k in self.near.iter().copied().filter(|&k| self.is_there(&self.slots[k], lane)) {
+            let (pair, slot) = (&plan.contacts.pairs[plan.contacts.ends[k].pair], &self.slots[k]);
             let sign = if pair.is_flipped { -1.0 } else { 1.0 };
-            let (normal, gap) = (get3(&slot.normal, lane), get(&slot.gap, lane));
-            let position = middle(pair, get3(&slot.position, lane), gap, normal);
+            let normal = get3(&slot.normal, lane);
+            let position = middle(pair, get3(&slot.position, lane), get(&slot.gap, lane), normal);
+            let gap = get(&self.gap_at_start(plan, k), lane);
             let impulse = get3(&slot.impulse, lane) * sign;
             let (geoms, normal, force) = (pair.pair.geoms, normal * sign, impulse * (1.0 / plan.dt));
             f(LaneContact { geoms, position, normal, gap, force }, impulse, get3(&slot.velocity, lane) * sign);

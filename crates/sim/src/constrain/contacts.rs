@@ -163,13 +163,15 @@ pub(super) fn push_touching(
     let &Touching { surface, inverse_weight, surface_velocity, carried, normal, gap, key, report, .. } = touching;
     let (coefficient, [t1, t2]) = surface.friction_tangents(normal);
     let basis = Mat3::from_columns(t1, t2, normal);
+    // What is moved from outside is detected where the step ends: the contact starts with the gap before that.
+    let approach = carried.dot(normal);
+    let gap = gap - approach * cx.rule.of_step.dt;
     let is_stop = gap < -touching.spring_depth;
     let (spring_or_stop, stop) =
         if is_stop { (Compliance::NearRigid, touching.spring_depth) } else { (surface.compliance, 0.0) };
     let stiff = cx.stiff_mobility(&ends, w);
     // The rows have the motion of trees alone.
     let of_trees = || cx.velocities(&ends, Motion::Linear).map(|v| v.dot(normal));
-    let approach = carried.dot(normal);
     let start = cx.rule.start(spring_or_stop, gap, || of_trees().map(|v| v + approach));
     let beyond_spring = Start { violation: start.violation + stop, ..start };
     let weight = RowWeight { w: stiff, inverse: inverse_weight };
