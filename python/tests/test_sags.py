@@ -42,6 +42,11 @@ BEAMS = {
         f"""<tendon><fixed name="t"><joint joint="j" coef="3"/></fixed></tendon>
         <equality><tendon tendon1="t" {EQUALITY}/></equality>""",
     ),
+    "string": (
+        HINGE,
+        f"""<tendon><spatial name="t"><site site="high"/><site site="end"/></spatial></tendon>
+        <equality><tendon tendon1="t" {EQUALITY}/></equality>""",
+    ),
     "limit": (f'<joint axis="0 1 0" range="-57 0" {LIMIT}/>', ""),
     "limit of a slide": (f'<joint type="slide" axis="0 0 1" range="0 1" {LIMIT}/>', ""),
     "limit of a tendon": (

@@ -224,13 +224,14 @@ impl Simulation {
         let step = self.discretization(dt);
         let adheres = !self.adhesion.force.is_empty();
         let is_carried = !self.base_force.is_empty();
+        // Equalities couple strings along which nothing else acts, too.
+        self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
         let has_others = adheres || is_carried || self.sources.have_tendons() || self.options.scheme.is_implicit();
         if has_others {
             self.force.copy_from_slice(&self.state.applied_force);
             self.force.iter_mut().zip(&self.adhesion.force).for_each(|(force, pull)| *force += pull);
             self.force.iter_mut().zip(&self.base_force).for_each(|(force, own)| *force += own);
             let v_start = if begins { &self.state.v } else { &self.v_start };
-            self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
             self.sources.find_tendon_drifts(&self.model, v_start.iter().copied());
             self.sources.add_explicit_forces(&self.state, v_start, &step, &mut self.force);
             if !self.other_actuation.is_empty() {

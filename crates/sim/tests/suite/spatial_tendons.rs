@@ -207,3 +207,40 @@ fn strings_that_are_only_seen() {
         assert!((length(&mut with) - expected).abs() < 1e-12, "{} {expected}", length(&mut with));
     }
 }
+
+/// Strings on which nothing else acts, held by an equality: one carries a ball in place, two share a force in equal parts.
+#[test]
+fn strings_that_only_equalities_hold() {
+    let ball = |y: f64, ends: usize| {
+        format!(
+            r#"<site name="a{ends}" pos="0 {y} 2"/><body pos="0 {y} 0"><joint type="slide" axis="0 0 1"/><geom size=".1" mass="2"/>
+            <site name="b{ends}"/></body>"#
+        )
+    };
+    let string = |k: usize| format!(r#"<spatial name="s{k}"><site site="a{k}"/><site site="b{k}"/></spatial>"#);
+    let text = |coupled: &str| {
+        format!(
+            r#"<mujoco><worldbody>{}{}</worldbody><tendon>{}{}</tendon><equality>{coupled}</equality></mujoco>"#,
+            ball(0.0, 0),
+            ball(1.0, 1),
+            string(0),
+            string(1)
+        )
+    };
+    for scheme in [Scheme::Bilinear, Scheme::SymplecticEuler, Scheme::ImplicitEuler, Scheme::Midpoint] {
+        let options = || Options { scheme, ..Options::default() };
+        let mut held = simulation(&text(r#"<tendon tendon1="s0"/>"#), options());
+        run(&mut held, 100);
+        assert!(held.state().q[0].abs() < 1e-6, "{scheme:?} {:?}", held.state().q);
+        // Each string is as much longer as the other is shorter: a push of 3 N on one ball moves both.
+        let mut coupled = simulation(&text(r#"<tendon tendon1="s0" tendon2="s1" polycoef="0 -1 0 0 0"/>"#), options());
+        coupled.state_mut().applied_force[0] = 3.0;
+        run(&mut coupled, 100);
+        let [first, second] = [coupled.state().v[0], coupled.state().v[1]];
+        let expected = 3.0 / 4.0 * 100.0 * coupled.timestep();
+        assert!(
+            (first - expected).abs() < 1e-3 * expected && (first + second).abs() < 1e-6,
+            "{scheme:?} {first} {second}"
+        );
+    }
+}
