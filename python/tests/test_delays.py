@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -147,3 +148,22 @@ def test_bad_numbers(attributes: str, message: str) -> None:
     text = MODEL.replace('delay="0.012" nsample="6"', attributes)
     with pytest.raises(sw.ModelError, match=message):
         sw.load(text)
+
+
+def test_a_builder_warns_of_delays_that_its_time_step_cuts() -> None:
+    builder = sw.ModelBuilder("slide", gravity=(0, 0, 0))
+    body = builder.add_body("b")
+    body.add_joint("x", "prismatic", axis=(1, 0, 0))
+    body.add_geom("sphere", 0.1, mass=1.0)
+    builder.add_motor("m", "x", delay=0.02)
+    builder.timestep = 0.001
+    with pytest.warns(UserWarning, match="reach back 0.01 s .*not after the delay of 0.02 s: .* samples=20"):
+        model = builder.build()
+    sim = sw.Simulation(model)
+    sim.ctrl[:] = 1.0
+    sim.step(11)
+    assert sim.v[0] > 0.0  # the oldest control that is kept acts, as in MuJoCo
+    builder.timestep = 0.002
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        builder.build()

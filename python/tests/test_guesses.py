@@ -105,6 +105,16 @@ CALLS: list[tuple[Callable[[Any], object], type[Exception], str]] = [
         "'position' and 'quaternion'?",
     ),
     (lambda _: builder().body("a").add_geom("box", (1, 1, 1), rgba=(1, 0, 0, 1)), TypeError, "did you mean 'color'?"),
+    (
+        lambda _: builder().body("a").add_geom("box", (1, 1, 1), condim=6),
+        TypeError,
+        "did you mean 'torsional_friction' and 'rolling_friction'?",
+    ),
+    (
+        lambda _: builder().body("a").add_geom("box", (1, 1, 1), friction=(1, 0.01, 0.001)),
+        ValueError,
+        "torsional_friction and rolling_friction (m) have arguments",
+    ),
     (lambda _: builder().body("a").add_geom("mesh", "part.stl"), ValueError, "did you mean body.add_mesh(file)?"),
     (lambda _: builder().body("a").add_geom("cube", (1, 1, 1)), ValueError, "did you mean 'box', of half extents?"),
     (lambda _: builder().body("a").add_joint("k", "hinge"), ValueError, "did you mean 'revolute'?"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import pickle
 import sys
 import types
 import warnings
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
@@ -279,6 +281,29 @@ def test_environments_pickle() -> None:
     twin = pickle.loads(pickle.dumps(env))
     np.testing.assert_array_equal(env.reset(seed=4)[0], twin.reset(seed=4)[0])
     np.testing.assert_array_equal(env.step(np.ones(6))[0], twin.step(np.ones(6))[0])
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_go_on_from_where_it_is(again: Callable[[Any], Any]) -> None:
+    env = ours("Walker2d")
+    env.unwrapped.batch.parameters.masses[:] *= 1.5
+    env.reset(seed=4)
+    for _ in range(5):
+        env.step(0.3 * np.ones(6))
+    twin = again(env)
+    np.testing.assert_array_equal(twin.unwrapped.batch.parameters.masses, env.unwrapped.batch.parameters.masses)
+    np.testing.assert_array_equal(twin.unwrapped.state_vector(), env.unwrapped.state_vector())
+    for _ in range(3):
+        of_env, of_twin = env.step(np.zeros(6)), twin.step(np.zeros(6))
+        np.testing.assert_allclose(of_twin[0], of_env[0], rtol=0, atol=1e-9)
+        assert of_twin[1] == pytest.approx(of_env[1], abs=1e-9)
+    np.testing.assert_array_equal(env.reset()[0], twin.reset()[0])
+
+
+def test_worlds_are_copied_by_their_state() -> None:
+    envs = gymnasium.make_vec("sapwood/Hopper-v0", num_envs=2)
+    with pytest.raises(TypeError, match=r"state\(\) gives bytes, and restore\(state\) of another HopperVectorEnv"):
+        pickle.dumps(envs)
 
 
 def test_a_batch_gives_worlds_of_their_own() -> None:

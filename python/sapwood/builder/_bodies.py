@@ -384,6 +384,11 @@ class BodyBuilder(_Element):
         for key in properties:
             if key not in _SURFACE:
                 raise TypeError(f"{label}: {unexpected(key, [*_PLACE, *_SURFACE])}")
+        if np.size(friction) == 3:
+            expected = (
+                "expected that of sliding; torsional_friction and rolling_friction (m) have arguments of their own"
+            )
+            raise ValueError(f"{label}: friction has 3 coefficients: {expected}")
         turn = turn_of(label, quaternion, euler)
         return {"name": name, "position": position, "quaternion": turn, "friction": friction, **properties}
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from math import ceil
 from os import PathLike
@@ -406,7 +407,8 @@ class ModelBuilder(Constraints):
             ctrl_range: Controls are clamped to (lower, upper).
             force_range: Forces, before the gear, are clamped to (lower, upper).
             delay: How long a control takes to act, s.
-            samples: Of how many time steps controls are kept; as many as the delay has of the model's when None.
+            samples: Of how many time steps controls are kept; as many as the delay has of the builder's present
+                ``timestep`` when None. Shorter steps, of the builder later or of a simulation, shorten the delay.
             reading: How a control is read between two that were given: ``"latest"``, ``"linear"`` or ``"cubic"``.
         """
         label = f"actuator {shown(name)}"
@@ -430,11 +432,27 @@ class ModelBuilder(Constraints):
         if time == 0.0:
             return None
         if samples is None:
-            # Sums of steps are not multiples of one to the last digit.
-            samples = max(1, ceil(time / self.timestep * (1 - 1e-9)))
+            samples = self._samples_of(time)
         elif isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
             raise ValueError(f"{label}: samples is {shown(samples)}: expected a whole number of 1 or more")
         return time, samples, reading
+
+    def _warn_of_short_memories(self) -> None:
+        """Warn of controls that are forgotten before they act, as the time step was made shorter after their count."""
+        for actuator, name in enumerate(self._assembly.names("actuator")):
+            time, samples, _ = self._assembly.get_delay(actuator) or (0.0, 0, "")
+            reach = samples * self.timestep
+            if reach < time * (1 - 1e-9):
+                message = (
+                    f"actuator {shown(name)}: {samples} samples at steps of {self.timestep:g} s reach back {reach:g} s "
+                    f"and controls act after that, not after the delay of {time:g} s: add it after b.timestep = …, "
+                    f"or with samples={self._samples_of(time)}"
+                )
+                warnings.warn(message, stacklevel=3)
+
+    def _samples_of(self, delay: float) -> int:
+        # Sums of steps are not multiples of one to the last digit.
+        return max(1, ceil(delay / self.timestep * (1 - 1e-9)))
 
     def _is_tendon_alone(self, name: object) -> bool:
         """Whether a name is that of a tendon, and not of a joint."""
@@ -481,10 +499,14 @@ class ModelBuilder(Constraints):
     def build(self) -> Model:
         """The model as it is now. The builder can be changed further and built again.
 
+        Warns:
+            UserWarning: Where the samples of a delayed actuator do not reach back to its delay.
+
         Raises:
             ModelError: When something is missing or does not fit; it names the element.
         """
         model = self._assembly.build()
+        self._warn_of_short_memories()
         if not self._mjcf:
             return model
         text, end = model.to_mjcf(), "</mujoco>"

@@ -11,7 +11,6 @@ import numpy as np
 from gymnasium import Space
 from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box
-from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 import sapwood as sw
 from sapwood import _sapwood
 from sapwood.gym._single import DEFAULT_SIZE
-from sapwood.gym._state import pack, unpacked
+from sapwood.gym._state import Kept, Stated, pack, unpacked
 from sapwood.gym._worlds import CAN_RENDER, check_render_mode
 
 Array = NDArray[np.float64]
@@ -36,7 +35,7 @@ ACTION_BOUND = 2.0 * np.pi
 """Of the action space: a full turn, rad."""
 
 
-class ImitationVectorEnv(VectorEnv[Array, NDArray[np.float32], Any]):
+class ImitationVectorEnv(Stated, VectorEnv[Array, NDArray[np.float32], Any]):
     """A character that imitates a motion, many worlds in one :class:`sapwood.Batch`.
 
     It is the task of Peng et al., "DeepMimic: example-guided deep reinforcement learning of physics-based character
@@ -304,7 +303,7 @@ def _model(character: str | sw.Model) -> sw.Model:
     return sw.load(character) if is_file else _sapwood.character(character)
 
 
-class ImitationEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
+class ImitationEnv(gymnasium.Env[Array, NDArray[np.float32]], Kept):
     """A character that imitates a motion, one world: see :class:`ImitationVectorEnv`.
 
     Args:
@@ -336,7 +335,7 @@ class ImitationEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
         height: int = DEFAULT_SIZE,
         **options: Any,  # noqa: ANN401 - words, numbers, flags
     ) -> None:
-        EzPickle.__init__(self, character, clip, render_mode=render_mode, width=width, height=height, **options)
+        Kept.__init__(self, character, clip, render_mode=render_mode, width=width, height=height, **options)
         check_render_mode(render_mode)
         options = {"max_episode_steps": None, **options}
         mode = AutoresetMode.DISABLED
@@ -391,3 +390,9 @@ class ImitationEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
             self._renderer = sw.Renderer(self.worlds.model, *self._size)
         picture: NDArray[np.uint8] = self._renderer.render(self.worlds.batch.q[0])
         return picture
+
+    def _state(self) -> bytes:
+        return self.worlds.state()
+
+    def _restore(self, state: bytes) -> None:
+        self.worlds.restore(state)

@@ -9,13 +9,15 @@ from gymnasium.utils import seeding
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
+from sapwood.gym._state import Stated
+
 Flags = NDArray[np.bool_]
 Observation = TypeVar("Observation")
 Action = TypeVar("Action")
 Reward = TypeVar("Reward")
 
 
-class SeededVectorEnv(VectorEnv[Observation, Action, Reward]):
+class SeededVectorEnv(Stated, VectorEnv[Observation, Action, Reward]):
     """A vector environment with a generator for each world."""
 
     def __init__(self) -> None:

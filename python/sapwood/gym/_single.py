@@ -7,10 +7,10 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.utils import EzPickle
 from numpy.typing import ArrayLike, NDArray
 
 import sapwood as sw
+from sapwood.gym._state import Kept, pack, unpacked
 from sapwood.gym._tasks import Array
 from sapwood.gym._worlds import CAN_RENDER, Worlds, check_render_mode, task_kind, task_options
 
@@ -32,7 +32,7 @@ def show_options(cls: Any, base: type) -> None:  # noqa: ANN401 - it gets a `__s
     cls.__signature__ = inspect.Signature([*own, *of_task])
 
 
-class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
+class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], Kept):
     """A task of Gymnasium's MuJoCo family on Sapwood, one world.
 
     Args:
@@ -72,7 +72,7 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
         height: int = DEFAULT_SIZE,
         **options: Any,  # noqa: ANN401 - numbers, flags, ranges, names
     ) -> None:
-        EzPickle.__init__(self, render_mode=render_mode, width=width, height=height, **options)
+        Kept.__init__(self, render_mode=render_mode, width=width, height=height, **options)
         check_render_mode(render_mode)
         batch_options = split(options)
         self._worlds = Worlds(
@@ -171,6 +171,13 @@ class SapwoodEnv(gymnasium.Env[Array, NDArray[np.float32]], EzPickle):
         if self.render_mode is None:
             return None
         return self._worlds.picture(0, (self.width, self.height))
+
+    def _state(self) -> bytes:
+        return pack(self.batch, self._worlds.episodes, {})
+
+    def _restore(self, state: bytes) -> None:
+        with unpacked(state, self.batch, self._worlds.episodes):
+            pass
 
     def _observation(self) -> Array:
         return np.array(self._worlds.episodes.observation[0])
@@ -275,4 +282,4 @@ class SuiteEnv(SapwoodEnv):
     ) -> None:
         self.task = task
         super().__init__(render_mode=render_mode, width=width, height=height, **options)
-        EzPickle.__init__(self, task, render_mode=render_mode, width=width, height=height, **options)
+        Kept.__init__(self, task, render_mode=render_mode, width=width, height=height, **options)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 
 import sapwood as sw
@@ -76,3 +77,43 @@ def unpacked(state: bytes, batch: sw.Batch, episodes: Remembering) -> Iterator[d
             message = f"state does not fit this environment ({error}): {expected}"
             raise ValueError(message) from error
         raise
+
+
+class Stated:
+    """An environment of many worlds, which is kept and copied by its state alone."""
+
+    def __getstate__(self) -> object:
+        """Refuse pickles and copies, and name what does it.
+
+        Raises:
+            TypeError: Always.
+        """
+        kind = type(self).__name__
+        message = (
+            f"{kind} is not pickled or copied: state() gives bytes, and restore(state) of another {kind} takes them"
+        )
+        raise TypeError(message)
+
+
+class Kept(EzPickle):
+    """An environment of one world, whose pickles and copies are made of its arguments and go on from where it is."""
+
+    _np_random: np.random.Generator | None
+    _np_random_seed: int | None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The arguments, the state, the generator."""
+        generator = (self._np_random, self._np_random_seed)
+        return {**super().__getstate__(), "state": self._state(), "generator": generator}
+
+    def __setstate__(self, d: dict[str, Any]) -> None:
+        """An environment made anew, taken to the state."""
+        super().__setstate__(d)
+        self._np_random, self._np_random_seed = d["generator"]
+        self._restore(d["state"])
+
+    def _state(self) -> bytes:
+        raise NotImplementedError
+
+    def _restore(self, state: bytes) -> None:
+        raise NotImplementedError
