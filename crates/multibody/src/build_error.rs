@@ -34,7 +34,7 @@ pub enum BuildError {
         mass: f64,
     },
     /// A rotational inertia that no rigid body has.
-    #[error("body {body:?}: inertia with principal moments {moments:?} kg·m²: {expected}")]
+    #[error("body {body:?}: inertia with principal moments {moments:?} kg·m²: expected {expected}")]
     BadInertia {
         /// The body.
         body: String,

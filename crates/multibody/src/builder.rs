@@ -340,7 +340,7 @@ fn check_inertia(spec: &BodySpec, strict: bool) -> Result<(), BuildError> {
     }
 }
 
-const POSITIVE: &str = "expected a positive semi-definite matrix";
+const POSITIVE: &str = "a positive semi-definite matrix";
 
 /// What no rigid body's inertia has: the expectation that it misses, and its principal moments.
 pub fn inertia_flaw(body: &RigidInertia<f64>) -> Option<(&'static str, [f64; 3])> {
@@ -355,7 +355,7 @@ pub fn inertia_flaw(body: &RigidInertia<f64>) -> Option<(&'static str, [f64; 3])
     }
     if moments[2] > moments[0] + moments[1] + 1e-2 * scale {
         return Some((
-            "expected the largest not to exceed the sum of the others (no rigid body has such an inertia)",
+            "the largest not to exceed the sum of the others (no rigid body has such an inertia)",
             moments,
         ));
     }
