@@ -354,10 +354,7 @@ pub fn inertia_flaw(body: &RigidInertia<f64>) -> Option<(&'static str, [f64; 3])
         return Some((POSITIVE, moments));
     }
     if moments[2] > moments[0] + moments[1] + 1e-2 * scale {
-        return Some((
-            "the largest not to exceed the sum of the others (no rigid body has such an inertia)",
-            moments,
-        ));
+        return Some(("the largest not to exceed the sum of the others (no rigid body has such an inertia)", moments));
     }
     None
 }
