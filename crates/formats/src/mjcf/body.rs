@@ -1,9 +1,10 @@
 //! The tree of bodies, with `<frame>` and `<replicate>`.
 
 use multibody::{BodySpec, Site, SiteShape, inertia_flaw};
-use spatial::{Pose, Vec3};
+use spatial::{Pose, Quat, Vec3};
 
 use super::Reader;
+use super::align::Aligned;
 use super::defaults::{Attributes, ClassId};
 use super::frames::Standing;
 use super::geom::{GeomMass, TYPES, Type, size_and_segment};
@@ -90,10 +91,16 @@ impl<'a> Reader<'_, 'a> {
         }
         let class = self.defaults.class(element, "childclass", item.class)?;
         let inside = Item { element, class, frame: Pose::IDENTITY, suffix: item.suffix.clone(), inside: None };
+        let (before, children) = (self.before(), pending.len());
         let contents = self.contents(&inside, index, pending)?;
 
         let explicit = contents.inertial.map(|(_, inertia)| inertia);
-        let (inertia, axes) = inertia::of_body(explicit, &contents.masses, pose, &self.compiler);
+        let (mut inertia, mut axes) = inertia::of_body(explicit, &contents.masses, pose, &self.compiler);
+        let mut pose = pose;
+        if pending.len() == children && self.is_aligned(element, &contents.joints)? {
+            Aligned { pose, inertia } = self.align(before, pose, inertia, axes);
+            axes = Some(Quat::IDENTITY);
+        }
         self.inertial_axes.extend(axes.map(|axes| (index, axes)));
         let at = contents.inertial.map_or(element, |(inertial, _)| inertial);
         if inertia.mass.is_finite() && inertia_flaw(&inertia).is_some() {

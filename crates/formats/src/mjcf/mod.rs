@@ -3,6 +3,7 @@
 //! Meanings follow MuJoCo's XML reference; what is approximated is written down in `docs/model-files.md`.
 
 mod actuator;
+mod align;
 mod asset;
 mod asset_files;
 mod attach;
