@@ -218,7 +218,7 @@ def test_frames_are_attached(tmp_path: Path, parent: str) -> None:
             data.joint(theirs.joint(k).name).qpos = q[k]
         mujoco.mj_forward(m, data)
         accelerations.append([data.joint(theirs.joint(k).name).qacc[0] for k in range(m.njnt)])
-    np.testing.assert_allclose(*accelerations, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(accelerations[0], accelerations[1], rtol=1e-9, atol=1e-9)
 
 
 def test_what_cannot_be_attached_of_frames(tmp_path: Path) -> None:

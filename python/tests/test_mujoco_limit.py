@@ -48,7 +48,7 @@ ACTUATORS = {
         <dcmotor joint="b" motorconst=".05" resistance="2" damping=".001" lugre="1e4 100 .005 .008 .1"/>""",
 }
 MEDIUM = 'density="1.2" viscosity=".01" wind="1 2 3"'
-CASES = {
+CASES: dict[str, tuple[dict[str, float], str]] = {
     **{name: ({"armature": 0, "damping": 0, "stiffness": 20}, actuators) for name, actuators in ACTUATORS.items()},
     "damping of 1e9": ({"armature": 0.1, "damping": 1e9, "stiffness": 0}, ""),
     "stiff string": ({"armature": 0, "damping": 0.1, "stiffness": 1e6}, ""),

@@ -4,6 +4,7 @@ use spatial::{Mat3, Quat, RigidInertia, Sym3};
 
 use super::numbers::{list, number, orientation};
 use super::xml::Attributes;
+use crate::mjcf::inertia::ordered_principal_axes;
 
 /// What MuJoCo wants the moments of `fullinertia` to exceed, kg·m², and mass and moments of a body that moves, with a margin.
 const LEAST: f64 = 2e-14;
@@ -20,10 +21,12 @@ pub(super) fn attributes(
     open: Option<Quat<f64>>,
     is_alone: bool,
 ) -> (Attributes, Option<&'static str>) {
+    // Those that a reader finds by itself need no words.
+    let open = open.filter(|axes| *axes != ordered_principal_axes(body.inertia));
     let [xx, xy, xz, yy, yz, zz] = body.inertia.entries();
     let is_diagonal = [xy, xz, yz] == [0.0; 3];
     let (axes, moments) = match open.map(|axes| axes.to_mat3()) {
-        Some(axes) => (axes, body.inertia.rotated(axes.transpose()).diag().to_array()),
+        Some(axes) => (axes, moments_along(body.inertia, axes)),
         None if is_diagonal => (Mat3::IDENTITY, [xx, yy, zz]),
         None => body.inertia.principal_axes(),
     };
@@ -56,6 +59,23 @@ pub(super) fn attributes(
         attributes.push(("diaginertia", list(&taken.moments)));
     }
     (attributes, note)
+}
+
+/// The moments along principal axes, in digits that the axes turn into this inertia, if there are any.
+fn moments_along(inertia: Sym3<f64>, axes: Mat3<f64>) -> [f64; 3] {
+    /// Units in the last place, each way.
+    const NEAR: i64 = 3;
+    let mut refined = inertia.rotated(axes.transpose()).diag();
+    for _ in 0..4 {
+        refined += (inertia - Sym3::diagonal(refined).rotated(axes)).rotated(axes.transpose()).diag();
+    }
+    let moments = refined.to_array();
+    let beside = |moment: f64, by: i64| f64::from_bits(moment.to_bits().saturating_add_signed(by));
+    let [a, b, c] = moments;
+    let near = || -NEAR..=NEAR;
+    let all = near().flat_map(|x| near().flat_map(move |y| near().map(move |z| [x, y, z])));
+    let mut tried = all.map(|[x, y, z]| [beside(a, x), beside(b, y), beside(c, z)]);
+    tried.find(|&tried| Sym3::diagonal(tried.into()).rotated(axes) == inertia).unwrap_or(moments)
 }
 
 /// Whether a body has mass and moments enough to move, by their diagonal.
