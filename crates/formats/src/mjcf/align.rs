@@ -3,7 +3,7 @@
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
 use super::Reader;
-use super::body::Item;
+use super::defaults::Attributes;
 use super::inertia::ordered_principal_axes;
 use crate::LoadError;
 use crate::xml::Element;
@@ -29,11 +29,9 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Whether a body without bodies below it asks for the frame of its inertia, by its only joint or the compiler's settings.
-    pub(super) fn is_aligned(&self, body: Element<'a>, joints: &[Item<'a>]) -> Result<bool, LoadError> {
-        let [joint] = joints else { return Ok(false) };
-        let attributes = self.defaults.attributes(joint.element, joint.class)?;
-        let is_asked = attributes.auto_flag("align")?.unwrap_or(self.compiler.align_free);
-        let is_free = joint.element.name() == "freejoint" || attributes.text("type") == Some("free");
+    pub(super) fn is_aligned(&self, body: Element<'a>, joint: &Attributes<'_, 'a>) -> Result<bool, LoadError> {
+        let is_asked = joint.auto_flag("align")?.unwrap_or(self.compiler.align_free);
+        let is_free = joint.element().name() == "freejoint" || joint.text("type") == Some("free");
         // Nodes of flexible bodies are bodies, too.
         let has_nodes = || body.descendants().any(|below| matches!(below.name(), "flexcomp" | "composite"));
         Ok(is_asked && is_free && !has_nodes())

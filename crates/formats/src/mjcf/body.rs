@@ -97,7 +97,10 @@ impl<'a> Reader<'_, 'a> {
         let explicit = contents.inertial.map(|(_, inertia)| inertia);
         let (mut inertia, mut axes) = inertia::of_body(explicit, &contents.masses, pose, &self.compiler);
         let mut pose = pose;
-        if pending.len() == children && self.is_aligned(element, &contents.joints)? {
+        if let [joint] = &contents.joints[..]
+            && pending.len() == children
+            && self.is_aligned(element, &self.defaults.attributes(joint.element, joint.class)?)?
+        {
             Aligned { pose, inertia } = self.align(before, pose, inertia, axes);
             axes = Some(Quat::IDENTITY);
         }
