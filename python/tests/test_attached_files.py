@@ -153,7 +153,85 @@ def test_motors_come_with_all_their_controls(tmp_path: Path) -> None:
     assert b.build().nu == 4
     b.joint("j").remove()
     assert b.build().nu == 2
-    frame = whole.replace('body="b"', 'frame="f"')
-    (tmp_path / "whole.xml").write_text(frame)
-    with pytest.raises(sw.ModelError, match="frames are not attached"):
-        sw.load(tmp_path / "whole.xml")
+
+
+FRAMES = """
+<mujoco model="kid"><option gravity="0 0 -3"><flag limit="disable" equality="disable"/></option><worldbody>
+  <geom name="own" size=".3"/>
+  <frame name="outer" pos="0 0 10" euler="0 30 0">
+    <body name="b" pos="0 0 1" euler="0 90 0"><joint name="j" range="-10 10"/><geom size=".1"/>
+      <frame pos="1 2 3"><frame name="inner" pos="1 0 0" euler="0 0 90"><site name="s" pos="0 0 .3"/>
+        <frame name="empty"/><frame><body name="k" pos="0 1 0"><joint name="kj"/><geom name="kg" size=".3"/></body>
+          <body name="l"><joint name="lj"/><geom size=".1"/></body></frame></frame></frame>
+      <body name="m"><joint name="mj"/><geom size=".1"/></body></body></frame></worldbody>
+  <equality><joint joint1="kj" joint2="lj"/></equality>
+  <tendon><fixed name="t"><joint joint="kj" coef="1"/><joint joint="mj" coef="1"/></fixed></tendon>
+  <actuator><motor name="u" joint="kj"/><motor joint="mj"/></actuator></mujoco>"""
+
+FRAMED = """
+<mujoco><option><flag contact="disable"/></option><asset><model name="kid" file="child.xml"/></asset><worldbody>
+  <body name="a" pos="0 0 5"><joint name="aj"/><geom size=".1"/>
+    <frame pos="0 3 0" euler="90 0 0"><attach model="kid" frame="inner" prefix="p_"/></frame>
+    <frame pos="1 0 0"><attach model="kid" body="b" prefix="q_"/></frame>
+    <attach model="kid" frame="outer" prefix="r_"/></body>
+  <attach model="kid" frame="inner" prefix="w_"/></worldbody></mujoco>"""
+
+OF_ITSELF = """
+<mujoco><worldbody>
+  <body name="m" pos="0 0 5"><joint name="j"/><geom size=".1"/>
+    <frame name="f" pos="0 0 1"><geom name="g" size=".2" contype="0"/><body name="k" pos="1 0 0"><joint name="kj"/>
+      <geom size=".1"/></body></frame></body>
+  <frame pos="4 0 0" euler="0 0 90"><attach frame="f" prefix="a_"/></frame>
+  <frame pos="8 0 0"><attach body="m" prefix="b_"/></frame><attach frame="f" prefix="c_"/></worldbody>
+  <actuator><motor name="u" joint="kj"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("parent", [FRAMED, OF_ITSELF])
+def test_frames_are_attached(tmp_path: Path, parent: str) -> None:
+    """All that stands in a frame, with its own pose but none of those around it, under the main model's flags."""
+    path = files(tmp_path, parent)
+    (tmp_path / "child.xml").write_text(FRAMES)
+    model, theirs = sw.load(path), mujoco.MjModel.from_xml_path(str(path))
+    assert sorted(model.body_names) == sorted(theirs.body(i).name for i in range(theirs.nbody))
+    assert sorted(model.actuator_names) == sorted(theirs.actuator(i).name for i in range(theirs.nu))
+    ours = mujoco.MjModel.from_xml_string(model.to_mjcf())
+    for m in (ours, theirs):
+        m.opt.disableflags = 0
+    assert (ours.ngeom, ours.nsite, ours.neq, ours.ntendon) == (theirs.ngeom, theirs.nsite, theirs.neq, theirs.ntendon)
+    for kind, fields in {
+        "body": ("pos", "quat", "mass"),
+        "geom": ("pos",),
+        "site": ("pos",),
+        "joint": ("limited",),
+    }.items():
+        for k in range(getattr(theirs, f"n{kind}" if kind != "joint" else "njnt")):
+            expected = getattr(theirs, kind)(k)
+            for field in fields if expected.name else ():
+                found = getattr(getattr(ours, kind)(expected.name), field)
+                message = f"{kind} {expected.name} {field}"
+                np.testing.assert_allclose(found, getattr(expected, field), atol=1e-12, err_msg=message)
+    q = np.random.default_rng(1).normal(size=model.nq)
+    accelerations = []
+    for m in (ours, theirs):
+        data = mujoco.MjData(m)
+        for k in range(m.njnt):
+            data.joint(theirs.joint(k).name).qpos = q[k]
+        mujoco.mj_forward(m, data)
+        accelerations.append([data.joint(theirs.joint(k).name).qacc[0] for k in range(m.njnt)])
+    np.testing.assert_allclose(accelerations[0], accelerations[1], rtol=1e-9, atol=1e-9)
+
+
+def test_what_cannot_be_attached_of_frames(tmp_path: Path) -> None:
+    attach = '<attach model="m" {} prefix="p_"/>'
+    bad = [
+        (attach.format('frame="no"'), 'frame="no": expected the name of a frame'),
+        (attach.format('frame="inner" body="b"'), "both `body` and `frame`"),
+        (f'<body><joint/><geom size=".1"/>{attach.format("")}</body>', "geoms of its own"),
+        ('<attach prefix="p_"/>', "`body` or `frame` of this model"),
+        ('<attach frame="no" prefix="p_"/>', 'frame="no"'),
+    ]
+    for content, message in bad:
+        path = files(tmp_path, f"<mujoco>{KID}<worldbody>{content}</worldbody></mujoco>")
+        (tmp_path / "child.xml").write_text(FRAMES)
+        with pytest.raises(sw.ModelError, match=message):
+            sw.load(path)

@@ -12,7 +12,7 @@ import sapwood as sw
 
 mujoco = pytest.importorskip("mujoco")
 
-# Moments of inertia of every body differ: where two are the same, the axes of its box are anyone's choice.
+# Where two moments of inertia are the same, as of the last body, the axes of its box are those of the file.
 MODEL = """
 <mujoco><option density="{density}" viscosity="{viscosity}" wind="{wind}" timestep="1e-7"/>
 <worldbody>
@@ -23,6 +23,8 @@ MODEL = """
       <body pos=".3 .1 0" euler="0 50 10"><joint axis="0 1 0" {limits}/>
         <geom type="ellipsoid" size=".1 .05 .02" pos=".1 0 0" contype="0" conaffinity="0"/>
         <body pos=".1 .1 .1" euler="10 0 0"><geom type="box" size=".05 .1 .02" contype="0" conaffinity="0"/></body>
+        <body pos=".1 .1 .1"><joint axis="1 0 0"/><geom type="cylinder" size=".04" fromto="0 0 0 .1 .3 .2"
+            contype="0" conaffinity="0"/></body>
       </body></body></body>
 </worldbody></mujoco>"""
 
@@ -57,6 +59,22 @@ def test_accelerations_are_those_of_mujoco(density: float, viscosity: float, win
             ours = accelerations(text, data.qpos.copy(), data.qvel.copy(), scheme=scheme)
             # Of first order in the time step.
             np.testing.assert_allclose(ours, data.qacc, rtol=0, atol=1e-4 * np.abs(data.qacc).max())
+
+
+def test_axes_that_the_inertia_leaves_open_are_kept() -> None:
+    """A cylinder across the wind, which turns the box of its inertia about its axis."""
+    text = """<mujoco><option density="1.2" wind="0 0 9" timestep="1e-7"/><worldbody>
+      <body><freejoint/><geom type="cylinder" size=".04" fromto="-.1 -.2 0 .1 .4 0"/></body>
+      <body pos="2 0 0"><freejoint/><inertial pos="0 0 0" quat="1 2 3 4" mass="2" diaginertia=".2 .2 .1"/></body>
+      <body pos="4 0 0"><freejoint/><geom size=".1"/><geom size=".1" pos=".3 .1 .2"/></body></worldbody></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    ours = sw.load(text)
+    for twin in (ours, sw.Model.from_mujoco(model), sw.load(ours.to_mjcf()), sw.Model.from_bytes(ours.to_bytes())):
+        sim = sw.Simulation(twin)
+        sim.step()
+        np.testing.assert_allclose(sim.v / sim.timestep, data.qacc, rtol=0, atol=1e-5)
 
 
 def test_it_slows_what_falls() -> None:
@@ -108,7 +126,7 @@ def test_worlds_in_a_medium_are_those_of_simulations() -> None:
     model = sw.load(MODEL.format(density=20, viscosity=0.3, wind="1 0 -1", limits="").replace("1e-7", "2e-3"))
     batch = sw.Batch(model, 3, tolerance=1e-11)
     masses = np.array(batch.parameters(1).masses)
-    masses[1:] *= [1.5, 0.5, 2.0, 1.0][: len(masses) - 1]
+    masses[1:] *= [1.5, 0.5, 2.0, 1.0, 1.0][: len(masses) - 1]
     batch.set_parameters([1], masses=[masses])
     sims = [sw.Simulation(model, tolerance=1e-11) for _ in range(2)]
     sims[1].parameters.masses = masses

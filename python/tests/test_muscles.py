@@ -81,6 +81,18 @@ def test_range_of_lengths_that_the_file_does_not_give() -> None:
     assert any("lengthrange" in str(warning) for warning in ours.warnings)
 
 
+def test_a_limited_tendon_bounds_the_range_of_lengths() -> None:
+    """A slide without a range, which an ascent within the ranges of joints would leave where it is."""
+    text = """<mujoco><worldbody><site name="hook" pos="0 0 .2"/><body pos="0 0 .1"><joint type="slide" axis="0 0 1"/>
+      <geom size=".01" mass="1"/><site name="load"/></body></worldbody>
+      <tendon><spatial name="t" limited="true" range=".075 .105"><site site="hook"/><site site="load"/></spatial>
+      </tendon>
+      <actuator><muscle tendon="t"/></actuator></mujoco>"""
+    expected = mujoco.MjModel.from_xml_string(text).actuator_lengthrange[0]
+    found = [float(x) for x in sw.load(text).to_mjcf().split('lengthrange="')[1].split('"')[0].split()]
+    np.testing.assert_allclose(found, expected, atol=0.02 * np.ptp(expected))
+
+
 def test_written_models_have_the_same_muscles() -> None:
     first = sw.Simulation(sw.load(arm(0.002)))
     again = sw.Simulation(sw.load(first.model.to_mjcf()))

@@ -22,10 +22,14 @@ pub struct BodySpec {
     pub pose: Pose<f64>,
     /// Mass, centre of mass and inertia about it, in the body's frame.
     pub inertia: RigidInertia<f64>,
+    /// See [`Body::axes`].
+    pub axes: Option<Quat<f64>>,
     /// The share of its weight that is cancelled.
     pub gravity_compensation: f64,
     /// Whether it is moved from outside: a child of the world on which no joint hangs.
     pub is_mocap: bool,
+    /// Whether its tree sleeps at the start.
+    pub starts_asleep: bool,
 }
 
 impl Default for BodySpec {
@@ -35,8 +39,10 @@ impl Default for BodySpec {
             parent: 0,
             pose: Pose::IDENTITY,
             inertia: RigidInertia::ZERO,
+            axes: None,
             gravity_compensation: 0.0,
             is_mocap: false,
+            starts_asleep: false,
         }
     }
 }
@@ -499,9 +505,11 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
         pose,
         pose_in_parent: body.pose,
         inertia: body.inertia,
+        axes: body.axes,
         rigid_group,
         gravity_compensation: body.gravity_compensation,
         is_mocap: body.is_mocap,
+        starts_asleep: body.starts_asleep,
     });
     Ok(())
 }

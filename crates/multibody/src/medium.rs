@@ -3,7 +3,7 @@
 //! A body counts as the box, along its principal axes, of the same mass and inertia. The medium resists its motion by viscosity, as that of a
 //! sphere of the box's mean side (Stokes), and by its density, as that of plates: quadratic in the velocity along each axis.
 
-use spatial::{Mat3, Pose, Real, RigidInertia, Twist, Vec3, Wrench};
+use spatial::{Mat3, Pose, Quat, Real, RigidInertia, Sym3, Twist, Vec3, Wrench};
 
 /// A medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -46,15 +46,16 @@ struct Resistance<T: Real> {
 }
 
 impl Drag<f64> {
-    /// A body of this inertia, whose frame is placed in the frame that it moves with. None where nothing acts on it.
-    pub fn new(medium: Medium, inertia: &RigidInertia<f64>, pose: Pose<f64>) -> Option<Self> {
+    /// A body of this inertia, with [`axes`](crate::Body::axes) where that leaves them open, whose frame is placed in the frame that it moves
+    /// with. None where nothing acts on it.
+    pub fn new(medium: Medium, inertia: &RigidInertia<f64>, axes: Option<Quat<f64>>, pose: Pose<f64>) -> Option<Self> {
         use std::f64::consts::PI;
         const LEAST: f64 = 1e-15;
         if !medium.is_there() || inertia.mass <= LEAST {
             return None;
         }
         let Medium { density, viscosity, wind } = medium;
-        let (axes, [x, y, z]) = inertia.inertia.principal_axes();
+        let (axes, [x, y, z]) = axes_and_moments(inertia.inertia, axes);
         let side = |own: f64, a: f64, b: f64| (6.0 * (a + b - own).max(LEAST) / inertia.mass).sqrt();
         let sides @ [a, b, c] = [side(x, y, z), side(y, x, z), side(z, x, y)];
         let mean = sides.iter().sum::<f64>() / 3.0;
@@ -82,6 +83,19 @@ impl Drag<f64> {
     pub fn turned(&self, turn: &Mat3<f64>) -> Self {
         Self { axes: turn.transpose() * self.axes, ..*self }
     }
+}
+
+/// The axes that the medium acts along: principal ones, those of the model where the inertia leaves them open.
+fn axes_and_moments(inertia: Sym3<f64>, axes: Option<Quat<f64>>) -> (Mat3<f64>, [f64; 3]) {
+    /// Beside the moments, of what is left off the diagonal: more where a program has changed the inertia.
+    const ROUND_OFF: f64 = 1e-9;
+    if let Some(axes) = axes.and_then(|axes| axes.normalized()).map(|axes| axes.to_mat3()) {
+        let [xx, xy, xz, yy, yz, zz] = inertia.rotated(axes.transpose()).entries();
+        if [xy, xz, yz].iter().all(|off| off.abs() <= ROUND_OFF * (xx + yy + zz)) {
+            return (axes, [xx, yy, zz]);
+        }
+    }
+    inertia.principal_axes()
 }
 
 impl<T: Real> Drag<T> {

@@ -159,12 +159,16 @@ pub struct Body {
     pub pose_in_parent: Pose<f64>,
     /// Mass, centre of mass and inertia in the body's own frame.
     pub inertia: RigidInertia<f64>,
+    /// Its principal axes in its own frame where a medium acts along axes that the inertia leaves open: two of its moments are equal.
+    pub axes: Option<Quat<f64>>,
     /// The first body of the rigid group that it belongs to (bodies without joints move with their parent).
     pub rigid_group: usize,
     /// The share of its weight that is cancelled (MJCF `gravcomp`).
     pub gravity_compensation: f64,
     /// Whether it is fixed in the world and is moved from outside (MJCF `mocap`).
     pub is_mocap: bool,
+    /// Whether the tree that it belongs to sleeps at the start, until something touches it or is done to it (MJCF `sleep="init"`).
+    pub starts_asleep: bool,
 }
 
 /// A named state.

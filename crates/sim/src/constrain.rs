@@ -6,6 +6,7 @@ mod jacobian_drift;
 mod joints;
 mod limits;
 mod locks;
+mod pulls;
 mod regularization;
 mod soft;
 mod step_average;
@@ -30,6 +31,7 @@ use multibody::{EffectiveMass, InverseWeights};
 
 pub(crate) use contacts::push_contacts;
 pub(crate) use jacobian_drift::JacobianDrift;
+pub(crate) use pulls::PullStep;
 pub(crate) use regularization::Regularization;
 use regularization::{OneSided, Start};
 pub(crate) use soft::{push_soft, soft_rates};

@@ -120,7 +120,8 @@ pub struct Simulation {
     has_drives: bool,
     /// Steps under error control.
     doubling: accuracy::Doubling,
-    /// Which trees may sleep; scratch of who falls asleep with whom.
+    /// See [`sleeping::time_to_sleep`]; which trees may fall asleep; scratch of who does with whom.
+    time_to_sleep: Option<f64>,
     may_sleep: Vec<bool>,
     group: Vec<usize>,
     least: Vec<f64>,
@@ -356,7 +357,7 @@ impl Simulation {
         self.move_freely_from_state(dt)?;
         let margin = self.adhesion_reach();
         self.detect(dt, margin);
-        while self.wake_the_touched() {
+        while self.wake_the_touched(dt) {
             self.move_freely(dt);
             self.detect(dt, margin);
         }
@@ -514,8 +515,11 @@ impl Simulation {
     /// Gathers impulses, statistics, and what the next step starts from.
     fn collect_reports(&mut self) {
         // Where nothing may sleep trees are not looked at: of many, that would be a cache miss each.
-        let may_sleep = self.options.sleep_after.is_some();
-        let asleep = if may_sleep { self.trees.iter().filter(|workspace| workspace.asleep).count() } else { 0 };
+        let asleep = if self.time_to_sleep.is_some() {
+            self.trees.iter().filter(|workspace| workspace.asleep).count()
+        } else {
+            0
+        };
         self.stats = Stats {
             contacts: self.detected.len(),
             limits: self.others.limits,

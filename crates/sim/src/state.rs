@@ -205,6 +205,19 @@ impl StateSizes {
     }
 }
 
+/// Which trees sleep at the start, each by itself; empty where none does.
+fn first_rests(model: &Model) -> Vec<Rest> {
+    let mut rests = Vec::new();
+    let sleepers = model.bodies.iter().filter(|body| body.starts_asleep);
+    for node in sleepers.filter_map(|body| body.node) {
+        let trees = &model.tree.trees;
+        let tree = trees.partition_point(|nodes| nodes.end <= node);
+        rests.resize(trees.len(), Rest::default());
+        rests[tree].asleep_with = Some(tree as u32);
+    }
+    rests
+}
+
 impl State {
     /// The default configuration at rest, soft bodies as they were made.
     pub fn of(model: &Model, scene: &Scene) -> Self {
@@ -224,7 +237,11 @@ impl State {
 
     /// The default configuration at rest of a model without soft bodies.
     pub fn new(model: &Model) -> Self {
+        let rests = first_rests(model);
+        let rest_q = if rests.is_empty() { Vec::new() } else { model.q0.clone() };
         Self {
+            rests,
+            rest_q,
             model_mark: mark(model),
             q: model.q0.clone(),
             v: vec![0.0; model.nv()],

@@ -19,7 +19,7 @@ from sapwood.mujoco._text import text_of
 
 __all__ = ["Carried", "carry"]
 
-PREFIXES = ("body", "jnt", "dof", "geom", "exclude", "pair", "eq", "tendon", "wrap", "actuator")
+PREFIXES = ("body", "jnt", "dof", "geom", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "tree")
 """Kinds of elements whose numbers are Sapwood's, too, and sites where forces act at some. Sensors are MuJoCo's."""
 
 LOOKS = ("_rgba", "_matid", "_user")

@@ -14,7 +14,18 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-from mujoco import mjtCamLight, mjtCone, mjtDisableBit, mjtEnableBit, mjtEq, mjtGeom, mjtJoint, mjtObj, mjtWrap
+from mujoco import (
+    mjtCamLight,
+    mjtCone,
+    mjtDisableBit,
+    mjtEnableBit,
+    mjtEq,
+    mjtGeom,
+    mjtJoint,
+    mjtObj,
+    mjtSleepPolicy,
+    mjtWrap,
+)
 from numpy.typing import NDArray
 
 from sapwood.mujoco._actuation import Actuation
@@ -72,6 +83,7 @@ class _Writer(Actuation):
         self.assets: dict[str, bytes] = {}
         self.sites_of = _by_body(model.site_bodyid)
         self.cameras_of = _by_body(model.cam_bodyid)
+        self.sleepers = set(model.tree_bodyadr[model.tree_sleep_policy == mjtSleepPolicy.mjSLEEP_INIT].tolist())
 
     def write(self) -> Text:
         m = self.m
@@ -121,6 +133,8 @@ class _Writer(Actuation):
         flags = dict.fromkeys(off, "disable")
         if o.enableflags & mjtEnableBit.mjENBL_OVERRIDE:
             flags["override"] = "enable"
+        if o.enableflags & mjtEnableBit.mjENBL_SLEEP and self.sleepers:
+            flags["sleep"] = "enable"
         groups = [k for k in range(31) if o.disableactuator >> k & 1]
         return element(
             "option",
@@ -156,6 +170,7 @@ class _Writer(Actuation):
                 pos=m.body_pos[body],
                 quat=m.body_quat[body],
                 mocap=True if is_moved[body] else None,
+                sleep="init" if body in self.sleepers else None,
                 gravcomp=m.body_gravcomp[body] or None,
             )
             children[m.body_parentid[body]].append(of_body)

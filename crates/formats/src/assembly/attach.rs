@@ -101,8 +101,10 @@ impl Assembly {
                     parent: body_of(spec.parent),
                     pose: placed(spec.parent, spec.pose_in_parent),
                     inertia: RigidInertia::ZERO,
+                    axes: spec.axes,
                     gravity_compensation: spec.gravity_compensation,
                     is_mocap: spec.is_mocap && body_of(spec.parent) == 0,
+                    starts_asleep: spec.starts_asleep,
                 },
                 inertia: Some(spec.inertia),
             });

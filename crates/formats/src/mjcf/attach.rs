@@ -17,12 +17,14 @@ use multibody::{
 use spatial::{Pose, Quat};
 
 use super::body::Item;
+use super::frames::{Selected, Selection, Source, Standing, Taken};
 use super::include::{candidates, first_that_exists, identity};
 use super::joint::JointInfo;
 use super::keyframe::check_keyframes;
 use super::names::Names;
+use super::option::Options;
 use super::tendon::TendonInfo;
-use super::{Reader, read_part};
+use super::{Reader, read_elements, read_part};
 use crate::assembly::{Indices, map_camera, map_equality, map_transmission, place_obstacles};
 use crate::limits::{BYTES_OF_COPY, MAX_MODEL_FILE_BYTES, read_file};
 use crate::overlaps::poses_at_start;
@@ -35,9 +37,10 @@ const MAX_DEPTH: usize = 16;
 /// A part of another model, and where its elements have gone.
 pub(super) struct Part<'a> {
     element: Element<'a>,
-    loaded: Rc<Loaded>,
+    source: Rc<Source>,
     prefix: String,
     suffix: String,
+    /// What places in the body that holds the part, in its own model, become in the body that it is attached to.
     frame: Pose<f64>,
     places: Places,
 }
@@ -46,7 +49,7 @@ pub(super) struct Part<'a> {
 #[derive(Default)]
 pub(super) struct Shared {
     /// Those that have been read, by their files.
-    read: RefCell<BTreeMap<PathBuf, Rc<Loaded>>>,
+    read: RefCell<BTreeMap<PathBuf, Rc<Source>>>,
     /// Bytes of their files.
     bytes: Cell<u64>,
     /// Elements that `<replicate>` and `<attach>` have copied.
@@ -57,6 +60,10 @@ pub(super) struct Shared {
 pub(super) struct Ancestry {
     pub files: Vec<PathBuf>,
     pub shared: Rc<Shared>,
+    /// Those of the main model, which hold for its parts; none of the main model.
+    pub options: Option<Options>,
+    /// Whether it is read for its own parts, without these.
+    pub is_without_own: bool,
 }
 
 /// New indices of the elements that are attached.
@@ -77,8 +84,12 @@ pub(super) struct Parts<'a> {
     pub base: Option<PathBuf>,
     pub ancestors: Vec<PathBuf>,
     pub shared: Rc<Shared>,
-    read: Vec<Option<Rc<Loaded>>>,
+    read: Vec<Option<Rc<Source>>>,
     pub attached: Vec<Part<'a>>,
+    root: Option<Element<'a>>,
+    /// The model without what is attached of it to itself, where that has been read.
+    own: Option<Rc<Source>>,
+    pub is_without_own: bool,
 }
 
 impl Places {
@@ -115,81 +126,96 @@ impl<'a> Reader<'_, 'a> {
     pub(super) fn declare_parts(&mut self, root: Element<'a>) {
         let assets = root.children_named("asset").flat_map(Element::children);
         self.parts.declared = assets.filter(|element| element.name() == "model").collect();
-        self.parts.read = vec![None; self.parts.declared.len()];
+        self.parts.read = (0..self.parts.declared.len()).map(|_| None).collect();
+        self.parts.root = Some(root);
     }
 
     /// Puts a part of another model below a body.
     pub(super) fn attach(&mut self, item: &Item<'a>, parent: usize) -> Result<(), LoadError> {
         let element = item.element;
         let prefix = element.attribute("prefix").unwrap_or("").to_owned();
-        if element.attribute("frame").is_some() {
-            return Err(element.error("frame: expected `body`, or neither: frames are not attached in this version"));
+        if element.attribute("model").is_none() && self.parts.is_without_own {
+            element.skip(&["body", "frame"]);
+            return Ok(());
         }
-        let loaded = self.part_model(element)?;
+        let source = self.source(element)?;
+        let Source { loaded, frames } = &*source;
         let model = &loaded.model;
-        let root = match element.attribute("body") {
-            None => 0,
-            Some(name) => model.body(name).ok_or_else(|| {
-                element.error(format!("body=\"{name}\": expected the name of a body of the model {:?}", model.name))
-            })?,
-        };
-        let mut is_in = vec![false; model.bodies.len()];
-        for index in 0..is_in.len() {
-            is_in[index] = index == root || (index > 0 && is_in[model.bodies[index].parent]);
-        }
+        let selection = Selection::new(element, &source)?;
+        let taken = selection.bodies(&source);
         // All that may come along, whatever of it does.
         let Scene { geoms, pairs, excluded, soft_bodies, .. } = &loaded.scene;
         let counts = [
-            is_in.iter().filter(|is_in| **is_in).count(),
+            taken.iter().filter(|taken| **taken != Taken::None).count(),
             model.joints.len() + model.sites.len() + model.cameras.len() + model.sensors.len(),
             model.tendons.len() + model.equalities.len() + model.actuators.len() + model.keyframes.len(),
             geoms.len() + pairs.len() + excluded.len(),
             soft_bodies.iter().map(|body| body.node_count()).sum(),
         ];
-        let bodies = model.bodies.iter().zip(&is_in).filter(|(_, is_in)| **is_in).map(|(body, _)| &body.name);
+        let all = model.bodies.iter().zip(&taken);
+        let bodies = all.filter(|(_, taken)| **taken != Taken::None).map(|(body, _)| &body.name);
         let others = model.joints.iter().map(|joint| &joint.name).chain(geoms.iter().map(|geom| &geom.name));
         let names = bodies.chain(others).chain(model.sites.iter().map(|site| &site.name)).map(|name| name.len());
         let count: usize = counts.iter().sum();
         let bytes = count.saturating_mul(prefix.len() + item.suffix.len()).saturating_add(names.sum());
         self.count_copies(element, count.saturating_add(bytes / BYTES_OF_COPY))?;
-        let has_own = loaded.scene.geoms.iter().any(|geom| geom.body == 0);
-        if root == 0 && parent != 0 && has_own {
-            let message =
-                "the model has geoms in its world: expected `body`, or all of them in bodies, to attach it to a body";
+        let has_own = loaded
+            .scene
+            .geoms
+            .iter()
+            .enumerate()
+            .any(|(index, geom)| geom.body == selection.holder && selection.takes(frames, Standing::Geom, index));
+        if parent != 0 && has_own {
+            let message = "what it names has geoms of its own, whose mass the body would have to take: expected all of them in bodies, \
+                           or `body`, to attach it to a body";
             return Err(element.error(message));
         }
-        let places = Places::default();
-        let mut part =
-            Part { element, loaded: loaded.clone(), prefix, suffix: item.suffix.clone(), frame: item.frame, places };
-        for (index, body) in model.bodies.iter().enumerate().skip(1).filter(|(index, _)| is_in[*index]) {
-            let is_first = index == root || (root == 0 && body.parent == 0);
+        // Frames around the part stay behind.
+        let is_framed = selection.around != Pose::IDENTITY;
+        let frame = if is_framed { item.frame * selection.around.inverse() } else { item.frame };
+        let (places, suffix) = (Places::default(), item.suffix.clone());
+        let mut part = Part { element, source: source.clone(), prefix, suffix, frame, places };
+        for (index, body) in model.bodies.iter().enumerate() {
+            if taken[index] == Taken::None {
+                continue;
+            }
+            let is_first = taken[index] == Taken::First;
             let name = part.named(&body.name);
             let here = self.builder.body_count();
             self.names.add(element, "body", &name, here)?;
+            if is_first {
+                self.frames.note(Standing::Body, here, item.inside);
+                self.frames.note_pose(here, item.frame);
+            }
             let spec = BodySpec {
                 name: name.clone(),
                 parent: if is_first { parent } else { part.places.bodies[&body.parent] },
-                pose: if is_first { item.frame * body.pose_in_parent } else { body.pose_in_parent },
+                pose: if is_first { frame * body.pose_in_parent } else { body.pose_in_parent },
                 inertia: body.inertia,
+                axes: body.axes,
                 gravity_compensation: body.gravity_compensation,
                 is_mocap: body.is_mocap && is_first && parent == 0,
+                starts_asleep: body.starts_asleep,
             };
             self.builder.add_body(spec).map_err(|error| element.error(error.to_string()))?;
             part.places.bodies.insert(index, here);
             self.attach_joints(&mut part, index, here)?;
         }
-        // What the attached world has stands in the body.
-        let home = |index: usize, places: &Places| match index {
-            0 if root == 0 => Some((parent, item.frame)),
-            _ => places.bodies.get(&index).map(|body| (*body, Pose::IDENTITY)),
+        // What the body has that holds the part stands in the body that it is attached to.
+        let home = |of: usize, kind: Standing, index: usize, places: &Places| {
+            if of == selection.holder && selection.takes(frames, kind, index) {
+                return Some((parent, frame));
+            }
+            places.bodies.get(&of).map(|body| (*body, Pose::IDENTITY))
         };
         for (index, geom) in loaded.scene.geoms.iter().enumerate() {
-            let Some((body, frame)) = home(geom.body, &part.places) else { continue };
+            let Some((body, frame)) = home(geom.body, Standing::Geom, index, &part.places) else { continue };
             let here = self.scene.geoms.len();
             let mut next = geom.clone();
             (next.name, next.body) = (part.named(&geom.name), body);
-            if geom.body == 0 {
+            if geom.body == selection.holder {
                 next.pose = frame * geom.pose;
+                self.frames.note(Standing::Geom, here, item.inside);
             }
             next.material = self.surfaces.index(model.materials[geom.material]);
             self.names.add(element, "geom", &next.name, here)?;
@@ -198,39 +224,45 @@ impl<'a> Reader<'_, 'a> {
             part.places.geoms.insert(index, here);
         }
         for (index, site) in model.sites.iter().enumerate() {
-            let Some((body, frame)) = home(site.body, &part.places) else { continue };
+            let Some((body, frame)) = home(site.body, Standing::Site, index, &part.places) else { continue };
             let here = self.builder.sites.len();
             let mut next = site.clone();
             (next.name, next.body, next.pose) = (part.named(&site.name), body, frame * site.pose);
             self.names.add(element, "site", &next.name, here)?;
+            self.frames.note(Standing::Site, here, item.inside.filter(|_| site.body == selection.holder));
             self.builder.sites.push(next);
             part.places.sites.insert(index, here);
         }
-        for camera in &model.cameras {
-            let Some((body, frame)) = home(camera.body, &part.places) else { continue };
+        for (index, camera) in model.cameras.iter().enumerate() {
+            let Some((body, frame)) = home(camera.body, Standing::Camera, index, &part.places) else { continue };
+            let here = self.builder.cameras.len();
             let mut next = camera.clone();
             (next.name, next.body, next.pose) = (part.named(&camera.name), body, frame * camera.pose);
             if !part.places.map(&mut next.mode, |mode, indices| map_camera(mode, indices.bodies)) {
                 next.mode = CameraMode::Fixed;
             }
-            self.names.add(element, "camera", &next.name, self.builder.cameras.len())?;
+            self.names.add(element, "camera", &next.name, here)?;
+            self.frames.note(Standing::Camera, here, item.inside.filter(|_| camera.body == selection.holder));
             self.builder.cameras.push(next);
         }
-        self.attach_soft_bodies(&part, root, parent)?;
+        self.attach_soft_bodies(&part, &selection, parent)?;
         self.parts.attached.push(part);
         Ok(())
     }
 
     /// Soft bodies of the part: all of them with its world, with a body those that it, or what hangs from it, holds.
-    fn attach_soft_bodies(&mut self, part: &Part<'a>, root: usize, parent: usize) -> Result<(), LoadError> {
-        let (element, Loaded { model, scene }) = (part.element, &*part.loaded);
+    fn attach_soft_bodies(&mut self, part: &Part<'a>, selection: &Selection, parent: usize) -> Result<(), LoadError> {
+        let (element, Loaded { model, scene }) = (part.element, &part.source.loaded);
         if scene.soft_bodies.is_empty() {
             return Ok(());
         }
         let bodies = &part.places.bodies;
-        let (body, frame) = match root {
-            0 => (parent, part.frame),
-            _ => (bodies[&root], poses_at_start(model)[root].inverse()),
+        let (body, frame) = match selection.kind {
+            Selected::Body(root) => (bodies[&root], poses_at_start(model)[root].inverse()),
+            Selected::Frame(_) if selection.holder != 0 => {
+                (parent, part.frame * poses_at_start(model)[selection.holder].inverse())
+            }
+            _ => (parent, part.frame),
         };
         for (index, soft) in scene.soft_bodies.iter().enumerate() {
             let mut description = soft.description().clone();
@@ -238,7 +270,7 @@ impl<'a> Reader<'_, 'a> {
             let holds = scene.soft_attachments.iter().filter(|hold| hold.soft == index);
             let held: Option<Vec<_>> =
                 holds.map(|hold| Some((hold.node, *bodies.get(&hold.body)?, hold.point))).collect();
-            let stays = |held: &Vec<_>| root == 0 || !held.is_empty() && soft.pinned.is_empty();
+            let stays = |held: &Vec<_>| selection.kind == Selected::World || !held.is_empty() && soft.pinned.is_empty();
             let Some(held) = held.filter(stays) else {
                 let message = format!("leaves out the soft body {:?}, which no attached body holds alone", soft.name);
                 self.warnings.add(element, &message);
@@ -253,7 +285,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn attach_joints(&mut self, part: &mut Part<'a>, body: usize, here: usize) -> Result<(), LoadError> {
-        let (element, model) = (part.element, &part.loaded.model);
+        let (element, model) = (part.element, &part.source.loaded.model);
         for (index, joint) in model.joints.iter().enumerate().filter(|(_, joint)| joint.body == body) {
             let spec = JointSpec { name: part.named(&joint.name), ..JointSpec::of(model, joint) };
             let info = JointInfo {
@@ -273,9 +305,9 @@ impl<'a> Reader<'_, 'a> {
         Ok(())
     }
 
-    /// The model that an `<attach>` names, read when it is first needed.
-    fn part_model(&mut self, element: Element<'a>) -> Result<Rc<Loaded>, LoadError> {
-        let wanted = element.required("model")?;
+    /// The model that an `<attach>` names, read when it is first needed; without a name that in which it stands.
+    fn source(&mut self, element: Element<'a>) -> Result<Rc<Source>, LoadError> {
+        let Some(wanted) = element.attribute("model") else { return self.own_source(element) };
         // A model without a name of its own here has that of its file.
         let is_it = |(_, declared): &(usize, &Element<'_>)| declared.attribute("name") == Some(wanted);
         let nameless = |(_, declared): &(usize, &Element<'_>)| declared.attribute("name").is_none();
@@ -285,17 +317,31 @@ impl<'a> Reader<'_, 'a> {
         let nameless: Vec<usize> =
             self.parts.declared.iter().enumerate().filter(nameless).map(|(index, _)| index).collect();
         for index in nameless {
-            let loaded = self.declared(index, element)?;
-            if loaded.model.name == wanted {
-                return Ok(loaded);
+            let source = self.declared(index, element)?;
+            if source.loaded.model.name == wanted {
+                return Ok(source);
             }
         }
         Err(element.error(format!("model=\"{wanted}\": expected the name of a <model> in <asset>")))
     }
 
-    fn declared(&mut self, index: usize, at: Element<'a>) -> Result<Rc<Loaded>, LoadError> {
-        if let Some(loaded) = &self.parts.read[index] {
-            return Ok(loaded.clone());
+    /// The model itself, without what is attached of it.
+    fn own_source(&mut self, element: Element<'a>) -> Result<Rc<Source>, LoadError> {
+        if element.attribute("body").or(element.attribute("frame")).is_none() {
+            return Err(element.error("no attribute `model`: expected one, or `body` or `frame` of this model"));
+        }
+        let parts = &mut self.parts;
+        if let (None, Some(root)) = (&parts.own, parts.root) {
+            let (files, shared) = (parts.ancestors.clone(), parts.shared.clone());
+            let ancestry = Ancestry { files, shared, options: Some(self.options), is_without_own: true };
+            parts.own = Some(Rc::new(read_elements(root, parts.base.as_deref(), ancestry)?));
+        }
+        parts.own.clone().ok_or_else(|| element.error("expected a model"))
+    }
+
+    fn declared(&mut self, index: usize, at: Element<'a>) -> Result<Rc<Source>, LoadError> {
+        if let Some(source) = &self.parts.read[index] {
+            return Ok(source.clone());
         }
         let element = self.parts.declared[index];
         let name = element.required("file")?;
@@ -316,9 +362,9 @@ impl<'a> Reader<'_, 'a> {
             );
         }
         let shared = self.parts.shared.clone();
-        if let Some(loaded) = shared.read.borrow().get(&known) {
-            self.parts.read[index] = Some(loaded.clone());
-            return Ok(loaded.clone());
+        if let Some(source) = shared.read.borrow().get(&known) {
+            self.parts.read[index] = Some(source.clone());
+            return Ok(source.clone());
         }
         ancestors.push(known.clone());
         let left = MAX_MODEL_FILE_BYTES - shared.bytes.get();
@@ -332,17 +378,18 @@ impl<'a> Reader<'_, 'a> {
         if document.element(root).name() != "mujoco" {
             return Err(document.element(root).error("expected <mujoco>: only MJCF can be attached"));
         }
-        let ancestry = Ancestry { files: ancestors, shared: shared.clone() };
-        let loaded = Rc::new(read_part(document, root, path.parent(), ancestry)?);
-        shared.read.borrow_mut().insert(known, loaded.clone());
-        self.parts.read[index] = Some(loaded.clone());
-        Ok(loaded)
+        let ancestry =
+            Ancestry { files: ancestors, shared: shared.clone(), options: Some(self.options), is_without_own: false };
+        let source = Rc::new(read_part(document, root, path.parent(), ancestry)?);
+        shared.read.borrow_mut().insert(known, source.clone());
+        self.parts.read[index] = Some(source.clone());
+        Ok(source)
     }
 
     /// Pairs and excluded pairs of what is attached.
     pub(super) fn attach_contacts(&mut self) {
         for part in &self.parts.attached {
-            let (model, scene) = (&part.loaded.model, &part.loaded.scene);
+            let (model, scene) = (&part.source.loaded.model, &part.source.loaded.scene);
             for pair in &scene.pairs {
                 let mut next = *pair;
                 if part.places.map(&mut next.geoms, |geoms, indices| *geoms = geoms.map(indices.geoms)) {
@@ -361,15 +408,16 @@ impl<'a> Reader<'_, 'a> {
 
     pub(super) fn attach_tendons(&mut self) -> Result<(), LoadError> {
         for part in &mut self.parts.attached {
-            let loaded = part.loaded.clone();
-            for (index, tendon) in loaded.model.tendons.iter().enumerate() {
+            let source = part.source.clone();
+            let Loaded { model, .. } = &source.loaded;
+            for (index, tendon) in model.tendons.iter().enumerate() {
                 let mut next = tendon.clone();
                 next.name = part.named(&tendon.name);
                 if !part.places.map(&mut next, |tendon, indices| indices.map_tendon(tendon)) {
                     continue;
                 }
                 place_obstacles(&mut next, |geom| &self.scene.geoms[geom]);
-                let reference = tendon.length(&loaded.model, &loaded.model.q0);
+                let reference = tendon.length(model, &model.q0);
                 let here = self.builder.tendons.len();
                 self.names.add(part.element, "tendon", &next.name, self.tendons.len())?;
                 let effort_limit = None;
@@ -385,7 +433,7 @@ impl<'a> Reader<'_, 'a> {
 
     pub(super) fn attach_equalities(&mut self) -> Result<(), LoadError> {
         for part in &self.parts.attached {
-            for equality in &part.loaded.model.equalities {
+            for equality in &part.source.loaded.model.equalities {
                 let mut next = equality.clone();
                 next.name = part.named(&equality.name);
                 let has_all = part.places.map(&mut next.kind, |kind, indices| {
@@ -422,9 +470,9 @@ impl<'a> Reader<'_, 'a> {
 
     pub(super) fn attach_actuators(&mut self) -> Result<(), LoadError> {
         for part in &mut self.parts.attached {
-            let loaded = part.loaded.clone();
+            let source = part.source.clone();
             let mut is_last_attached = false;
-            for (index, actuator) in loaded.model.actuators.iter().enumerate() {
+            for (index, actuator) in source.loaded.model.actuators.iter().enumerate() {
                 let mut next = actuator.clone();
                 next.name = part.named(&actuator.name);
                 // Further controls come with the actuator before them.
@@ -450,7 +498,7 @@ impl<'a> Reader<'_, 'a> {
 
     pub(super) fn attach_sensors(&mut self) -> Result<(), LoadError> {
         for part in &self.parts.attached {
-            for sensor in &part.loaded.model.sensors {
+            for sensor in &part.source.loaded.model.sensors {
                 let mut next = sensor.clone();
                 next.name = part.named(&sensor.name);
                 if part.places.map(&mut next.kind, |kind, indices| indices.map(kind)) {
@@ -468,7 +516,7 @@ impl Parts<'_> {
     /// Keyframes of what is attached; all else is at its default in them.
     pub fn add_keyframes(&self, names: &mut Names, model: &mut Model) -> Result<(), LoadError> {
         for part in &self.attached {
-            let of_part = &part.loaded.model;
+            let of_part = &part.source.loaded.model;
             for key in &of_part.keyframes {
                 check_keyframes(part.element, model)?;
                 let name = part.named(&key.name);
@@ -502,7 +550,7 @@ impl Parts<'_> {
 
     /// Warnings of the models that parts come from.
     pub fn warnings(&self) -> Vec<crate::Warning> {
-        self.read.iter().flatten().flat_map(|loaded| loaded.model.warnings.clone()).collect()
+        self.read.iter().flatten().flat_map(|source| source.loaded.model.warnings.clone()).collect()
     }
 }
 

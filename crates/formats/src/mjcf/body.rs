@@ -1,10 +1,12 @@
 //! The tree of bodies, with `<frame>` and `<replicate>`.
 
 use multibody::{BodySpec, Site, SiteShape, inertia_flaw};
-use spatial::{Pose, Vec3};
+use spatial::{Pose, Quat, Vec3};
 
 use super::Reader;
+use super::align::Aligned;
 use super::defaults::{Attributes, ClassId};
+use super::frames::Standing;
 use super::geom::{GeomMass, TYPES, Type, size_and_segment};
 use super::inertia;
 use super::replicas::Replicas;
@@ -22,6 +24,8 @@ pub(super) struct Item<'a> {
     pub frame: Pose<f64>,
     /// What `<replicate>` appends to names.
     pub suffix: String,
+    /// The innermost named frame around it, by its index among them.
+    pub inside: Option<usize>,
 }
 
 /// What belongs to a body itself.
@@ -39,7 +43,7 @@ impl<'a> Reader<'_, 'a> {
         for world in root.children_named("worldbody") {
             let class = self.defaults.class(world, "childclass", 0)?;
             world.skip(&["name"]);
-            let item = Item { element: world, class, frame: Pose::IDENTITY, suffix: String::new() };
+            let item = Item { element: world, class, frame: Pose::IDENTITY, suffix: String::new(), inside: None };
             self.contents(&item, 0, &mut pending)?;
         }
         pending.reverse();
@@ -64,11 +68,13 @@ impl<'a> Reader<'_, 'a> {
         }
         let index = self.builder.body_count();
         let name = self.names.claim(element, "body", &item.suffix, index)?;
+        self.frames.note(Standing::Body, index, item.inside);
+        self.frames.note_pose(index, item.frame);
         let gravity_compensation = element.number("gravcomp")?.unwrap_or(0.0);
         element.skip(&["user", "fuse", "simple"]);
+        let starts_asleep = element.attribute("sleep") == Some("init") && self.options.flags.sleep;
         match element.attribute("sleep") {
-            None | Some("auto") => {}
-            Some("init") => self.warnings.add_attribute(element, "sleep", "ignored: all bodies start awake"),
+            None | Some("auto" | "init") => {}
             Some(_) => {
                 let message = "ignored: where the simulation has `sleep_after`, what no actuator drives may sleep";
                 self.warnings.add_attribute(element, "sleep", message);
@@ -84,18 +90,29 @@ impl<'a> Reader<'_, 'a> {
             self.mocap_in_place.push(index);
         }
         let class = self.defaults.class(element, "childclass", item.class)?;
-        let inside = Item { element, class, frame: Pose::IDENTITY, suffix: item.suffix.clone() };
+        let inside = Item { element, class, frame: Pose::IDENTITY, suffix: item.suffix.clone(), inside: None };
+        let (before, children) = (self.before(), pending.len());
         let contents = self.contents(&inside, index, pending)?;
 
         let explicit = contents.inertial.map(|(_, inertia)| inertia);
-        let (inertia, axes) = inertia::of_body(explicit, &contents.masses, pose, &self.compiler);
+        let (mut inertia, mut axes) = inertia::of_body(explicit, &contents.masses, pose, &self.compiler);
+        let mut pose = pose;
+        if let [joint] = &contents.joints[..]
+            && pending.len() == children
+            && self.is_aligned(element, &self.defaults.attributes(joint.element, joint.class)?)?
+        {
+            Aligned { pose, inertia } = self.align(before, pose, inertia, axes);
+            axes = Some(Quat::IDENTITY);
+        }
         self.inertial_axes.extend(axes.map(|axes| (index, axes)));
         let at = contents.inertial.map_or(element, |(inertial, _)| inertial);
         if inertia.mass.is_finite() && inertia_flaw(&inertia).is_some() {
             self.warnings.add(at, "an inertia that no rigid body has (principal moments): used as it is");
             self.odd_inertias.push((name.clone(), at));
         }
-        let spec = BodySpec { name: name.clone(), parent, pose, inertia, gravity_compensation, is_mocap };
+        let axes = inertia::open_axes(inertia.inertia, axes).filter(|_| self.options.medium.is_there());
+        let spec =
+            BodySpec { name: name.clone(), parent, pose, inertia, axes, gravity_compensation, is_mocap, starts_asleep };
         self.builder.add_body(spec).map_err(|error| at.error(error.to_string()))?;
         let alone = contents.joints.len() == 1 && parent == 0;
         for item in contents.joints {
@@ -131,18 +148,26 @@ impl<'a> Reader<'_, 'a> {
                     }
                 }
                 "joint" | "freejoint" => contents.joints.push(item),
-                "geom" => contents.masses.push(self.geom(element, item.class, item.frame, body)?),
+                "geom" => {
+                    self.frames.note(Standing::Geom, self.scene.geoms.len(), item.inside);
+                    contents.masses.push(self.geom(element, item.class, item.frame, body)?);
+                }
                 "site" => self.site(&item, body)?,
                 "frame" => {
                     let attributes = self.defaults.attributes(element, item.class)?;
                     let frame = item.frame * self.compiler.angles.pose(&attributes)?;
-                    element.skip(&["name"]);
                     let class = self.defaults.class(element, "childclass", item.class)?;
-                    self.push_children(&Item { frame, class, ..item }, &mut stack);
+                    let named = element.attribute("name").map(|name| format!("{name}{}", item.suffix));
+                    let own = named.map(|name| self.frames.add(name, body, item.frame, item.inside));
+                    let inside = own.or(item.inside);
+                    self.push_children(&Item { frame, class, inside, ..item }, &mut stack);
                 }
                 "replicate" => self.replicate(&item, &mut stack)?,
                 "body" | "attach" => pending.push((item, body)),
-                "camera" => self.camera(element, item.class, item.frame, body)?,
+                "camera" => {
+                    self.frames.note(Standing::Camera, self.builder.cameras.len(), item.inside);
+                    self.camera(element, item.class, item.frame, body)?;
+                }
                 "light" => element.skip_all(),
                 "flexcomp" => self.flexcomp(&item, body)?,
                 "composite" => {
@@ -192,7 +217,7 @@ impl<'a> Reader<'_, 'a> {
         for i in 0..count {
             // Of nested replicas the inner suffix comes first.
             let suffix = format!("{}{}", replicas.suffix(i), item.suffix);
-            copies.push(Item { element, class, frame: item.frame * frame, suffix });
+            copies.push(Item { element, class, frame: item.frame * frame, suffix, inside: item.inside });
             frame = frame * Pose::new(offset, turn);
         }
         for copy in copies.iter().rev() {
@@ -207,7 +232,9 @@ impl<'a> Reader<'_, 'a> {
         let own = self.compiler.angles.pose(&attributes)?;
         attributes.skip(&["group", "material", "rgba", "mesh", "user"]);
         let pose = item.frame * segment.unwrap_or(own);
-        let name = self.names.claim(item.element, "site", &item.suffix, self.builder.sites.len())?;
+        let index = self.builder.sites.len();
+        let name = self.names.claim(item.element, "site", &item.suffix, index)?;
+        self.frames.note(Standing::Site, index, item.inside);
         self.builder.sites.push(Site { name, body, pose, shape });
         Ok(())
     }

@@ -90,6 +90,22 @@ fn corrected(mut inertia: RigidInertia<f64>, compiler: &Compiler) -> RigidInerti
     inertia
 }
 
+/// The axes that a medium acts along, where the inertia of a body leaves its principal axes open, as two of its moments are equal: those of
+/// the file, or the ones that MuJoCo chooses. None where they are along the body's frame.
+pub(super) fn open_axes(inertia: Sym3<f64>, axes: Option<Quat<f64>>) -> Option<Quat<f64>> {
+    /// Relative to the moments, and to 1 for the cosines of angles.
+    const ROUND_OFF: f64 = 1e-9;
+    let axes = axes.unwrap_or_else(|| ordered_principal_axes(inertia));
+    let turn = axes.to_mat3();
+    let [a, b, c] = inertia.rotated(turn.transpose()).diag().to_array();
+    let are_equal = |x: f64, y: f64| (x - y).abs() <= ROUND_OFF * (a + b + c);
+    let is_open = a + b + c > 0.0 && (are_equal(a, b) || are_equal(b, c) || are_equal(a, c));
+    let is_along = |cosine: f64| cosine.abs() <= ROUND_OFF || (1.0 - cosine.abs()).abs() <= ROUND_OFF;
+    let is_aligned = [turn.x, turn.y, turn.z].iter().all(|axis| axis.to_array().into_iter().all(is_along));
+    let [_, xy, xz, _, yz, _] = inertia.entries();
+    (is_open && !(is_aligned && [xy, xz, yz] == [0.0; 3])).then_some(axes)
+}
+
 /// The principal axes of an inertia with the largest moment first, as MuJoCo chooses among the many: plane rotations, the largest entry
 /// off the diagonal first, each the shortest that removes it; then quarter turns that put the moments in order.
 pub(super) fn ordered_principal_axes(matrix: Sym3<f64>) -> Quat<f64> {

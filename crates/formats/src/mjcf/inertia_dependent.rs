@@ -73,11 +73,31 @@ fn finish_muscle(model: &mut Model, mobility: &mut Mobility, muscle: &Unfinished
         model.actuators[muscle.actuator].law.gain = scale / response.max(1e-15);
     }
     if muscle.needs_range {
-        let range = length_range(model, muscle.actuator);
+        let range = within_tendon(model, muscle.actuator, length_range(model, muscle.actuator));
         if let Some(curves) = &mut model.actuators[muscle.actuator].law.muscle {
             curves.length_range = range;
         }
     }
+}
+
+/// What a limited tendon leaves of a range of lengths: all of its own where joints move it that have no range, which the ascent leaves alone.
+fn within_tendon(model: &Model, actuator: usize, (low, high): (f64, f64)) -> (f64, f64) {
+    let Transmission::Tendon { tendon, gear } = model.actuators[actuator].transmission else { return (low, high) };
+    let Some((shortest, longest)) = model.tendons[tendon].range else { return (low, high) };
+    let (shortest, longest) = if gear < 0.0 { (longest, shortest) } else { (shortest, longest) };
+    let (shortest, longest) = (gear * shortest, gear * longest);
+    let mut kinematics = Kinematics::new(&model.tree);
+    multibody::forward_kinematics(&model.tree, model.tree.all(), &model.q0, &mut kinematics);
+    let row = length_row(model, &kinematics, &model.q0, actuator);
+    let moves = |joint: &multibody::Joint| {
+        let dofs = joint.v..joint.v + joint.kind.nv();
+        row.iter().any(|(dof, coefficient)| dofs.contains(dof) && *coefficient != 0.0)
+    };
+    let is_open = model.joints.iter().any(|joint| joint.range.is_none() && moves(joint));
+    if is_open || low.max(shortest) >= high.min(longest) {
+        return (shortest, longest);
+    }
+    (low.max(shortest), high.min(longest))
 }
 
 /// The shortest and the longest length of an actuator that are found from q0 on, uphill within the ranges of the joints.

@@ -68,7 +68,8 @@ impl<'a> Reader<'_, 'a> {
             let message = "moves freely: expected it as the only joint of a body whose parent is the world";
             return Err(attributes.element().error(message));
         }
-        attributes.skip(&["group", "user"]);
+        // That `align`s the body has been seen to, see `align`.
+        attributes.skip(&["group", "user", "align"]);
         let axis = frame.rot * attributes.array("axis")?.map_or(Vec3::new(0.0, 0.0, 1.0), Vec3::from);
         let kind_of_motion = match kind {
             Type::Hinge => JointKind::Revolute { axis },
@@ -104,7 +105,7 @@ impl<'a> Reader<'_, 'a> {
         spec.range = self.limits(attributes, range.filter(|_| flags.limit), kind == Type::Ball)?;
         spec.effort_limit = self.effort_limit(attributes, kind)?;
         spec.is_lifted_by_actuators = attributes.flag("actuatorgravcomp")?.unwrap_or(false);
-        self.warn_about_joint(attributes, &spec);
+        self.warn_about_unit(attributes, &spec);
         spec.name = self.names.claim(attributes.element(), "joint", &self.suffix, self.joints.len())?;
         let info = JointInfo {
             element: attributes.element(),
@@ -206,16 +207,6 @@ impl<'a> Reader<'_, 'a> {
             }
             _ => Ok(None),
         }
-    }
-
-    fn warn_about_joint(&mut self, attributes: &Attributes<'_, '_>, spec: &JointSpec) {
-        let element = attributes.element();
-        let align = element.attribute("align").is_some_and(|value| value == "true");
-        if spec.kind == JointKind::Free && (align || self.compiler.align_free) {
-            let message = "coordinates refer to the body's frame, not to that of its inertia: ignored";
-            self.warnings.add_attribute(element, "align", message);
-        }
-        self.warn_about_unit(attributes, spec);
     }
 
     /// Warns of limits of a hinge that look as if they had the unit that the file has not.

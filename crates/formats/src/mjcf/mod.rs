@@ -3,6 +3,7 @@
 //! Meanings follow MuJoCo's XML reference; what is approximated is written down in `docs/model-files.md`.
 
 mod actuator;
+mod align;
 mod asset;
 mod asset_files;
 mod attach;
@@ -18,6 +19,7 @@ mod elements;
 mod equality;
 mod flex;
 mod force_law;
+mod frames;
 mod geom;
 mod height_field;
 mod include;
@@ -55,7 +57,8 @@ use crate::{LoadError, Loaded, StandingSoftBody};
 pub(crate) fn read(document: Document, root: usize, base: Option<&Path>) -> Result<Loaded, LoadError> {
     let file = document.element(root).file();
     let own = if file.is_empty() { Vec::new() } else { vec![include::identity(Path::new(file))] };
-    read_part(document, root, base, attach::Ancestry { files: own, shared: Rc::default() })
+    let ancestry = attach::Ancestry { files: own, shared: Rc::default(), options: None, is_without_own: false };
+    Ok(read_part(document, root, base, ancestry)?.loaded)
 }
 
 /// Reads a document to which other files lead.
@@ -64,24 +67,30 @@ fn read_part(
     root: usize,
     base: Option<&Path>,
     ancestry: attach::Ancestry,
-) -> Result<Loaded, LoadError> {
+) -> Result<frames::Source, LoadError> {
     include::expand(&mut document, root, base)?;
     replicas::expand(&mut document, root)?;
     overrides::apply(&mut document, root);
     document.known = &elements::ELEMENTS;
     let root = document.element(root);
-    let mut loaded = read_elements(root, base, ancestry).map_err(|error| root.with_misspelt(error))?;
-    loaded.model.warnings.splice(0..0, document.faults.iter().cloned());
-    Ok(loaded)
+    let mut source = read_elements(root, base, ancestry).map_err(|error| root.with_misspelt(error))?;
+    source.loaded.model.warnings.splice(0..0, document.faults.iter().cloned());
+    Ok(source)
 }
 
 /// Reads a model without copies to be made.
-fn read_elements(root: Element<'_>, base: Option<&Path>, ancestry: attach::Ancestry) -> Result<Loaded, LoadError> {
+fn read_elements(
+    root: Element<'_>,
+    base: Option<&Path>,
+    ancestry: attach::Ancestry,
+) -> Result<frames::Source, LoadError> {
     let defaults = defaults::Defaults::read(root)?;
     let mut reader = Reader::new(root, base, &defaults)?;
     reader.declare_parts(root);
     reader.parts.base = base.map(Path::to_path_buf);
     (reader.parts.ancestors, reader.parts.shared) = (ancestry.files, ancestry.shared);
+    reader.parts.is_without_own = ancestry.is_without_own;
+    reader.options = ancestry.options.unwrap_or(reader.options);
     reader.list_flex_bodies(root)?;
     reader.bodies(root)?;
     reader.flexes_of_bodies(root)?;
@@ -98,7 +107,8 @@ fn read_elements(root: Element<'_>, base: Option<&Path>, ancestry: attach::Ances
     reader.attach_actuators()?;
     reader.sensors(root)?;
     reader.attach_sensors()?;
-    reader.finish(root)
+    let frames = std::mem::take(&mut reader.frames);
+    Ok(frames::Source { loaded: reader.finish(root)?, frames })
 }
 
 /// The model and scene while the file is read.
@@ -142,6 +152,7 @@ struct Reader<'d, 'a> {
     listed_flexes: Vec<deformable::ListedFlex<'a>>,
     flex_bodies: deformable::FlexBodies<'a>,
     attached_soft_bodies: Vec<(Element<'a>, StandingSoftBody)>,
+    frames: frames::Frames,
     parts: attach::Parts<'a>,
 }
 
@@ -189,6 +200,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             listed_flexes: Vec::new(),
             flex_bodies: deformable::FlexBodies::default(),
             attached_soft_bodies: Vec::new(),
+            frames: frames::Frames::default(),
             parts: attach::Parts::default(),
         })
     }

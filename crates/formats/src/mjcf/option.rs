@@ -50,6 +50,8 @@ pub(super) struct Flags {
     pub filter_parent: bool,
     /// That time constants of `solref` count as two steps at least.
     pub safe_references: bool,
+    /// Sleep.
+    pub sleep: bool,
 }
 
 /// Settings of the solver that have no counterpart here, each with MuJoCo's default.
@@ -82,6 +84,7 @@ impl Options {
             friction_loss: true,
             filter_parent: true,
             safe_references: true,
+            sleep: false,
         };
         let (gravity, magnetic_field) = (Vec3::new(0.0, 0.0, -9.81), Vec3::new(0.0, -0.5, 0.0));
         let medium = Medium::default();
@@ -115,8 +118,7 @@ impl Options {
             for flag in element.children_named("flag") {
                 no_gravity = options.flags.read(flag)?.unwrap_or(no_gravity);
                 if flag.attribute("sleep") == Some("enable") {
-                    let message =
-                        "ignored: islands at rest fall asleep where the simulation has the option `sleep_after`";
+                    let message = "counts for bodies that start asleep: others fall asleep where the simulation has the option `sleep_after`";
                     warnings.add_attribute(flag, "sleep", message);
                 }
             }
@@ -188,7 +190,7 @@ impl Flags {
         let read = |name: &str| -> Result<Option<bool>, LoadError> {
             element.attribute(name).map(|value| parse_keyword(element, name, value, &SWITCH)).transpose()
         };
-        let fields: [(&str, &mut bool); 10] = [
+        let fields: [(&str, &mut bool); 11] = [
             ("contact", &mut self.contact),
             ("equality", &mut self.equality),
             ("limit", &mut self.limit),
@@ -199,6 +201,7 @@ impl Flags {
             ("frictionloss", &mut self.friction_loss),
             ("filterparent", &mut self.filter_parent),
             ("refsafe", &mut self.safe_references),
+            ("sleep", &mut self.sleep),
         ];
         for (name, field) in fields {
             *field = read(name)?.unwrap_or(*field);

@@ -93,6 +93,22 @@ fn zeros_with_a_sign_and_rods() {
     ));
 }
 
+/// Where two moments are equal a medium acts along axes that the inertia does not tell.
+#[test]
+fn axes_in_a_medium() {
+    for body in [
+        r#"<geom type="capsule" size=".1" fromto="0 0 0 1 0 0"/>"#,
+        r#"<geom type="cylinder" size=".04" fromto="-.1 -.2 0 .1 .4 0"/>"#,
+        r#"<geom type="box" size=".1 .1 .3" euler="10 20 30" pos=".3 .2 .1"/>"#,
+        r#"<geom size=".1" euler="10 20 30"/>"#,
+        r#"<geom size=".1"/><geom size=".1" pos=".3 .1 .2"/>"#,
+        r#"<inertial pos="1 2 3" quat="1 2 3 4" mass="1" diaginertia=".1 .1 1e-5"/>"#,
+    ] {
+        let body = format!(r#"<body pos="0 1 2" euler="30 0 0"><freejoint/>{body}</body>"#);
+        comes_back(&format!(r#"<mujoco><option density="1.2"/><worldbody>{body}</worldbody></mujoco>"#));
+    }
+}
+
 #[test]
 fn names_of_meshes_are_addresses() {
     comes_back(

@@ -175,14 +175,13 @@ fn constraints_on_nodes_of_missing_cloth_are_named() {
 #[test]
 fn sleep_is_named() {
     let text = "<mujoco><option\n sleep_tolerance=\"0.01\">\n<flag sleep=\"enable\"/></option><worldbody>\n\
-        <body sleep=\"init\"><freejoint/><geom size=\"1\"/></body>\n<body sleep=\"never\"><freejoint/><geom size=\"1\"/></body>\n\
+        <body sleep=\"allowed\"><freejoint/><geom size=\"1\"/></body>\n<body sleep=\"never\"><freejoint/><geom size=\"1\"/></body>\n\
         <body sleep=\"auto\"><freejoint/><geom size=\"1\"/></body></worldbody></mujoco>";
     let found = warnings(text);
     let expected = [
         ("<text>:1: option sleep_tolerance: ", "`sleep_speed`"),
         ("<text>:3: flag sleep: ", "`sleep_after`"),
-        ("<text>:4: body sleep: ", "start awake"),
-        ("<text>:5: body sleep: ", "`sleep_after`"),
+        ("<text>:4: body sleep: ", "2 places"),
     ];
     assert_eq!(found.len(), expected.len(), "{found:#?}");
     for (warning, (start, word)) in found.iter().zip(expected) {

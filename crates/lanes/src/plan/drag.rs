@@ -17,7 +17,7 @@ impl PlanDrag {
         let bodies = if model.medium.is_there() { &model.bodies[..] } else { &[] };
         bodies.iter().enumerate().filter_map(|(k, body)| {
             let node = body.node?;
-            let drag = Drag::new(model.medium, &body.inertia, body.pose)?;
+            let drag = Drag::new(model.medium, &body.inertia, body.axes, body.pose)?;
             Some((Self { body: k, node }, drag.turned(&turns[node])))
         })
     }

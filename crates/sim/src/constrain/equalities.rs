@@ -30,6 +30,23 @@ impl Tie {
         all.map(|(index, equality)| Self { index, coupling: coupling(&equality.kind) }).collect()
     }
 
+    /// Its place among the equality constraints of the model.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Calls `f` for the trees that it ties, some of them more than once.
+    pub fn each_tree(&self, model: &Model, tree_of: &[usize], mut f: impl FnMut(usize)) {
+        match &model.equalities[self.index].kind {
+            EqualityKind::Connect { bodies, .. }
+            | EqualityKind::Weld { bodies, .. }
+            | EqualityKind::Distance { bodies, .. } => {
+                bodies.iter().filter_map(|body| model.bodies[*body].node).for_each(|node| f(tree_of[node]));
+            }
+            EqualityKind::Coupling { .. } => self.coupling.iter().for_each(|coupling| coupling.each_tree(&mut f)),
+        }
+    }
+
     /// The scalars of the configuration that it couples.
     pub fn sums_mut(&mut self) -> impl Iterator<Item = &mut super::sums::Sum> {
         self.coupling.iter_mut().flat_map(Coupling::sums_mut)

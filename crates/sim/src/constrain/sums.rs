@@ -212,6 +212,11 @@ impl Coupling {
         [&mut self.y.0, &mut self.x.0].into_iter()
     }
 
+    /// Calls `f` for the tree of each of its terms.
+    pub fn each_tree(&self, f: impl FnMut(usize)) {
+        self.y.0.terms.iter().chain(&self.x.0.terms).map(|term| term.tree).for_each(f);
+    }
+
     /// Whether its row depends on the configuration beside the polynomial's slope.
     pub fn is_spatial(&self) -> bool {
         self.y.0.is_spatial() || self.x.0.is_spatial()

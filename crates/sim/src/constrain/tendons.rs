@@ -4,6 +4,7 @@ use lanes::{ConstraintName, RowWeight};
 use multibody::{InverseWeights, Kinematics, LawAt, Model, StepForce, Tendon, TendonRow, Transmission, stretch};
 use sap::Law;
 
+use super::pulls::PullStep;
 use super::sums::{Sum, push_terms};
 use super::{ConstraintSet, Context, Regularization, Start};
 use crate::Theta;
@@ -118,6 +119,24 @@ impl TendonForces {
         let (armature, start, rate) = (self.tendon.armature, self.rate(end.v0), self.rate(end.v));
         let work = end.dt * self.drift * 0.5 * (start + rate);
         [0.5 * armature * start * start, armature * (0.5 * rate * rate + work)]
+    }
+
+    /// Calls `f` for the tree of each of its terms.
+    pub fn each_tree(&self, f: impl FnMut(usize)) {
+        self.sum.terms.iter().map(|term| term.tree).for_each(f);
+    }
+
+    /// Whether it may pull in a step: unless it is slack, and only its limits would.
+    pub fn may_pull(&self, trees: &[TreeWorkspace], step: &PullStep<'_>) -> bool {
+        let Tendon { stiffness, damping, armature, friction_loss, polynomial, range, .. } = &self.tendon;
+        let resists = [stiffness, damping, armature, friction_loss].iter().any(|of| **of != 0.0) || polynomial.is_any();
+        if resists || !self.actuators.is_empty() {
+            return true;
+        }
+        let (length, rate) = (self.sum.value(&step.state.q), self.sum.rate(step.v));
+        let free: f64 = self.sum.terms.iter().map(|term| term.coefficient * trees[term.tree].v_star[term.dof]).sum();
+        let reach = 2.0 * step.dt * (rate.abs() + free.abs()) + step.margin;
+        range.is_some_and(|(low, high)| (length - low).min(high - length) <= reach)
     }
 
     /// Whether it acts on trees of which some are `chosen` and some are not, one flag a tree.

@@ -169,6 +169,7 @@ impl Simulation {
             theta_at: 0.0,
             has_drives: false,
             doubling: accuracy::Doubling::default(),
+            time_to_sleep: sleeping::time_to_sleep(&model, &options),
             may_sleep,
             group: Vec::new(),
             least: Vec::new(),

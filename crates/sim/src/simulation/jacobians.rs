@@ -122,8 +122,8 @@ impl Simulation {
 
     /// Whether the momentum of a step is linear in the velocities at its end.
     pub(super) fn check_linear(&self) -> Result<(), SimulationError> {
-        let Options { scheme, accuracy, sleep_after, .. } = &self.options;
-        if !scheme.is_linear() || accuracy.is_some() || sleep_after.is_some() {
+        let Options { scheme, accuracy, .. } = &self.options;
+        if !scheme.is_linear() || accuracy.is_some() || self.time_to_sleep.is_some() {
             let reason = "only steps of fixed length by bilinear or symplectic-euler, of what does not sleep, are differentiated in this version";
             return Err(self.no_jacobian(reason.into()));
         }

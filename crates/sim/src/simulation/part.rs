@@ -72,6 +72,7 @@ impl Simulation {
         let attachments = attachments(&model, &scene);
         let mut simulation = self.like_this(model, scene, options, &attachments)?;
         simulation.is_part = true;
+        simulation.time_to_sleep = None;
         Ok(Box::new(Part { simulation, moves: Vec::new(), is_pending: false }))
     }
 

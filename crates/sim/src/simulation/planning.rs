@@ -29,7 +29,7 @@ pub(crate) fn plan_with(
     (attachments, extents): (&[Attachment], &[f64]),
     like: Option<&Plan>,
 ) -> Result<Plan, NotInLanes> {
-    check(options)?;
+    check(model, options)?;
     let setup = Setup {
         dt: options.timestep.unwrap_or(model.timestep),
         is_balanced: options.scheme == Scheme::Bilinear,
@@ -51,12 +51,13 @@ pub(crate) fn plan_with(
     }
 }
 
-/// What lanes cannot do, whatever the model.
-fn check(options: &Options) -> Result<(), NotInLanes> {
+/// What lanes cannot do, whatever the rest of the model.
+fn check(model: &Model, options: &Options) -> Result<(), NotInLanes> {
     let reason = match () {
         () if !matches!(options.scheme, Scheme::Bilinear | Scheme::SymplecticEuler) => "the scheme is implicit",
         () if options.accuracy.is_some() => "the step size is controlled",
         () if options.sleep_after.is_some() => "islands may sleep",
+        () if model.bodies.iter().any(|body| body.starts_asleep) => "bodies start asleep",
         () if options.pd_law == PdLaw::Theta => "PD control is that of the scheme",
         () => return Ok(()),
     };

@@ -7,8 +7,9 @@ use multibody::{Model, Transmission};
 use spatial::Vec3;
 
 use super::Simulation;
+use crate::constrain::PullStep;
 use crate::tree_workspace::TreeWorkspace;
-use crate::{Rest, State};
+use crate::{Options, Rest, State};
 
 /// Whether each tree may sleep: those that actuators drive may not, nor those with a string between them, which one may pull taut while
 /// the other sleeps.
@@ -47,7 +48,24 @@ pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
     may
 }
 
+/// How long trees must have rested to fall asleep, s: without the option for good none does, but some may sleep from the start. None where
+/// nothing sleeps.
+pub(super) fn time_to_sleep(model: &Model, options: &Options) -> Option<f64> {
+    let starts_asleep = || model.bodies.iter().any(|body| body.starts_asleep);
+    options.sleep_after.or_else(|| starts_asleep().then_some(f64::INFINITY))
+}
+
 impl Simulation {
+    /// Whether anything may sleep.
+    pub fn may_sleep(&self) -> bool {
+        self.time_to_sleep.is_some()
+    }
+
+    /// Whether each tree slept in the last step.
+    pub fn sleepers(&self) -> impl Iterator<Item = bool> {
+        self.trees.iter().map(|workspace| workspace.asleep)
+    }
+
     /// Whether the surface of a geom moves on its body.
     fn has_moving_surfaces(&self) -> bool {
         let turns = |geom: &geometry::Geom| geom.surface_motion.is_some_and(|motion| motion.angular != Vec3::ZERO);
@@ -57,7 +75,7 @@ impl Simulation {
     /// Notes in the workspaces which trees sleep in this step: all that the state has asleep but those that something was done to
     /// since the last step, and what fell asleep with them.
     pub(super) fn wake_the_disturbed(&mut self) {
-        if self.options.sleep_after.is_none() {
+        if self.time_to_sleep.is_none() {
             // Trees are not looked at: of many, that would be a cache miss each.
             return;
         }
@@ -97,13 +115,18 @@ impl Simulation {
         }
     }
 
-    /// Wakes the sleepers that contact points in reach concern; whether there were any.
-    pub(super) fn wake_the_touched(&mut self) -> bool {
-        if self.options.sleep_after.is_none() {
+    /// Wakes the sleepers that contact points in reach concern, and those that something awake pulls at in the step of `dt`; whether there
+    /// were any.
+    pub(super) fn wake_the_touched(&mut self, dt: f64) -> bool {
+        if self.time_to_sleep.is_none() {
             return false;
         }
         let mut woken = false;
         while let Some(tree) = self.soft_touches_sleeper() {
+            self.wake(tree);
+            woken = true;
+        }
+        while let Some(tree) = self.pulled_sleeper(dt) {
             self.wake(tree);
             woken = true;
         }
@@ -120,10 +143,17 @@ impl Simulation {
         woken
     }
 
+    /// A sleeper that an equality or a string ties to what is awake.
+    fn pulled_sleeper(&self, dt: f64) -> Option<usize> {
+        let margin = self.rule(dt, 0.0).margin;
+        let step = PullStep { state: &self.state, v: &self.v_start, dt, margin };
+        self.sources.pulled_sleeper(&self.model, &self.tree_of, &self.trees, &step)
+    }
+
     /// Counts how long trees have rested, and lets islands sleep that have for long enough. After the state has moved on
     /// by `dt`.
     pub(super) fn fall_asleep(&mut self, dt: f64) {
-        let Some(after) = self.options.sleep_after else {
+        let Some(after) = self.time_to_sleep else {
             self.state.rests.clear();
             self.state.rest_q.clear();
             return;

@@ -23,7 +23,7 @@ impl BodyDrag {
             scene.geoms.iter().for_each(|geom| hulls[geom.body].extend(geom.fluid_ellipsoid()));
         }
         let of_body = model.bodies.iter().zip(&hulls).map(|(body, hulls)| {
-            let drag = Drag::new(model.medium, &body.inertia, body.pose)?;
+            let drag = Drag::new(model.medium, &body.inertia, body.axes, body.pose)?;
             Some(if hulls.is_empty() {
                 Self::InertiaBox(Box::new(drag))
             } else {

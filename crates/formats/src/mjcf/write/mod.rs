@@ -129,7 +129,10 @@ pub fn to_mjcf(model: &Model, scene: &Scene, options: &WriteOptions<'_>) -> Resu
     option.extend(cone(model));
     xml.open("option", &option);
     let flags = [("filterparent", scene.parents_touch), ("refsafe", has_unsafe_references(model))];
-    let flags: Vec<_> = flags.iter().filter(|(_, off)| *off).map(|(flag, _)| (*flag, "disable".into())).collect();
+    let mut flags: Vec<_> = flags.iter().filter(|(_, off)| *off).map(|(flag, _)| (*flag, "disable".into())).collect();
+    if model.bodies.iter().any(|body| body.starts_asleep) {
+        flags.push(("sleep", "enable".into()));
+    }
     if !flags.is_empty() {
         xml.empty("flag", &flags);
     }

@@ -61,6 +61,9 @@ impl Writer<'_> {
         if body.is_mocap {
             attributes.push(("mocap", "true".into()));
         }
+        if body.starts_asleep {
+            attributes.push(("sleep", "init".into()));
+        }
         if body.gravity_compensation != 0.0 {
             attributes.push(("gravcomp", number(body.gravity_compensation)));
         }
@@ -111,7 +114,8 @@ impl Writer<'_> {
                 && below.bodies[body]
                     .iter()
                     .all(|&child| moves(child) || !inertia::is_enough(&model.bodies[child].inertia));
-            let (attributes, note) = inertia::attributes(&model.bodies[body].inertia, is_alone);
+            let open = model.bodies[body].axes.filter(|_| model.medium.is_there());
+            let (attributes, note) = inertia::attributes(&model.bodies[body].inertia, open, is_alone);
             note.iter().for_each(|text| self.note(&label("body", &model.bodies[body].name, body), text));
             xml.empty("inertial", &attributes);
         }

@@ -10,6 +10,7 @@ use crate::mujoco::native::Part;
 impl Running<'_> {
     /// What the last step has found: accelerations, forces, contacts; then the sensors of these.
     pub(super) fn write_forces(&mut self) -> PyResult<()> {
+        self.wake()?;
         let (memory, world) = (self.memory, self.world);
         // SAFETY: as in `write`; no slice of these is in use. Of controls that are not finite MuJoCo has said so already.
         if unsafe { !memory.act.get().is_empty() && is_good(memory.ctrl.get()) } {
@@ -27,6 +28,23 @@ impl Running<'_> {
             world.outputs.iter().for_each(|&[output, ctrl]| outputs[output] = forces.actuators[ctrl]);
         }
         self.write_constraint()
+    }
+
+    /// Tells MuJoCo which of its sleepers the step has woken, and has it find all that follows from the state once more.
+    fn wake(&self) -> PyResult<()> {
+        if !self.simulation.may_sleep() {
+            return Ok(());
+        }
+        let mut has_woken = false;
+        // SAFETY: as in `write`.
+        let awake = unsafe { self.memory.tree_awake.get_mut() };
+        for (awake, sleeps) in awake.iter_mut().zip(self.simulation.sleepers()) {
+            if *awake == 0 && !sleeps {
+                *awake = 1;
+                has_woken = true;
+            }
+        }
+        if has_woken { self.state_stages() } else { Ok(()) }
     }
 
     /// The forces of contacts and other constraints in the last step; then the sensors of accelerations and forces.
