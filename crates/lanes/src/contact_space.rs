@@ -550,7 +550,8 @@ impl<T: Bundle> Lanes<T> {
         let half = wide::<T>(0.5);
         for (tree, kinetic) in plan.trees.iter().zip(&mut space.kinetic) {
             let mut sum = T::ZERO;
-            for node in &nodes[tree.nodes.clone()] {
+            for i in tree.nodes.clone().filter(|i| !plan.nodes[*i].is_massless) {
+                let node = &nodes[i];
                 let motion = node.twist + node.change;
                 sum += motion.dot(node.inertia.momentum(motion));
             }
