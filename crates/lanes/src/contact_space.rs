@@ -550,8 +550,10 @@ impl<T: Bundle> Lanes<T> {
         let half = wide::<T>(0.5);
         for (tree, kinetic) in plan.trees.iter().zip(&mut space.kinetic) {
             let mut sum = T::ZERO;
-            for i in tree.nodes.clone().filter(|i| !plan.nodes[*i].is_massless) {
-                let node = &nodes[i];
+            for (node, of_plan) in nodes[tree.nodes.clone()].iter().zip(&plan.nodes[tree.nodes.clone()]) {
+                if of_plan.is_massless {
+                    continue;
+                }
                 let motion = node.twist + node.change;
                 sum += motion.dot(node.inertia.momentum(motion));
             }
