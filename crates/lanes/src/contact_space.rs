@@ -12,7 +12,7 @@ use sap::contact_blocks::{Block3, BlockRows, DenseScratch};
 use spatial::{Mat3, Real, Three, Twist, Vec3, Wrench};
 
 use super::dynamics::{motion_of, moved};
-use super::{Bundle, Lanes, dofs_of, select, select3, wide};
+use super::{Bundle, Dof, Lanes, dofs_of, select, select3, wide};
 use crate::constants::ROWS_OF_JAMS;
 use crate::plan::{Plan, PlanJacobian, Source};
 
@@ -86,9 +86,11 @@ pub(super) struct ContactSpace<T: Real> {
     pub w: Vec<Block3<T>>,
     /// ½ v*ᵀ (M + Λ) v*, by trees.
     pub kinetic: Vec<T>,
-    /// u of each row by block and degree of freedom; the nodes that a block's loads pass, a bit each; scratch to find them.
-    carried: Vec<[T; 3]>,
+    /// u of each row by block and degree of freedom; the nodes that a block's loads pass, a bit each, and those that wait for other blocks'
+    /// loads; scratch to find them, zeros but while they pass.
+    carried: Vec<T::Three>,
     passing: Vec<u64>,
+    waiting: Vec<u64>,
     loads: Vec<[Wrench<T>; 3]>,
     pushed: Vec<[T; 3]>,
 }
@@ -139,8 +141,9 @@ impl<T: Bundle> ContactSpace<T> {
             bounded_x: vec![T::ZERO; plan.nv],
             w: vec![[T::Three::ZERO; 3]; blocks * blocks],
             kinetic: vec![T::ZERO; plan.trees.len()],
-            carried: vec![zeros; blocks * plan.nv],
+            carried: vec![T::Three::ZERO; blocks * plan.nv],
             passing: vec![0; blocks * words(plan)],
+            waiting: vec![0; blocks * words(plan)],
             loads: vec![[Wrench::ZERO; 3]; blocks * plan.nodes.len()],
             pushed: vec![zeros; blocks * plan.nv],
         }
@@ -356,32 +359,26 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Sends a unit load along every row to the roots, all blocks together from node to node: what one waits for, others do meanwhile.
+    /// Sends a unit load along every row to the roots: of blocks that push one node from there on, of the others all together from node to
+    /// node, so that what one waits for, others do meanwhile.
     #[inline(always)]
     pub(super) fn carry(&mut self, plan: &Plan) {
         self.set_loads(plan);
         let Self { space, dofs, .. } = self;
-        let ContactSpace { count, carried, passing, loads, pushed, .. } = space;
+        let ContactSpace { count, carried, waiting, loads, pushed, .. } = space;
         let (nv, n, words) = (plan.nv, plan.nodes.len(), words(plan));
         for w in (0..words).rev() {
-            let mut any = (0..*count).fold(0, |any, b| any | passing[b * words + w]);
+            let mut any = (0..*count).fold(0, |any, b| any | waiting[b * words + w]);
             while any != 0 {
                 let bit = 63 - any.leading_zeros() as usize;
                 any &= !(1 << bit);
                 let i = 64 * w + bit;
                 let node = &plan.nodes[i];
-                for b in (0..*count).filter(|b| passing[b * words + w] >> bit & 1 != 0) {
-                    let mut load = loads[b * n + i];
+                for b in (0..*count).filter(|b| waiting[b * words + w] >> bit & 1 != 0) {
+                    let mut load = std::mem::replace(&mut loads[b * n + i], [Wrench::ZERO; 3]);
                     for k in dofs_of(node).rev() {
-                        let (dof, push) = (&dofs[k], &mut pushed[b * nv + k]);
-                        let own = std::mem::replace(push, [T::ZERO; 3]);
-                        let u = &mut carried[b * nv + k];
-                        for row in 0..3 {
-                            u[row] = dof.axis.dot(load[row]) + own[row];
-                            let s = -(dof.d_inv * u[row]);
-                            load[row].ang = load[row].ang.add_scaled(s, dof.u.ang);
-                            load[row].lin = load[row].lin.add_scaled(s, dof.u.lin);
-                        }
+                        let own = std::mem::replace(&mut pushed[b * nv + k], [T::ZERO; 3]);
+                        carried[b * nv + k] = pass(&dofs[k], &mut load, own);
                     }
                     if let Some(parent) = node.parent {
                         for (sum, load) in loads[b * n + parent].iter_mut().zip(load) {
@@ -393,18 +390,41 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Sets what the rows of every block act on, and which nodes their loads pass.
+    /// Sets what the rows of every block act on, and which nodes their loads pass; of blocks that push one node all that carries them.
     #[inline(always)]
     fn set_loads(&mut self, plan: &Plan) {
-        let Self { space, origins, coefficients, slots, .. } = self;
-        let ContactSpace { blocks, count, passing, loads, pushed, .. } = space;
+        let Self { space, origins, coefficients, slots, dofs, .. } = self;
+        let ContactSpace { blocks, count, carried, passing, waiting, loads, pushed, .. } = space;
         let (nv, n, words) = (plan.nv, plan.nodes.len(), words(plan));
         for (b, block) in blocks[..*count].iter().enumerate() {
             let passing = &mut passing[b * words..(b + 1) * words];
             let (loads, pushed) = (&mut loads[b * n..(b + 1) * n], &mut pushed[b * nv..(b + 1) * nv]);
             set_passing(plan, block, passing);
-            each_bit(passing.iter().copied(), |node| loads[node] = [Wrench::ZERO; 3]);
             let axes = [block.frame.x, block.frame.y, block.frame.z];
+            let waiting = &mut waiting[b * words..(b + 1) * words];
+            waiting.copy_from_slice(passing);
+            if let [entry] = &block.entries[..]
+                && let PlanJacobian::Point([None, Some(node)] | [Some(node), None]) =
+                    plan.constraints.all[entry.constraint].jacobian
+            {
+                let is_second =
+                    matches!(plan.constraints.all[entry.constraint].jacobian, PlanJacobian::Point([None, _]));
+                let lanes = T::mask(entry.lanes);
+                let sign = if is_second { lanes } else { -lanes };
+                let mut load = [Wrench::ZERO; 3];
+                push_point(&mut load, axes, block.position - origins[plan.nodes[node].tree], sign);
+                let carried = &mut carried[b * nv..(b + 1) * nv];
+                let mut next = Some(node);
+                while let Some(i) = next {
+                    let node = &plan.nodes[i];
+                    for k in dofs_of(node).rev() {
+                        carried[k] = pass(&dofs[k], &mut load, [T::ZERO; 3]);
+                    }
+                    next = node.parent;
+                }
+                waiting.fill(0);
+                continue;
+            }
             for entry in &block.entries {
                 let lanes = T::mask(entry.lanes);
                 let (nodes, is_turn) = match &plan.constraints.all[entry.constraint].jacobian {
@@ -428,14 +448,13 @@ impl<T: Bundle> Lanes<T> {
                 };
                 for (node, sign) in nodes.iter().zip([-lanes, lanes]) {
                     let Some(node) = *node else { continue };
-                    let arm = block.position - origins[plan.nodes[node].tree];
-                    for (load, axis) in loads[node].iter_mut().zip(axes) {
-                        if is_turn {
+                    if is_turn {
+                        for (load, axis) in loads[node].iter_mut().zip(axes) {
                             load.ang = load.ang.add_scaled(sign, axis);
-                        } else {
-                            load.lin = load.lin.add_scaled(sign, axis);
-                            load.ang = load.ang.add_scaled(sign, arm.cross(axis));
                         }
+                    } else {
+                        let arm = block.position - origins[plan.nodes[node].tree];
+                        push_point(&mut loads[node], axes, arm, sign);
                     }
                 }
             }
@@ -451,13 +470,14 @@ impl<T: Bundle> Lanes<T> {
         let passing = |b: usize| &passing[b * words..(b + 1) * words];
         for b in 0..count {
             for c in 0..=b {
+                let (of_b, of_c) = (&carried[b * nv..(b + 1) * nv], &carried[c * nv..(c + 1) * nv]);
                 let mut product = [T::Three::ZERO; 3];
                 let both = passing(b).iter().zip(passing(c)).map(|(b, c)| b & c);
                 each_bit(both, |node| {
                     for k in dofs_of(&plan.nodes[node]) {
-                        let (x, y, d) = (carried[b * nv + k], T::Three::new(carried[c * nv + k]), dofs[k].d_inv);
+                        let x = of_b[k].scaled(dofs[k].d_inv).to_array();
                         for i in 0..3 {
-                            product[i] = product[i].add_scaled(x[i] * d, y);
+                            product[i] = product[i].add_scaled(x[i], of_c[k]);
                         }
                     }
                 });
@@ -484,7 +504,7 @@ impl<T: Bundle> Lanes<T> {
         for (b, block) in rows[..*count].iter().enumerate() {
             each_bit(passing[b * words..(b + 1) * words].iter().copied(), |node| {
                 for k in dofs_of(&plan.nodes[node]) {
-                    for (u, impulse) in carried[b * nv + k].into_iter().zip(block.solved_lambda) {
+                    for (u, impulse) in carried[b * nv + k].to_array().into_iter().zip(block.solved_lambda) {
                         dofs[k].x = u.mul_add(impulse, dofs[k].x);
                     }
                 }
@@ -562,6 +582,28 @@ impl<T: Bundle> Lanes<T> {
             }
             *kinetic = sum * half;
         }
+    }
+}
+
+/// Lets loads pass a degree of freedom, what pushes it being its own: what arrives at it.
+#[inline(always)]
+fn pass<T: Real>(dof: &Dof<T>, load: &mut [Wrench<T>; 3], own: [T; 3]) -> T::Three {
+    let mut u = own;
+    for row in 0..3 {
+        u[row] += dof.axis.dot(load[row]);
+        let s = -(dof.d_inv * u[row]);
+        load[row].ang = load[row].ang.add_scaled(s, dof.u.ang);
+        load[row].lin = load[row].lin.add_scaled(s, dof.u.lin);
+    }
+    T::Three::new(u)
+}
+
+/// Adds unit loads along three axes at the point at `arm` from a tree's origin, times `sign`.
+#[inline(always)]
+fn push_point<T: Real>(loads: &mut [Wrench<T>; 3], axes: [Vec3<T>; 3], arm: Vec3<T>, sign: T) {
+    for (load, axis) in loads.iter_mut().zip(axes) {
+        load.lin = load.lin.add_scaled(sign, axis);
+        load.ang = load.ang.add_scaled(sign, arm.cross(axis));
     }
 }
 
