@@ -15,6 +15,7 @@ pub(super) use near::NearPairs;
 
 use super::{Ball, Bundle, Geom, Lanes, lanes_of, wide, wide_mat, wide3};
 use crate::plan::{Bounds, PairKind, Plan, PlanPair, Shape};
+use spatial::masks::all_lanes;
 
 /// What lies at `normal · x = height`.
 #[derive(Clone, Copy)]
@@ -36,23 +37,31 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn collide(&mut self, plan: &Plan) {
         self.place_geoms(plan);
         self.near.clear();
-        // Groups take turns with this scratch.
-        if !self.is_lone || !plan.contacts.are_followed {
+        if !self.is_lone {
+            // Groups take turns with this scratch.
             for (k, bounds) in plan.contacts.bounds.iter().enumerate() {
                 self.collide_pair(plan, k, bounds);
             }
             return;
         }
-        self.near_pairs.follow(plan, &self.geoms, &self.balls);
-        for n in 0..self.near_pairs.near().len() {
-            let k = self.near_pairs.near()[n];
-            self.collide_pair(plan, k, &plan.contacts.bounds[k]);
+        self.follow_geoms(plan);
+        for n in 0..self.near_pairs.bits.len() {
+            let mut bits = self.near_pairs.bits[n];
+            while bits != 0 {
+                let k = 64 * n + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                self.collide_pair(plan, k, &plan.contacts.bounds[k]);
+            }
         }
     }
 
     /// Finds the contact points of a pair.
     #[inline(always)]
     fn collide_pair(&mut self, plan: &Plan, k: usize, bounds: &Bounds) {
+        let near = self.meet(bounds);
+        if near == 0 {
+            return;
+        }
         let pair = &plan.contacts.pairs[k];
         let others = match pair.kind {
             PairKind::Plane { normal, height, geom } => {
@@ -61,22 +70,17 @@ impl<T: Bundle> Lanes<T> {
                     plane.normal = carrier.rot * plane.normal;
                     plane.height += plane.normal.dot(carrier.pos);
                 }
-                self.collide_plane(plan, pair, plane, geom, (k, bounds))
+                self.collide_plane(plan, pair, plane, geom, near)
             }
-            PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms, (k, bounds)),
+            PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms, near),
             PairKind::Fixed { centre, axes, half, geom } => {
                 let mut place = self.balls[geom].centre;
                 if let Some(carrier) = pair.carrier.map(|carrier| &self.carriers[carrier]) {
                     place = carrier.rot.transpose_mul(place - carrier.pos);
                 }
                 let apart = wide_mat::<T>(&axes).transpose_mul(place - wide3(centre));
-                let ball = self.balls[geom];
-                let distance2 = excess(apart, half).norm_squared();
-                let near = within(distance2, ball.reach + wide(pair.margin));
-                if near == 0 {
-                    self.note_apart(pair, (k, bounds), distance2, plan.contacts.geoms[geom].radius);
-                }
-                near
+                let reach = self.balls[geom].reach + wide(pair.margin);
+                within(excess(apart, half).norm_squared(), reach) & near
             }
         };
         if others != 0 {
@@ -84,12 +88,15 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Notes that the geoms of a pair are apart in all lanes: by the root of `distance2` less the `thickness` of what it is measured from.
+    /// The lanes in which what two geoms may come to meets, a bit each; all where one of them is fixed. Where it does not, no other test of
+    /// the pair can succeed: this one takes no root.
     #[inline(always)]
-    fn note_apart(&mut self, pair: &PlanPair, (k, bounds): (usize, &Bounds), distance2: T, thickness: f64) {
-        if self.is_lone && pair.carrier.is_none() {
-            self.near_pairs.set_apart(k, bounds, distance2.sqrt() - wide(thickness));
+    fn meet(&self, bounds: &Bounds) -> u32 {
+        if !bounds.are_two {
+            return all_lanes::<T>();
         }
+        let [a, b] = bounds.geoms.map(|geom| &self.balls[geom as usize]);
+        within((b.centre - a.centre).norm_squared(), a.reach + b.reach + wide(bounds.margin))
     }
 
     #[inline(always)]
@@ -142,21 +149,11 @@ impl<T: Bundle> Lanes<T> {
 
     /// Finds points in closed form; returns the lanes, a bit each, that have others.
     #[inline(always)]
-    fn collide_plane(
-        &mut self,
-        plan: &Plan,
-        pair: &PlanPair,
-        plane: Plane<T>,
-        geom: usize,
-        (k, bounds): (usize, &Bounds),
-    ) -> u32 {
+    fn collide_plane(&mut self, plan: &Plan, pair: &PlanPair, plane: Plane<T>, geom: usize, near: u32) -> u32 {
         let (plan_geom, ball) = (&plan.contacts.geoms[geom], &self.balls[geom]);
         let n = plane.normal;
         let above = n.dot(ball.centre) - plane.height;
-        let near = above.lanes_less(ball.reach + wide(pair.margin));
-        if near == 0 && self.is_lone && plan_geom.is_followed && pair.carrier.is_none() {
-            self.near_pairs.set_apart(k, bounds, above - wide(plan_geom.radius));
-        }
+        let near = lanes_of(above.if_less(ball.reach + wide(pair.margin), T::ONE, T::ZERO)) & near;
         if near == 0 || !pair.is_closed {
             return near;
         }
@@ -192,36 +189,25 @@ impl<T: Bundle> Lanes<T> {
 
     /// Finds points in closed form; returns the lanes, a bit each, that have others.
     #[inline(always)]
-    fn collide_moving(
-        &mut self,
-        plan: &Plan,
-        pair: &PlanPair,
-        [a, b]: [usize; 2],
-        (k, bounds): (usize, &Bounds),
-    ) -> u32 {
+    fn collide_moving(&mut self, plan: &Plan, pair: &PlanPair, [a, b]: [usize; 2], near: u32) -> u32 {
         let (plan_a, plan_b) = (&plan.contacts.geoms[a], &plan.contacts.geoms[b]);
         let apart = self.balls[b].centre - self.balls[a].centre;
-        let farthest = self.balls[a].farthest + self.balls[b].farthest + wide(pair.margin);
-        let (apart2, thickness) = (apart.norm_squared(), plan_a.radius + plan_b.radius);
-        let near = within(apart2, farthest + wide(thickness));
-        if near == 0 {
-            self.note_apart(pair, (k, bounds), apart2, thickness);
-            return 0;
-        }
         if !pair.is_closed {
-            return within(apart2, self.approach(plan, [a, b]) + wide(pair.margin + thickness)) & near;
+            let limit = self.approach(plan, [a, b]) + wide(pair.margin);
+            return within(apart.norm_squared(), limit + wide(plan_a.radius + plan_b.radius)) & near;
         }
         let (at, bt) = (self.geoms[a], self.geoms[b]);
         let (u, v) = (at.rot.z, bt.rot.z);
-        let ((r, h), (s, l)) = (self::thickness(plan_a.shape), self::thickness(plan_b.shape));
-        let axes = [Axis { direction: u, half_length: wide(h) }, Axis { direction: v, half_length: wide(l) }];
+        let ((r, h), (s, k)) = (thickness(plan_a.shape), thickness(plan_b.shape));
+        let axes = [Axis { direction: u, half_length: wide(h) }, Axis { direction: v, half_length: wide(k) }];
         let nearest = nearest_of_axes(axes[0], axes[1], apart);
         let (p, q) = (at.pos.add_scaled(nearest.along[0], u), bt.pos.add_scaled(nearest.along[1], v));
         let gap = q - p;
         let gap2 = gap.norm_squared();
-        let near = within(gap2, farthest + wide(r + s)) & near;
+        // How far they may come takes longer to find than how far apart they are, and a bound of it tells most of them apart.
+        let most = self.balls[a].farthest + self.balls[b].farthest + wide(pair.margin + (r + s));
+        let near = within(gap2, most) & near;
         if near == 0 {
-            self.note_apart(pair, (k, bounds), gap2, r + s);
             return 0;
         }
         let limit = self.approach(plan, [a, b]) + wide(pair.margin);
@@ -230,7 +216,7 @@ impl<T: Bundle> Lanes<T> {
             return 0;
         }
         // The axis of a sphere has no length.
-        let sine2 = if h > 0.0 && l > 0.0 { nearest.sine2 } else { T::ONE };
+        let sine2 = if h > 0.0 && k > 0.0 { nearest.sine2 } else { T::ONE };
         // Along a line, or axes that cross.
         let parallel = sine2.if_less(wide(NEARLY_PARALLEL), T::ONE, T::ZERO);
         let crossing = gap2.if_less(wide(1e-24), T::ONE, T::ZERO);

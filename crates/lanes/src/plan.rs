@@ -28,7 +28,7 @@ use crate::Rule;
 use crate::limits::Asked;
 
 pub(crate) use constraints::{Constraints, Coupling, PlanJacobian, Source, Term, Tie, TieKind};
-pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanGeom, PlanPair, Shape};
+pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
 pub use contacts::{pair_surface, spring_depth};
 pub(crate) use drag::PlanDrag;
 pub(crate) use drives::{PlanActivation, PlanActuator, PlanAdhesion, PlanDrive};

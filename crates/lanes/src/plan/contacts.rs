@@ -10,9 +10,6 @@ use super::{NotInLanes, Setup, own_axes};
 /// Pairs of geoms at most: each is looked at in every step.
 const MAX_PAIRS: usize = 10_000;
 
-/// Pairs of a geom at most of which each is looked at in every step.
-const MAX_PAIRS_LOOKED_AT: usize = 2;
-
 /// A shape with contact points in closed form, or any other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Shape {
@@ -40,8 +37,6 @@ pub(crate) struct PlanGeom {
     /// Centre and radius of a ball around it.
     pub centre: Vec3<f64>,
     pub radius: f64,
-    /// Whether it has so many pairs that it is worth while to know how far it goes.
-    pub is_followed: bool,
 }
 
 /// What a pair of geoms is.
@@ -131,8 +126,6 @@ pub(crate) struct Contacts {
     /// The pairs of all geoms that move, geom after geom, and where each geom's begin.
     pairs_of_geoms: Vec<u32>,
     begin_of_geoms: Vec<usize>,
-    /// Whether any geom is followed.
-    pub are_followed: bool,
     pub slots: usize,
     /// What is at the ends of each slot.
     pub ends: Vec<Ends>,
@@ -164,7 +157,6 @@ impl Contacts {
             bounds: Vec::new(),
             pairs_of_geoms: Vec::new(),
             begin_of_geoms: Vec::new(),
-            are_followed: false,
             slots: 0,
             ends: Vec::new(),
             extents: extents.to_vec(),
@@ -189,10 +181,6 @@ impl Contacts {
         self.begin_of_geoms =
             (0..=self.geoms.len() as u32).map(|geom| all.partition_point(|(of, _)| *of < geom)).collect();
         self.pairs_of_geoms = all.into_iter().map(|(_, pair)| pair).collect();
-        for (geom, of_plan) in self.geoms.iter_mut().enumerate() {
-            of_plan.is_followed = self.begin_of_geoms[geom + 1] - self.begin_of_geoms[geom] > MAX_PAIRS_LOOKED_AT;
-        }
-        self.are_followed = self.geoms.iter().any(|geom| geom.is_followed);
     }
 
     /// The pairs of a geom that moves.
@@ -324,7 +312,7 @@ impl Contacts {
         let (centre, radius) = scene.geoms[geom].shape.bounding_ball().unwrap_or((Vec3::ZERO, 0.0));
         let pose = attachment.pose;
         let (pos, rot, centre) = (pose.pos, pose.rot.to_mat3(), pose.transform_point(centre));
-        self.geoms.push(PlanGeom { node, shape, pos, rot, centre, radius, is_followed: false });
+        self.geoms.push(PlanGeom { node, shape, pos, rot, centre, radius });
         self.geoms.len() - 1
     }
 
