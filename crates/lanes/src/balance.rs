@@ -35,7 +35,10 @@ impl<T: Bundle> Lanes<T> {
         self.set_motions(plan, tree);
         let dt = wide::<T>(plan.dt);
         let mut due = StepBalance::ZERO;
-        for node in &self.nodes[tree.nodes.clone()] {
+        for (node, of_plan) in self.nodes[tree.nodes.clone()].iter().zip(&plan.nodes[tree.nodes.clone()]) {
+            if of_plan.is_massless {
+                continue;
+            }
             due.add(&BodyInStep {
                 inertia: node.inertia,
                 start: node.twist,
@@ -67,10 +70,12 @@ impl<T: Bundle> Lanes<T> {
         let (tree, of) = (&plan.trees[k], self.numbers.trees[k]);
         self.set_motions(plan, tree);
         let (mut whole, mut fastest) = (Whole::ZERO, T::ZERO);
-        for node in &self.nodes[tree.nodes.clone()] {
-            whole.add_motion(&node.inertia, node.change, None);
-            whole.add(&node.inertia);
+        for (node, of_plan) in self.nodes[tree.nodes.clone()].iter().zip(&plan.nodes[tree.nodes.clone()]) {
             fastest = fastest.max(node.change.ang.norm_squared());
+            if !of_plan.is_massless {
+                whole.add_motion(&node.inertia, node.change, None);
+                whole.add(&node.inertia);
+            }
         }
         let (mut geared, mut geared_at_start, mut recovery) = (T::ZERO, T::ZERO, T::ZERO);
         for dof in tree.dofs.clone() {

@@ -192,26 +192,31 @@ impl<T: Bundle> Lanes<T> {
     fn collide_moving(&mut self, plan: &Plan, pair: &PlanPair, [a, b]: [usize; 2], near: u32) -> u32 {
         let (plan_a, plan_b) = (&plan.contacts.geoms[a], &plan.contacts.geoms[b]);
         let apart = self.balls[b].centre - self.balls[a].centre;
-        let limit = self.approach(plan, [a, b]) + wide(pair.margin);
-        let near = within(apart.norm_squared(), limit + wide(plan_a.radius + plan_b.radius)) & near;
-        if near == 0 || !pair.is_closed {
-            return near;
+        if !pair.is_closed {
+            let limit = self.approach(plan, [a, b]) + wide(pair.margin);
+            return within(apart.norm_squared(), limit + wide(plan_a.radius + plan_b.radius)) & near;
         }
         let (at, bt) = (self.geoms[a], self.geoms[b]);
         let (u, v) = (at.rot.z, bt.rot.z);
         let ((r, h), (s, k)) = (thickness(plan_a.shape), thickness(plan_b.shape));
         let axes = [Axis { direction: u, half_length: wide(h) }, Axis { direction: v, half_length: wide(k) }];
         let nearest = nearest_of_axes(axes[0], axes[1], apart);
-        // The axis of a sphere has no length.
-        let sine2 = if h > 0.0 && k > 0.0 { nearest.sine2 } else { T::ONE };
         let (p, q) = (at.pos.add_scaled(nearest.along[0], u), bt.pos.add_scaled(nearest.along[1], v));
         let gap = q - p;
-        let most = limit + wide(r + s);
         let gap2 = gap.norm_squared();
-        let reaches = within(gap2, most) & near;
+        // How far they may come takes longer to find than how far apart they are, and a bound of it tells most of them apart.
+        let most = self.balls[a].farthest + self.balls[b].farthest + wide(pair.margin + (r + s));
+        let near = within(gap2, most) & near;
+        if near == 0 {
+            return 0;
+        }
+        let limit = self.approach(plan, [a, b]) + wide(pair.margin);
+        let reaches = within(gap2, limit + wide(r + s)) & near;
         if reaches == 0 {
             return 0;
         }
+        // The axis of a sphere has no length.
+        let sine2 = if h > 0.0 && k > 0.0 { nearest.sine2 } else { T::ONE };
         // Along a line, or axes that cross.
         let parallel = sine2.if_less(wide(NEARLY_PARALLEL), T::ONE, T::ZERO);
         let crossing = gap2.if_less(wide(1e-24), T::ONE, T::ZERO);

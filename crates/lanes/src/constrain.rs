@@ -8,7 +8,7 @@ use super::contact_space::Velocities;
 use super::{Bundle, Lanes, dofs_of, get, lanes_of, put, put3, quaternion, select, vec3, wide};
 use crate::plan::{Coupling, Home, Plan, PlanFrame, PlanJacobian, Source, Term, Tie, TieKind};
 use crate::{RowWeight, Turning};
-use spatial::masks::positive;
+use spatial::masks::{all_lanes, positive};
 
 impl<T: Bundle> Lanes<T> {
     /// Sets the laws of all constraints but contacts that the step can reach.
@@ -34,6 +34,9 @@ impl<T: Bundle> Lanes<T> {
             let reach = (v_start.abs() + v_star.abs()) * dt;
             let [low, high] = self.numbers.ranges[l];
             let gaps = [q - low, high - q];
+            if reach.lanes_less(gaps[0].min(gaps[1])) == all_lanes::<T>() {
+                continue;
+            }
             for (side, (gap, rate)) in gaps.into_iter().zip([v_start, -v_start]).enumerate() {
                 let is_present = T::ONE - reach.if_less(gap, T::ONE, T::ZERO);
                 if lanes_of(is_present) != 0 {

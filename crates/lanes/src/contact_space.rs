@@ -7,6 +7,8 @@
 //! The rows of a lane come in blocks of three: constraints of three rows first, then those of one row, three to a block, then rolling and
 //! torsional friction. That of the first contact stands in the same block in all lanes, and so on: contacts that have any come first.
 
+mod carry;
+
 use multibody::ellipse_tangents;
 use sap::contact_blocks::{Block3, BlockRows, DenseScratch};
 use spatial::{Mat3, Real, Three, Twist, Vec3, Wrench};
@@ -86,24 +88,13 @@ pub(super) struct ContactSpace<T: Real> {
     pub w: Vec<Block3<T>>,
     /// ½ v*ᵀ (M + Λ) v*, by trees.
     pub kinetic: Vec<T>,
-    /// u of each row by block and degree of freedom; the nodes that a block's loads pass, a bit each; scratch to find them.
-    carried: Vec<[T; 3]>,
+    /// u of each row by block and degree of freedom; the nodes that a block's loads pass, a bit each, and those that wait for other blocks'
+    /// loads; scratch to find them, zeros but while they pass.
+    carried: Vec<T::Three>,
     passing: Vec<u64>,
+    waiting: Vec<u64>,
     loads: Vec<[Wrench<T>; 3]>,
     pushed: Vec<[T; 3]>,
-}
-
-/// Sets the nodes that a block's loads pass, a bit each.
-#[inline(always)]
-fn set_passing<T: Real>(plan: &Plan, block: &Block<T>, passing: &mut [u64]) {
-    passing.fill(0);
-    let mut pass = |node: usize| {
-        let path = &plan.paths[node * passing.len()..(node + 1) * passing.len()];
-        passing.iter_mut().zip(path).for_each(|(passing, path)| *passing |= path);
-    };
-    for entry in &block.entries {
-        plan.constraints.each_node(entry.constraint, &plan.node_of_dof, &mut pass);
-    }
 }
 
 /// Words for a bit of each node.
@@ -139,8 +130,9 @@ impl<T: Bundle> ContactSpace<T> {
             bounded_x: vec![T::ZERO; plan.nv],
             w: vec![[T::Three::ZERO; 3]; blocks * blocks],
             kinetic: vec![T::ZERO; plan.trees.len()],
-            carried: vec![zeros; blocks * plan.nv],
+            carried: vec![T::Three::ZERO; blocks * plan.nv],
             passing: vec![0; blocks * words(plan)],
+            waiting: vec![0; blocks * words(plan)],
             loads: vec![[Wrench::ZERO; 3]; blocks * plan.nodes.len()],
             pushed: vec![zeros; blocks * plan.nv],
         }
@@ -356,92 +348,6 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Sends a unit load along every row to the roots, all blocks together from node to node: what one waits for, others do meanwhile.
-    #[inline(always)]
-    pub(super) fn carry(&mut self, plan: &Plan) {
-        self.set_loads(plan);
-        let Self { space, dofs, .. } = self;
-        let ContactSpace { count, carried, passing, loads, pushed, .. } = space;
-        let (nv, n, words) = (plan.nv, plan.nodes.len(), words(plan));
-        for w in (0..words).rev() {
-            let mut any = (0..*count).fold(0, |any, b| any | passing[b * words + w]);
-            while any != 0 {
-                let bit = 63 - any.leading_zeros() as usize;
-                any &= !(1 << bit);
-                let i = 64 * w + bit;
-                let node = &plan.nodes[i];
-                for b in (0..*count).filter(|b| passing[b * words + w] >> bit & 1 != 0) {
-                    let mut load = loads[b * n + i];
-                    for k in dofs_of(node).rev() {
-                        let (dof, push) = (&dofs[k], &mut pushed[b * nv + k]);
-                        let own = std::mem::replace(push, [T::ZERO; 3]);
-                        let u = &mut carried[b * nv + k];
-                        for row in 0..3 {
-                            u[row] = dof.axis.dot(load[row]) + own[row];
-                            let s = -(dof.d_inv * u[row]);
-                            load[row].ang = load[row].ang.add_scaled(s, dof.u.ang);
-                            load[row].lin = load[row].lin.add_scaled(s, dof.u.lin);
-                        }
-                    }
-                    if let Some(parent) = node.parent {
-                        for (sum, load) in loads[b * n + parent].iter_mut().zip(load) {
-                            *sum += load;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Sets what the rows of every block act on, and which nodes their loads pass.
-    #[inline(always)]
-    fn set_loads(&mut self, plan: &Plan) {
-        let Self { space, origins, coefficients, slots, .. } = self;
-        let ContactSpace { blocks, count, passing, loads, pushed, .. } = space;
-        let (nv, n, words) = (plan.nv, plan.nodes.len(), words(plan));
-        for (b, block) in blocks[..*count].iter().enumerate() {
-            let passing = &mut passing[b * words..(b + 1) * words];
-            let (loads, pushed) = (&mut loads[b * n..(b + 1) * n], &mut pushed[b * nv..(b + 1) * nv]);
-            set_passing(plan, block, passing);
-            each_bit(passing.iter().copied(), |node| loads[node] = [Wrench::ZERO; 3]);
-            let axes = [block.frame.x, block.frame.y, block.frame.z];
-            for entry in &block.entries {
-                let lanes = T::mask(entry.lanes);
-                let (nodes, is_turn) = match &plan.constraints.all[entry.constraint].jacobian {
-                    PlanJacobian::Point(nodes) => (nodes, false),
-                    PlanJacobian::Turn(nodes) => (nodes, true),
-                    PlanJacobian::Twist(nodes) => {
-                        for (node, sign) in nodes.iter().zip([-lanes, lanes]) {
-                            let Some(node) = *node else { continue };
-                            let load = &mut loads[node][entry.row];
-                            load.ang = load.ang.add_scaled(sign, slots[entry.constraint].normal);
-                        }
-                        continue;
-                    }
-                    PlanJacobian::Sum(terms) => {
-                        for term in terms.clone() {
-                            let push = &mut pushed[plan.constraints.terms[term].dof][entry.row];
-                            *push = coefficients[term].mul_add(lanes, *push);
-                        }
-                        continue;
-                    }
-                };
-                for (node, sign) in nodes.iter().zip([-lanes, lanes]) {
-                    let Some(node) = *node else { continue };
-                    let arm = block.position - origins[plan.nodes[node].tree];
-                    for (load, axis) in loads[node].iter_mut().zip(axes) {
-                        if is_turn {
-                            load.ang = load.ang.add_scaled(sign, axis);
-                        } else {
-                            load.lin = load.lin.add_scaled(sign, axis);
-                            load.ang = load.ang.add_scaled(sign, arm.cross(axis));
-                        }
-                    }
-                }
-            }
-        }
-    }
-
     /// W = J (M + Λ)⁻¹ Jᵀ from what was carried.
     #[inline(always)]
     pub(super) fn multiply(&mut self, plan: &Plan) {
@@ -451,13 +357,14 @@ impl<T: Bundle> Lanes<T> {
         let passing = |b: usize| &passing[b * words..(b + 1) * words];
         for b in 0..count {
             for c in 0..=b {
+                let (of_b, of_c) = (&carried[b * nv..(b + 1) * nv], &carried[c * nv..(c + 1) * nv]);
                 let mut product = [T::Three::ZERO; 3];
                 let both = passing(b).iter().zip(passing(c)).map(|(b, c)| b & c);
                 each_bit(both, |node| {
                     for k in dofs_of(&plan.nodes[node]) {
-                        let (x, y, d) = (carried[b * nv + k], T::Three::new(carried[c * nv + k]), dofs[k].d_inv);
+                        let x = of_b[k].scaled(dofs[k].d_inv).to_array();
                         for i in 0..3 {
-                            product[i] = product[i].add_scaled(x[i] * d, y);
+                            product[i] = product[i].add_scaled(x[i], of_c[k]);
                         }
                     }
                 });
@@ -484,7 +391,7 @@ impl<T: Bundle> Lanes<T> {
         for (b, block) in rows[..*count].iter().enumerate() {
             each_bit(passing[b * words..(b + 1) * words].iter().copied(), |node| {
                 for k in dofs_of(&plan.nodes[node]) {
-                    for (u, impulse) in carried[b * nv + k].into_iter().zip(block.solved_lambda) {
+                    for (u, impulse) in carried[b * nv + k].to_array().into_iter().zip(block.solved_lambda) {
                         dofs[k].x = u.mul_add(impulse, dofs[k].x);
                     }
                 }
@@ -550,7 +457,10 @@ impl<T: Bundle> Lanes<T> {
         let half = wide::<T>(0.5);
         for (tree, kinetic) in plan.trees.iter().zip(&mut space.kinetic) {
             let mut sum = T::ZERO;
-            for node in &nodes[tree.nodes.clone()] {
+            for (node, of_plan) in nodes[tree.nodes.clone()].iter().zip(&plan.nodes[tree.nodes.clone()]) {
+                if of_plan.is_massless {
+                    continue;
+                }
                 let motion = node.twist + node.change;
                 sum += motion.dot(node.inertia.momentum(motion));
             }

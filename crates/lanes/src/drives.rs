@@ -49,6 +49,11 @@ impl<T: Bundle> Lanes<T> {
             }
         }
         for (spring, stiffness) in plan.springs.iter().zip(&numbers.springs) {
+            if spring.joint.nv() == 1 {
+                let stretch = q[spring.q] - wide(spring.reference[0]);
+                impulse[spring.v] = stretch.mul_add(stiffness[0], impulse[spring.v]);
+                continue;
+            }
             let reference = spring.reference.map(wide);
             let stretch = difference(spring.joint, &reference, &q[spring.q..], &[T::ZERO; 6]);
             for (k, stretch) in stretch.into_iter().enumerate().take(spring.joint.nv()) {

@@ -103,11 +103,14 @@ impl<T: Bundle> Lanes<T> {
             let acceleration = above.child_acceleration(node.joint, own);
             let motion = PolarMotion { start: above.start + own, acceleration, ..PolarMotion::ZERO };
             (here.twist, here.acceleration) = (motion.start, acceleration);
-            here.coriolis = motion.force_at_start(&here.inertia);
-            let (mass, moment) = numbers.nodes[i].weight;
-            let about_origin = here.pos * mass + here.rot * moment;
-            let weight = Wrench { ang: about_origin.cross(gravity), lin: gravity * mass };
-            here.force = (here.coriolis + -weight) * dt;
+            (here.coriolis, here.force) = (Wrench::ZERO, Wrench::ZERO);
+            if !node.is_massless {
+                here.coriolis = motion.force_at_start(&here.inertia);
+                let (mass, moment) = numbers.nodes[i].weight;
+                let about_origin = here.pos * mass + here.rot * moment;
+                let weight = Wrench { ang: about_origin.cross(gravity), lin: gravity * mass };
+                here.force = (here.coriolis + -weight) * dt;
+            }
             turns[node.tree] = turns[node.tree].max(here.twist.ang.norm_squared());
         }
         let least = MIN_TURN / plan.dt;
@@ -141,9 +144,11 @@ impl<T: Bundle> Lanes<T> {
             let here = &mut here[0];
             let motion = motion_above(node, above).child(node.joint, here.twist, here.change);
             here.acceleration = motion.acceleration;
-            let force = motion.force(&here.inertia) * turns[node.tree];
-            here.coriolis += force;
-            here.force += force * dt;
+            if !node.is_massless {
+                let force = motion.force(&here.inertia) * turns[node.tree];
+                here.coriolis += force;
+                here.force += force * dt;
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use spatial::{Twist, Vec3, Wrench};
 use super::dynamics::motion_of;
 use super::{Bundle, ConstraintName, Lanes, Memory, WarmStartEntry, dofs_of, get3, put, put3, wide};
 use crate::laws::join;
-use crate::plan::{Plan, PlanJacobian, Source};
+use crate::plan::{Plan, PlanJacobian, PlanPair, Source};
 
 /// What a step did, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -78,12 +78,13 @@ impl<T: Bundle> Lanes<T> {
     }
 
     fn recall(&mut self, plan: &Plan, are_contacts: bool) {
+        let mut first = 0;
         for n in 0..self.warm_start.len() {
             let WarmStartEntry { name, free_velocity, normal } = self.warm_start[n];
             if name.is_contact() != are_contacts {
                 continue;
             }
-            let Some((k, is_flipped)) = self.constraint_of(plan, name) else { continue };
+            let Some((k, is_flipped)) = self.constraint_of(plan, name, &mut first) else { continue };
             let free_velocity = if is_flipped { -free_velocity } else { free_velocity };
             let free_velocity = match (&plan.constraints.all[k].jacobian, &plan.constraints.all[k].source) {
                 (PlanJacobian::Twist(_), Source::Spin { contact }) => {
@@ -99,15 +100,24 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// The constraint of a name in this step, and whether its ends have changed places.
-    fn constraint_of(&self, plan: &Plan, name: ConstraintName) -> Option<(usize, bool)> {
+    /// The constraint of a name in this step, and whether its ends have changed places. Names come in order, as slots do: those of contacts
+    /// that come before the `first` that is near are gone.
+    fn constraint_of(&self, plan: &Plan, name: ConstraintName, first: &mut usize) -> Option<(usize, bool)> {
         if !name.is_contact() {
             return Some((plan.constraints.of_name(name)?, false));
         }
-        let (geoms, ordinal) = name.point();
-        let pair = plan.contacts.pair_of(geoms)?;
-        let mut slots = (pair.first..pair.first + pair.count).filter(|&k| self.is_there(&self.slots[k], 0));
-        let slot = slots.nth(ordinal)?;
+        let ([lower, upper], ordinal) = name.point();
+        let pair_of = |k: usize| &plan.contacts.pairs[plan.contacts.ends[k].pair];
+        let order = |pair: &PlanPair| [pair.pair.geoms[1], pair.pair.geoms[0]].cmp(&[upper, lower]);
+        while order(pair_of(*self.near.get(*first)?)).is_lt() {
+            *first += 1;
+        }
+        let pair = pair_of(self.near[*first]);
+        if order(pair).is_gt() {
+            return None;
+        }
+        let of_pair = self.near[*first..].iter().take_while(|k| **k < pair.first + pair.count);
+        let slot = *of_pair.filter(|k| self.is_there(&self.slots[**k], 0)).nth(ordinal)?;
         Some((if name.is_spin() { plan.constraints.spin_of[slot]? } else { slot }, pair.is_flipped))
     }
 
@@ -193,7 +203,12 @@ impl Lanes<f64> {
         let present = self.near.iter().filter(|k| self.is_there(&self.slots[**k], 0));
         // Roots of sets of trees, and the trees that have constraints, a bit each; of more than 64, the last stands for the rest.
         let (mut roots, mut joined): ([usize; 64], u64) = (std::array::from_fn(|tree| tree), 0);
+        let are_many = plan.trees.len() > 1;
         let mut join_trees = |k: usize| {
+            if !are_many {
+                joined = 1;
+                return;
+            }
             let mut first = None;
             plan.constraints.each_node(k, &plan.node_of_dof, |node| {
                 let tree = plan.nodes[node].tree.min(63);

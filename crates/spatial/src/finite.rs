@@ -11,6 +11,11 @@ pub fn are_finite(x: &[f64]) -> bool {
     vanishes(x, |x| x * 0.0)
 }
 
+/// Whether all of `x` are 0.
+pub fn are_zero(x: &[f64]) -> bool {
+    vanishes(x, f64::abs)
+}
+
 /// Whether all of `x` are 0 or more, and finite.
 pub fn are_finite_and_nonnegative(x: &[f64]) -> bool {
     vanishes(x, |x| x.abs() - x)
@@ -36,13 +41,17 @@ mod tests {
     #[test]
     fn every_entry_counts() {
         for n in 0..20 {
+            assert!(are_zero(&vec![-0.0; n]));
             for at in 0..n {
                 let mut x = vec![1.5; n];
-                assert!(are_finite(&x) && are_finite_and_nonnegative(&x));
+                assert!(are_finite(&x) && are_finite_and_nonnegative(&x) && !are_zero(&x));
                 x[at] = -0.0;
                 assert!(are_finite_and_nonnegative(&x));
                 x[at] = -f64::MIN_POSITIVE;
                 assert!(are_finite(&x) && !are_finite_and_nonnegative(&x));
+                let mut zeros = vec![0.0; n];
+                zeros[at] = x[at];
+                assert!(!are_zero(&zeros));
                 for bad in [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
                     x[at] = bad;
                     assert!(!are_finite(&x) && !are_finite_and_nonnegative(&x), "{bad} at {at} of {n}");

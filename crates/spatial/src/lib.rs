@@ -25,7 +25,7 @@ mod three;
 mod twist;
 mod vec3;
 
-pub use finite::{are_finite, are_finite_and_nonnegative};
+pub use finite::{are_finite, are_finite_and_nonnegative, are_zero};
 pub use inertia::{ArticulatedInertia, PointInertia, RigidInertia};
 pub use lanes::{F32x8, F32x16, F64x4, F64x4x2, F64x8};
 pub use mat3::Mat3;

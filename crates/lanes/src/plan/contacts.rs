@@ -263,13 +263,6 @@ impl Contacts {
         contacts
     }
 
-    /// The pair of two geoms, the lower index first.
-    pub fn pair_of(&self, [lower, upper]: [usize; 2]) -> Option<&PlanPair> {
-        let geoms = |pair: &PlanPair| [pair.pair.geoms[1], pair.pair.geoms[0]];
-        let place = self.pairs.binary_search_by_key(&[upper, lower], geoms).ok()?;
-        self.pairs.get(place)
-    }
-
     /// What a pair is, and whether its first geom is the second one here; `places` are those of its geoms that move.
     fn kind(
         &self,

@@ -263,8 +263,8 @@ fn eliminate<T: Real>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]) 
     for b in 0..m {
         let (above, below) = system[..m * m].split_at_mut((b + 1) * m);
         let pivots = &mut above[b * m..];
-        // The pivot's own rows become those of its inverse times the rest.
-        let inverse = inverse(&entries::<T>(&pivots[b]));
+        // The pivot's own rows become those of its inverse times the rest, with the other sign.
+        let inverse = negative_inverse(&entries::<T>(&pivots[b]));
         let own = times(&inverse, &right[b]);
         right[b] = own;
         for entry in &mut pivots[b + 1..] {
@@ -274,12 +274,7 @@ fn eliminate<T: Real>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]) 
             }
         }
         for (i, equations) in below.chunks_exact_mut(m).enumerate() {
-            let mut factor = entries::<T>(&equations[b]);
-            for row in &mut factor {
-                for entry in row {
-                    *entry = -*entry;
-                }
-            }
+            let factor = entries::<T>(&equations[b]);
             let right = &mut right[b + 1 + i];
             for row in 0..3 {
                 right[row] = plus_dot(right[row], &factor[row], &own);
@@ -293,12 +288,14 @@ fn eliminate<T: Real>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]) 
     }
     for b in (0..m).rev() {
         let (own, later) = right.split_at_mut(b + 1);
+        let mut sum = own[b].map(|x| -x);
         for (entry, x) in system[b * m + b + 1..(b + 1) * m].iter().zip(&*later) {
             let change = times(&entries::<T>(entry), x);
             for row in 0..3 {
-                own[b][row] -= change[row];
+                sum[row] += change[row];
             }
         }
+        own[b] = sum;
     }
 }
 
@@ -324,12 +321,12 @@ fn dot<T: Real>(a: &[T; 3], x: &[T; 3]) -> T {
     a[0].mul_add(x[0], a[1].mul_add(x[1], a[2] * x[2]))
 }
 
-/// The inverse by cofactors: blocks on the diagonal are near the identity, or far from singular.
+/// −1 times the inverse, by cofactors: blocks on the diagonal are near the identity, or far from singular.
 #[inline(always)]
-fn inverse<T: Real>(m: &Entries<T>) -> Entries<T> {
+fn negative_inverse<T: Real>(m: &Entries<T>) -> Entries<T> {
     let [[a, b, c], [d, e, f], [g, h, i]] = *m;
     let (x, y, z) = (e * i - f * h, f * g - d * i, d * h - e * g);
-    let scale = a.mul_add(x, b.mul_add(y, c * z)).recip();
+    let scale = -a.mul_add(x, b.mul_add(y, c * z)).recip();
     let mut block =
         [[x, c * h - b * i, b * f - c * e], [y, a * i - c * g, c * d - a * f], [z, b * g - a * h, a * e - b * d]];
     for row in &mut block {

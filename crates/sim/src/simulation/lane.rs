@@ -10,6 +10,7 @@ use geometry::Scene;
 use lanes::constants::ROWS_OF_JAMS;
 use lanes::{AtRest, Bundle, ChangingGains, Lanes, Numbers, Plan, Summary, WarmStartEntry};
 use multibody::{JointType, Model};
+use spatial::are_zero;
 
 use super::mocap::MocapBody;
 use super::planning::{attachments, numbers_at_rest, plan_with};
@@ -177,11 +178,10 @@ impl Lane {
     fn load(&mut self, model: &Model, state: &State, mocap: &[MocapBody], length: usize) {
         self.exchange_numbers(length);
         let Self { lengths, lanes, .. } = self;
-        let is_any = |numbers: &[f64]| numbers.iter().any(|x| *x != 0.0);
         for (k, MocapBody { step, .. }) in mocap.iter().enumerate() {
             lanes.set_carrier(0, k, &step.pose, &step.velocity);
         }
-        lanes.has_surface_velocity = is_any(&state.surface_velocity);
+        lanes.has_surface_velocity = !are_zero(&state.surface_velocity);
         if lanes.has_surface_velocity {
             lanes.set_surface_velocities(&lengths[length].plan, 0, &state.surface_velocity);
         }
@@ -194,7 +194,7 @@ impl Lane {
         lanes.ctrl.copy_from_slice(&state.ctrl);
         lanes.act.copy_from_slice(&state.act);
         lanes.equality_active.copy_from_slice(&state.equality_active);
-        (lanes.has_forces, lanes.has_wrenches) = (is_any(&state.applied_force), is_any(&state.applied_wrench));
+        (lanes.has_forces, lanes.has_wrenches) = (!are_zero(&state.applied_force), !are_zero(&state.applied_wrench));
         lanes.applied_force.copy_from_slice(&state.applied_force);
         lanes.applied_wrench.copy_from_slice(&state.applied_wrench);
         lanes.set_warm_start(state.warm_start.entries());
