@@ -1,7 +1,7 @@
 // The velocities at the end of the step from those of free motion.
 
 // Gathers the laws of the chosen constraints and what is remembered of them; `is_recovery`: for the velocities that move positions, with friction
-// bounded by known normal impulses.
+// bounded by estimates of normal impulses.
 PHASE void set_rows(const Here here, bool is_recovery) {
   WORLD;
   EACH(b, W.blocks) {
@@ -61,10 +61,7 @@ PHASE void note_solution(const Here here) {
       V3 free = get3(W.v_c + 3 * b) - v3(w.x * impulse.x, w.y * impulse.y, w.z * impulse.z);
       put3(c.free_velocity, turn(frame, free));
       c.impulse = impulse.z;
-      if (c.flags & IS_CONTACT) {
-        if (FRICTION == COULOMB) c.extra[2] = impulse.z;
-        c.extra[3] = impulse.z > 0;
-      }
+      if (c.flags & IS_CONTACT) c.extra[3] = impulse.z > 0;
       c.flags |= REMEMBERED;
 #if SPINS
     } else if (b >= W.first_spin) {

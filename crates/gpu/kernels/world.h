@@ -17,7 +17,7 @@ struct Candidate {
   int id;
   unsigned flags;
   real position[3], normal[3];
-  // Contacts: gap, R of friction, known normal impulse, whether it pushes. Equalities of three rows: v̂. One row: both bounds,
+  // Contacts: gap, R of friction, estimate of the normal impulse, whether it pushes. Equalities of three rows: v̂. One row: both bounds,
   // and the impulse of one that is at a bound.
   real extra[4];
   real v_hat, v_hat_recovery, r_n, w;

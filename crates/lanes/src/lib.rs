@@ -359,8 +359,7 @@ struct ConstraintSlot<T: Real> {
     pushes: T,
     /// The velocity of the second body there relative to the first at the velocities found, of a lone world.
     velocity: Vec3<T>,
-    /// A contact's normal impulse in the step before, or else that of the contact taken for itself; under Coulomb's law that of the solution,
-    /// once there is one.
+    /// A contact's normal impulse in the step before, or else that of the contact taken for itself.
     normal_estimate: T,
     /// Bounds of the impulse of a constraint of one row; v̂ of an equality of three rows.
     low: T,
@@ -396,7 +395,7 @@ impl<T: Real> ConstraintSlot<T> {
         at_bound: T::ZERO,
     };
 
-    /// The normal impulse that bounds a contact's friction where positions are righted: that known, if it pushes.
+    /// The normal impulse that bounds a contact's friction where positions are righted: the estimate, if it pushes.
     #[inline(always)]
     fn bound_of_recovery(&self) -> T {
         self.normal_estimate * self.pushes

@@ -49,7 +49,7 @@ fn law<T: Bundle>(
 pub(super) enum Problem {
     /// For the end of the step.
     Step,
-    /// For positions, friction bounded by known normal impulses.
+    /// For positions, friction bounded by estimates of normal impulses.
     Recovery,
 }
 
@@ -179,9 +179,6 @@ impl<T: Bundle> Lanes<T> {
                     slot.impulse = select3(lanes, impulse, slot.impulse);
                     memory.normal = select(lanes, rows.solved_lambda[2], memory.normal);
                     slot.pushes = select(lanes, T::ZERO.if_less(rows.solved_lambda[2], T::ONE, T::ZERO), slot.pushes);
-                    if plan.friction == FrictionLaw::Coulomb {
-                        slot.normal_estimate = select(lanes, rows.solved_lambda[2], slot.normal_estimate);
-                    }
                 } else {
                     memory.free_velocity.x = select(lanes, free_velocity[entry.row], memory.free_velocity.x);
                     memory.normal = select(lanes, rows.solved_lambda[entry.row], memory.normal);

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use geometry::TouchingPair;
 use multibody::CrbaWorkspace;
-use sap::{BlockCholesky, Error, FrictionLaw, NotSolved, Report, Sparse, SparseMatrix};
+use sap::{BlockCholesky, Error, NotSolved, Report, Sparse, SparseMatrix};
 use support::{Interrupt, ThreadPool};
 
 use crate::Stats;
@@ -57,20 +57,19 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Bounds friction by what contacts push with in the last solution: under Coulomb's law by that, else, as there, by what they pushed with
-    /// before, of those that push.
-    fn bound_friction(&mut self, law: FrictionLaw) {
+    /// Lets contacts that do not push in the last solution have no friction, whatever they pushed with before.
+    fn release_friction(&mut self) {
         let Self { set, contact_space, ws, in_contact_space, .. } = self;
         let impulses = if *in_contact_space { &contact_space.impulses } else { ws.impulses() };
-        let (mut row, mut impulse) = (0, 0.0);
+        let (mut row, mut pushes) = (0, true);
         for constraint in &mut set.constraints {
             row += constraint.rows();
             // Friction of a contact's rotation follows the contact.
             if !constraint.law.is_spin() {
-                impulse = impulses[row - 1].max(0.0);
+                pushes = impulses[row - 1] > 0.0;
             }
-            if law == FrictionLaw::Coulomb || impulse <= 0.0 {
-                constraint.law.set_normal_impulse(impulse);
+            if !pushes {
+                constraint.law.set_normal_impulse(0.0);
             }
         }
     }

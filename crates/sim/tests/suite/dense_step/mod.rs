@@ -128,7 +128,7 @@ impl<'a> Reference<'a> {
             }
             let impulses = problem.impulses(&solved, if is_coulomb { Bound::Own } else { Bound::Given });
             for (constraint, (bound, impulse)) in constraints.iter_mut().zip(bounds.iter().zip(&impulses)) {
-                constraint.bound = if is_coulomb || impulse[0] <= 0.0 { impulse[0].max(0.0) } else { *bound };
+                constraint.bound = if impulse[0] > 0.0 { *bound } else { 0.0 };
             }
             let recovers = constraints.iter().any(|constraint| constraint.recovery.is_some());
             let impulses =
