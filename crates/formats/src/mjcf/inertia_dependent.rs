@@ -73,15 +73,17 @@ fn finish_muscle(model: &mut Model, mobility: &mut Mobility, muscle: &Unfinished
         model.actuators[muscle.actuator].law.gain = scale / response.max(1e-15);
     }
     if muscle.needs_range {
-        let range = within_tendon(model, muscle.actuator, length_range(model, muscle.actuator));
+        let range = bounded_length_range(model, muscle.actuator);
         if let Some(curves) = &mut model.actuators[muscle.actuator].law.muscle {
             curves.length_range = range;
         }
     }
 }
 
-/// What a limited tendon leaves of a range of lengths: all of its own where joints move it that have no range, which the ascent leaves alone.
-fn within_tendon(model: &Model, actuator: usize, (low, high): (f64, f64)) -> (f64, f64) {
+/// What a limited tendon leaves of an actuator's range of lengths: all of its own where joints move it that have no range, which the ascent
+/// leaves alone.
+fn bounded_length_range(model: &Model, actuator: usize) -> (f64, f64) {
+    let (low, high) = length_range(model, actuator);
     let Transmission::Tendon { tendon, gear } = model.actuators[actuator].transmission else { return (low, high) };
     let Some((shortest, longest)) = model.tendons[tendon].range else { return (low, high) };
     let (shortest, longest) = if gear < 0.0 { (longest, shortest) } else { (shortest, longest) };

@@ -26,13 +26,13 @@ impl Sources {
         trees: &[TreeWorkspace],
         step: &PullStep<'_>,
     ) -> Option<usize> {
-        let in_force = self.ties.iter().filter(|tie| step.state.equality_active[tie.index()] != 0.0);
+        let mut in_force = self.ties.iter().filter(|tie| step.state.equality_active[tie.index()] != 0.0);
         let tied = |tie: &super::equalities::Tie| {
             let mut tied = Tied::default();
             tie.each_tree(model, tree_of, |tree| tied.add(tree, trees));
             tied.sleeper()
         };
-        in_force.map(tied).find_map(|sleeper| sleeper).or_else(|| {
+        in_force.find_map(tied).or_else(|| {
             self.acting_tendons().find_map(|(_, tendon)| {
                 let mut tied = Tied::default();
                 tendon.each_tree(|tree| tied.add(tree, trees));

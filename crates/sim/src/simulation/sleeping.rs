@@ -48,8 +48,8 @@ pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
     may
 }
 
-/// How long trees must have rested to fall asleep, s: without the option for good none does, but some may sleep from the start. None where
-/// nothing sleeps.
+/// How long trees must have rested to fall asleep, s. It is infinite where trees sleep from the start and the option is not set: none falls
+/// asleep again. None where nothing sleeps.
 pub(super) fn time_to_sleep(model: &Model, options: &Options) -> Option<f64> {
     let starts_asleep = || model.bodies.iter().any(|body| body.starts_asleep);
     options.sleep_after.or_else(|| starts_asleep().then_some(f64::INFINITY))
