@@ -94,7 +94,8 @@ PHASE void balance(const Here here) {
     const real work = R(0.5) * per_mass * dot(get3(due + 13), impulse);
     // Nothing but its weight pushes the tree or moves it. A body about its centre of mass is right as it is.
     const real little = BY_PRECISION(UNPUSHED, 1e-5), pushed = max_(dot(impulse - weight, impulse - weight), mass * recovery * (mass * recovery));
-    const bool flies = floats && W.turns[t] != 0 && 0 < dot(moment, moment) && pushed <= (dot(weight, weight) + mass * (kinetic + due[16])) * little * little;
+    const bool is_pushed = (dot(weight, weight) + mass * (kinetic + due[16])) * little * little < pushed;
+    const bool flies = floats && W.turns[t] != 0 && 0 < dot(moment, moment) && !is_pushed;
     const V3 of_com_due = flies ? per_mass * get3(due + 4) : of_com;
     const real error = due_kinetic - kinetic + (flies ? work + carried - dot(of_com_due, of_com_due) * half_mass : R(0));
     // What stops in the step, at a contact or a limit, is not asked for a part of the little that is left of its energy.
@@ -103,10 +104,13 @@ PHASE void balance(const Here here) {
     // Energy grows by more than what a step can find whose bodies turn so far.
     const bool bursts = own_at_start * R(LARGEST_GROWTH) < own && R((FAR / DT) * (FAR / DT)) < fastest;
     const bool errs = max_(own, own_at_start) * R(LARGEST_ERROR) < abs_(error) || bursts;
-    LEAD W.coarse += W.turns[t] && errs;
+    // All that errs of a body by itself that is pushed is the energy of its spin.
+    const bool is_set_right = tree_is_body(t) && is_pushed && fastest <= R((FAR_ALONE / DT) * (FAR_ALONE / DT));
+    LEAD W.coarse += W.turns[t] && errs && !is_set_right;
     // All motion is scaled, but for that of the centre of mass.
     real ratio = own > 0 ? error / own + 1 : R(1);
     if (!errs) ratio = min_(max_(ratio, R(1 - LARGEST_ERROR)), R(1 / (1 - LARGEST_ERROR)));
+    else if (is_set_right) ratio = min_(max_(ratio, R(1 / MAX_FACTOR_ALONE)), R(MAX_FACTOR_ALONE));
     real scale = sqrt_(max_(ratio, R(0)));
     V3 add_lin = of_com_due - scale * of_com, add_ang = none;
     if (tree_keeps_momentum(t)) {

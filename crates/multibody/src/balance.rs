@@ -33,6 +33,12 @@ pub const LARGEST_GROWTH: f64 = 2.0;
 /// rad
 pub const FAR: f64 = 1.0;
 
+/// A body by itself that is pushed is not asked to make its step in halves while it turns by no more than this, rad: all that errs is the
+/// energy of its spin, which is set right. Of a heap, one such body would ask it of all.
+pub const FAR_ALONE: f64 = 0.7;
+/// That energy is changed by this factor at most.
+pub const MAX_FACTOR_ALONE: f64 = 2.0;
+
 /// Nothing but its weight pushes a tree whose impulse is that of its weight to this part of it and of the tree's momentum.
 pub const UNPUSHED: f64 = 1e-6;
 const SINGLE_UNPUSHED: f64 = 1e-5;
@@ -183,6 +189,8 @@ pub enum Freedom {
     Bound,
     /// That of the centre of mass.
     Floating,
+    /// The same of one body by itself.
+    Body,
     /// All.
     KeepsMomentum,
 }
@@ -197,7 +205,11 @@ impl Freedom {
             return Self::Bound;
         }
         let is_geared = model.armature[dofs.clone()][..6].iter().any(|armature| *armature != 0.0);
-        if of_tree.len() > 1 && !is_geared { Self::KeepsMomentum } else { Self::Floating }
+        match of_tree.len() {
+            1 => Self::Body,
+            _ if is_geared => Self::Floating,
+            _ => Self::KeepsMomentum,
+        }
     }
 }
 
@@ -277,6 +289,9 @@ impl<T: Real> StepEnd<'_, T> {
         let ratio = error / select(moves, own, T::ONE) + T::ONE;
         let within_most = ratio.max(wide(1.0 - LARGEST_ERROR)).min(wide(1.0 / (1.0 - LARGEST_ERROR)));
         let ratio = select(errs, ratio, within_most);
+        let is_set_right = errs * self.is_pushed_alone();
+        let spin = ratio.max(wide(1.0 / MAX_FACTOR_ALONE)).min(wide(MAX_FACTOR_ALONE));
+        let (ratio, errs) = (select(is_set_right, spin, ratio), errs - is_set_right);
         let scale = select(moves, ratio.max(T::ZERO).sqrt(), T::ONE);
         let rest = of_com_due - of_com * scale;
         let place = self.lack_of_place(flies);
@@ -308,15 +323,30 @@ impl<T: Real> StepEnd<'_, T> {
     /// Whether nothing but its weight pushes the tree or moves it, and it turns, 1 or 0. A body about its centre of mass is right as it is.
     #[inline(always)]
     fn flies(&self) -> T {
-        let Self { whole: end, due, mass, weight, recovery, turns, freedom, .. } = *self;
-        if freedom == Freedom::Bound {
+        if self.freedom == Freedom::Bound {
             return T::ZERO;
         }
+        let turns = T::ZERO.if_less(self.whole.moment.norm_squared(), self.turns, T::ZERO);
+        turns * (T::ONE - self.is_pushed())
+    }
+
+    /// Whether more than its weight pushes the tree or moves it, 1 or 0.
+    #[inline(always)]
+    fn is_pushed(&self) -> T {
+        let Self { whole: end, due, mass, weight, recovery, .. } = *self;
         let little = wide::<T>(if T::IS_SINGLE { SINGLE_UNPUSHED } else { UNPUSHED });
-        let turns = T::ZERO.if_less(end.moment.norm_squared(), turns, T::ZERO);
         let most = weight.norm_squared() + mass * (end.kinetic + due.at_start);
         let pushed = (due.impulse - weight).norm_squared().max((mass * recovery) * (mass * recovery));
-        (most * little * little).if_less(pushed, T::ZERO, turns)
+        (most * little * little).if_less(pushed, T::ONE, T::ZERO)
+    }
+
+    /// Whether the tree is one body by itself, is pushed and does not turn far, 1 or 0.
+    #[inline(always)]
+    fn is_pushed_alone(&self) -> T {
+        if self.freedom != Freedom::Body {
+            return T::ZERO;
+        }
+        wide::<T>(FAR_ALONE * FAR_ALONE).if_less(self.most_turn, T::ZERO, self.is_pushed())
     }
 
     /// Whether energy within the tree grows by more than what a step can find whose bodies turn so far, 1 or 0: contacts where bodies would turn

@@ -67,8 +67,8 @@ pub use aba::{Factor, apply};
 pub use activation::{Activation, ActivationDynamics};
 pub use actuator::{Actuator, ActuatorLaw, GearFrame, OrientationInput, Transmission};
 pub use balance::{
-    BodyInStep, Correction, FAR, Freedom, LARGEST_ERROR, LARGEST_GROWTH, LITTLE, MAX_SCALING, StepBalance, StepEnd,
-    UNPUSHED, Whole,
+    BodyInStep, Correction, FAR, FAR_ALONE, Freedom, LARGEST_ERROR, LARGEST_GROWTH, LITTLE, MAX_FACTOR_ALONE,
+    MAX_SCALING, StepBalance, StepEnd, UNPUSHED, Whole,
 };
 pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};

@@ -1,8 +1,9 @@
-//! Steps of the midpoint rule, left to itself, that do not resolve the motion are made in parts, and no others.
+//! Steps that do not resolve the motion are made in parts, and no others: of the midpoint rule, left to itself, and of heaps.
 
 use crate::common::{self, DOUBLE_PENDULUM, run, simulation};
 use models::scenes;
 use sapwood_sim::{Options, Scheme, Simulation};
+use support::SplitMix64;
 
 fn midpoint(mjcf: &str, dt: f64) -> Simulation {
     simulation(mjcf, Options { scheme: Scheme::Midpoint, conserve: false, timestep: Some(dt), ..Options::default() })
@@ -71,6 +72,37 @@ fn what_spins_without_changing_inertia_is_left_whole() {
     let mut s = midpoint(common::TUMBLING, 0.01);
     s.state_mut().v[3..].copy_from_slice(&[30.0, 100.0, 50.0]);
     assert_eq!(parts(&mut s, 50), 50);
+}
+
+/// Of a body by itself that is hit, the energy of its spin is set right: none asks all others of a heap for halves, and none gains energy.
+#[test]
+fn a_heap_of_bodies_that_tumble_is_left_whole() {
+    let body = |i: usize| {
+        let (x, y, z) = (0.3 * (i % 2) as f64, 0.3 * (i / 2 % 2) as f64, 0.3 + 0.25 * (i / 4) as f64);
+        format!(
+            r#"<body pos="{x} {y} {z}"><freejoint/><geom type="capsule" fromto="0 0 0 .15 0 0" size=".02" mass=".5"/>
+            <geom type="capsule" fromto="0 0 0 0 .1 .05" size=".03" mass=".3"/></body>"#
+        )
+    };
+    let bodies: String = (0..8).map(body).collect();
+    let ground = r#"<geom type="plane" size="0 0 1"/>"#;
+    let mjcf = format!(r#"<mujoco><option timestep=".01"/><worldbody>{ground}{bodies}</worldbody></mujoco>"#);
+    for seed in 0..4 {
+        let (mut s, mut random) = (simulation(&mjcf, Options::default()), SplitMix64(seed));
+        for v in s.state_mut().v.chunks_exact_mut(6) {
+            v[2] = -2.0;
+            v[3..].fill_with(|| 25.0 * random.symmetric());
+        }
+        let start = s.energy().total();
+        let (mut before, mut made) = (start, 0);
+        for step in 0..100 {
+            made += parts(&mut s, 1);
+            let energy = s.energy().total();
+            assert!(energy < before + 2e-3 * start, "seed {seed}, step {step}: {before} to {energy} J of {start}");
+            before = energy;
+        }
+        assert_eq!(made, 100, "seed {seed}");
+    }
 }
 
 #[test]

@@ -28,6 +28,9 @@ pub struct Ends<'a> {
 const LARGEST_ERROR: f64 = 0.05;
 /// Energy may grow by this factor where a body turns by more than 1 rad.
 const LARGEST_GROWTH: f64 = 2.0;
+/// Of a body by itself that is pushed and turns by no more than this, rad, the energy of its spin is set right, by this factor at most.
+const FAR_ALONE: f64 = 0.7;
+const MAX_FACTOR_ALONE: f64 = 2.0;
 
 /// What a step leaves.
 pub struct Balanced {
@@ -124,7 +127,8 @@ impl Ends<'_> {
         let recovery = dofs.clone().map(|k| (v[k] - v_of_q[k]).abs()).fold(0.0, f64::max);
         let turns_about_com = own.com == after.frames[nodes.start].pos;
         let pushed = (impulse - weight).norm().max(own.mass * recovery);
-        if floats && !turns_about_com && pushed <= 1e-6 * momentum {
+        let is_pushed = pushed > 1e-6 * momentum;
+        if floats && !turns_about_com && !is_pushed {
             of_com_due = due.momentum.lin * (1.0 / own.mass);
             missing += work + 0.5 * own.mass * (of_com.norm_squared() - of_com_due.norm_squared());
             let place = of_com_due * dt - (own.com - due.com);
@@ -133,7 +137,10 @@ impl Ends<'_> {
         let is_far = end[nodes.clone()].iter().any(|motion| motion.ang.norm() * dt > 1.0);
         let is_resolved = missing.abs() <= LARGEST_ERROR * inner.max(inner_before)
             && !(is_far && inner > LARGEST_GROWTH * inner_before);
+        let turns_by = end[nodes.clone()].iter().fold(0.0, |most, motion| f64::max(most, motion.ang.norm() * dt));
+        let is_set_right = !is_resolved && floats && nodes.len() == 1 && is_pushed && turns_by <= FAR_ALONE;
         let gain = if inner > 0.0 { missing / inner } else { 0.0 };
+        let gain = if is_set_right { gain.clamp(1.0 / MAX_FACTOR_ALONE - 1.0, MAX_FACTOR_ALONE - 1.0) } else { gain };
         let gain = if is_resolved { gain.clamp(-LARGEST_ERROR, LARGEST_ERROR / (1.0 - LARGEST_ERROR)) } else { gain };
         let mut scale = (1.0 + gain).max(0.0).sqrt();
         let (mut lin, mut ang) = (of_com_due - of_com * scale, Vec3::ZERO);
@@ -159,7 +166,7 @@ impl Ends<'_> {
                 balanced.v[dofs.start + k] += x;
             }
         }
-        is_resolved
+        is_resolved || is_set_right
     }
 }
 
