@@ -11,7 +11,7 @@ use support::Interrupt;
 use super::facets::Facets;
 use super::manifold::Clipper;
 use super::placed::{Core, Detail, Placed, glam, vec3};
-use super::polish::{Polished, is_peak, polish};
+use super::polish::{Polished, gap_along, is_peak, polish};
 use super::spread::{add_middle, spread};
 use super::{Point, Sink};
 use crate::solid::{PlacedSolid, Solid};
@@ -170,6 +170,10 @@ impl Convex {
             look(apart);
             let (normal, p, q) = match self.cores(a, b, limit + a.radius + b.radius) {
                 Cores::Beyond => return Ok(None),
+                // The gap along any direction is a bound of the distance: most curved bodies near each other are known to be too far apart.
+                Cores::Apart((normal, ..)) if curved && gap_along(a, b, normal).0 > limit + a.radius + b.radius => {
+                    return Ok(None);
+                }
                 Cores::Apart(ends) => ends,
                 Cores::Overlapping => {
                     look(overlap);

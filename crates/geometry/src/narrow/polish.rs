@@ -186,7 +186,7 @@ fn tangent_step(curvature: Sym3<f64>, gap: f64, apart: Vec3<f64>, n: Vec3<f64>) 
 }
 
 /// The gap along `n`, and the vector between the support points.
-fn gap_along(a: &Placed, b: &Placed, n: Vec3<f64>) -> (f64, Vec3<f64>) {
+pub(super) fn gap_along(a: &Placed, b: &Placed, n: Vec3<f64>) -> (f64, Vec3<f64>) {
     let apart = b.support(-n) - a.support(n);
     (apart.dot(n), apart)
 }
