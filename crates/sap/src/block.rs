@@ -57,6 +57,16 @@ impl Block {
     }
 }
 
+/// Writes the entries of one row or three. A copy of as many as there are would be a call.
+#[inline(always)]
+pub(crate) fn narrow(entries: [f64; 3], rows: &mut [f64]) {
+    match rows {
+        [x] => *x = entries[0],
+        [x, y, z] => [*x, *y, *z] = entries,
+        _ => unreachable!("constraints have one row or three"),
+    }
+}
+
 /// Three entries of one row or three.
 #[inline(always)]
 pub(crate) fn widened(rows: &[f64]) -> [f64; 3] {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::block::widened;
+use crate::block::{narrow, widened};
 use crate::dual;
 use crate::law::{Bounds, LawKind};
 use crate::{Block, Law};
@@ -142,7 +142,7 @@ impl Constraint {
     pub fn evaluate(&self, v_c: &[f64], gamma: &mut [f64], hessian: &mut Block) -> f64 {
         let (cost, impulse, block) = self.law.evaluate(widened(v_c));
         *hessian = block;
-        gamma.copy_from_slice(&impulse[..gamma.len()]);
+        narrow(impulse, gamma);
         cost
     }
 

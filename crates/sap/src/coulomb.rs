@@ -18,7 +18,7 @@ mod workspace;
 pub use friction_residual::{friction_residual, meets_coulomb};
 pub use workspace::Workspace;
 
-use crate::block::widened;
+use crate::block::{narrow, widened};
 use crate::constraint::rows_of;
 use crate::convex::{ConvexWorkspace, Iteration, Optimality, minimise};
 use crate::law::{Bounds, OwnBounds};
@@ -117,7 +117,7 @@ fn find_bounds<S: Structure>(
         // The bounds of the last step are nearer than those of the step before; predictions go on from it.
         localise(blocks, 1, Bounds::Own);
         for (block, own) in blocks.iter().zip(rows_of(constraints)) {
-            convex.free[own.clone()].copy_from_slice(&block.z[..own.len()]);
+            narrow(block.z, &mut convex.free[own]);
         }
         for (constraint, block) in constraints.iter_mut().zip(&*blocks) {
             let contact = if constraint.law.is_spin() { &blocks[block.contacts[0]] } else { block };

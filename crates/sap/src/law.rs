@@ -416,14 +416,14 @@ impl Law<f64> {
     }
 
     /// `(ℓ, γ, G)` at the constraint velocity `v_c`. A NaN in `v_c` comes out as NaN in `ℓ`.
-    #[inline]
+    #[inline(always)]
     pub fn evaluate(&self, v_c: [f64; 3]) -> (f64, [f64; 3], Block) {
         let response = self.respond(v_c, self.stiffness(0.0), Bounds::Given, [0.0; 3]);
         (self.cost(v_c, response.impulse), response.impulse, response.hessian())
     }
 
     /// ℓ where `gamma` is γ.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cost(&self, v_c: [f64; 3], gamma: [f64; 3]) -> f64 {
         let of_row = |row: usize| gamma[row] * (self.v_hat[row] - v_c[row] - 0.5 * self.r[row] * gamma[row]);
         of_row(0) + of_row(1) + of_row(2)

@@ -1,6 +1,6 @@
 //! How impulses change with what constraints are made of: the derivative of all laws in one formula.
 
-use crate::block::widened;
+use crate::block::{narrow, widened};
 use crate::law::{Bounds, LawKind, OwnBounds};
 use crate::{Block, Constraint, FactorError, Law, Structure};
 
@@ -69,7 +69,7 @@ impl Linearization {
                 law.set_normal_impulse(own.normal);
             }
             let response = law.respond(here, law.stiffness(0.0), Bounds::Given, [0.0; 3]);
-            all.gamma[rows.clone()].copy_from_slice(&response.impulse[..rows.len()]);
+            narrow(response.impulse, &mut all.gamma[rows.clone()]);
             (all.hessian[k], all.slopes[k]) = (response.hessian(), response.slope);
         }
         all
@@ -125,7 +125,7 @@ impl Linearization {
             if law.kind == LawKind::Cone {
                 normal = dgamma[2];
             }
-            out[rows.clone()].copy_from_slice(&dgamma[..rows.len()]);
+            narrow(dgamma, &mut out[rows.clone()]);
             row = rows.end;
         }
     }

@@ -1,5 +1,6 @@
 //! Scratch of Newton's method on one convex problem.
 
+use crate::block::{narrow, widened};
 use crate::constraint::rows_of;
 use crate::vector::axpy;
 use crate::{Block, Constraint};
@@ -36,14 +37,13 @@ impl Evaluation {
     /// The impulses at `v_c` linearised here: `γ + G (v_c here − v_c)`.
     pub fn linear_impulse(&self, constraints: &[Constraint], v_c: &[f64], out: &mut [f64]) {
         for (block, rows) in self.hessian.iter().zip(rows_of(constraints)) {
-            let mut ahead = [0.0; 3];
-            for ((a, here), there) in ahead.iter_mut().zip(&self.v_c[rows.clone()]).zip(&v_c[rows.clone()]) {
-                *a = here - there;
+            let mut impulse = widened(&self.gamma[rows.clone()]);
+            if block.is_active() {
+                let (here, there) = (widened(&self.v_c[rows.clone()]), widened(&v_c[rows.clone()]));
+                let change = block.apply([0, 1, 2].map(|row| here[row] - there[row]));
+                impulse = [0, 1, 2].map(|row| impulse[row] + change[row]);
             }
-            for ((out, gamma), g) in out[rows.clone()].iter_mut().zip(&self.gamma[rows.clone()]).zip(block.apply(ahead))
-            {
-                *out = gamma + g;
-            }
+            narrow(impulse, &mut out[rows]);
         }
     }
 
@@ -135,14 +135,12 @@ impl ConvexWorkspace {
     /// Sets the impulses of the linear model at the end of the whole step `Δv_c`.
     pub fn set_dual(&mut self, constraints: &[Constraint]) {
         for (block, rows) in self.hessian.iter().zip(rows_of(constraints)) {
-            let mut step = [0.0; 3];
-            step[..rows.len()].copy_from_slice(&self.dv_c[rows.clone()]);
-            let change = block.apply(step);
-            for ((dual, gamma), change) in
-                self.dual[rows.clone()].iter_mut().zip(&self.current.gamma[rows.clone()]).zip(change)
-            {
-                *dual = gamma - change;
+            let mut impulse = widened(&self.current.gamma[rows.clone()]);
+            if block.is_active() {
+                let change = block.apply(widened(&self.dv_c[rows.clone()]));
+                impulse = [0, 1, 2].map(|row| impulse[row] - change[row]);
             }
+            narrow(impulse, &mut self.dual[rows]);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The check of the initial guess, before anything else is computed: where bodies rest, the solution is there.
 
-use crate::block::widened;
+use crate::block::{narrow, widened};
 use crate::constraint::rows_of;
 use crate::convex::{ConvexWorkspace, Evaluation};
 use crate::law::{Bounds, OwnBounds};
@@ -58,7 +58,7 @@ impl Evaluation {
             };
             *hessian = response.hessian();
             cost += constraint.law.cost(v_c, response.impulse);
-            self.gamma[rows.clone()].copy_from_slice(&response.impulse[..rows.len()]);
+            narrow(response.impulse, &mut self.gamma[rows]);
         }
         self.cost = cost;
     }

@@ -12,7 +12,7 @@
 
 use super::block_rows::BlockRows;
 use super::{Backend, OF_VELOCITIES, STALL};
-use crate::block::widened;
+use crate::block::{narrow, widened};
 use crate::constraint::rows_of;
 use crate::convex::{ConvexWorkspace, Iteration};
 use crate::law::Bounds;
@@ -60,10 +60,10 @@ impl<S: Structure> SparseA<'_, '_, S> {
             let response = block.respond_at(v_c, bounds, own);
             *hessian = response.hessian();
             *slope = if bounds == Bounds::Own { response.slope } else { [0.0; 3] };
-            for (row, k) in own_rows.enumerate() {
-                predicted.v_c[k] = v_c[row] - (block.v_free[row] - v_c_star[k]);
-                predicted.gamma[k] = response.impulse[row];
-            }
+            let (v_free, free) = (block.v_free, widened(&v_c_star[own_rows.clone()]));
+            let v_c = [0, 1, 2].map(|row| v_c[row] - (v_free[row] - free[row]));
+            narrow(v_c, &mut predicted.v_c[own_rows.clone()]);
+            narrow(response.impulse, &mut predicted.gamma[own_rows]);
         }
     }
 
@@ -76,7 +76,9 @@ impl<S: Structure> SparseA<'_, '_, S> {
             if constraint.law.is_contact() {
                 change = dual[rows.start + 2] - predicted.gamma[rows.start + 2];
             }
-            dual[rows].iter_mut().zip(slope).for_each(|(dual, b)| *dual += *b * change);
+            if *slope != [0.0; 3] {
+                dual[rows].iter_mut().zip(slope).for_each(|(dual, b)| *dual += *b * change);
+            }
         }
     }
 
@@ -98,7 +100,7 @@ impl<S: Structure> SparseA<'_, '_, S> {
             if block.law.is_contact() {
                 normal = impulse[2];
             }
-            current.gamma[own.clone()].copy_from_slice(&impulse[..own.len()]);
+            narrow(impulse, &mut current.gamma[own]);
         }
         self.iteration.line_search_evaluations += 1;
         let residual = self.iteration.residual(self.ws).map_or(f64::NAN, |optimality| optimality.residual);
@@ -110,10 +112,9 @@ impl<S: Structure> SparseA<'_, '_, S> {
     fn write(&self, rows: &mut [BlockRows<f64>], impulses: impl Fn(&ConvexWorkspace) -> &[f64]) {
         let (impulses, v_c, v_c_star) = (impulses(self.ws), &self.ws.current.v_c, &self.ws.v_c_star);
         for (block, own) in rows.iter_mut().zip(rows_of(self.constraints)) {
-            for (row, k) in own.enumerate() {
-                block.v_c[row] = v_c[k] + (block.v_free[row] - v_c_star[k]);
-                block.lambda[row] = impulses[k];
-            }
+            let (v, v_star) = (widened(&v_c[own.clone()]), widened(&v_c_star[own.clone()]));
+            block.v_c = [0, 1, 2].map(|row| v[row] + (block.v_free[row] - v_star[row]));
+            block.lambda = widened(&impulses[own]);
         }
     }
 }
