@@ -14,7 +14,7 @@ const GOLDEN: [(&str, u64); 10] = [
     ("@humanoid", 0x81cb24278640efeb),
     ("@dog", 0x46271645cca08ebf),
     ("@snake36", 0x35ea74267000e5f8),
-    ("@clutter-box-27", 0xb752400b0d368f08),
+    ("@clutter-box-27", 0x9980680e7bbee9a9),
     ("@clutter-sphere-27", 0x44cb0424030631a9),
     ("@tower-50", 0x48d4702b4c8a713d),
     ("@arch-11", 0x83dbf6125b6ecb4f),
