@@ -145,27 +145,33 @@ fn made(element: Element<'_>, builtin: &str, kind: TextureKind, [width, rows]: [
     let mark_colour = bytes_of(colour(element, "markrgb", [0.0; 3])?);
     let (one, two) = (bytes_of(rgb1), bytes_of(rgb2));
     let middle = [width / 2, height / 2];
-    let pixel = |side: usize, row: usize, column: usize| match builtin {
-        "gradient" => gradient(kind, side, centred(column, width), -centred(row, height), rgb1, rgb2),
-        // The front and the back of a cube begin with the other colour.
-        "checker" => match ((row < middle[1]) == (column < middle[0])) == (side < 4) {
-            true => one,
-            false => two,
-        },
-        _ if side == 3 => two,
-        _ => one,
-    };
     if !["gradient", "checker", "flat"].contains(&builtin) {
         return Err(format!("builtin=\"{builtin}\": expected gradient, checker or flat"));
     }
+    let (is_gradient, is_checker) = (builtin == "gradient", builtin == "checker");
+    let pixel = |side: usize, row: usize, column: usize| match () {
+        () if is_gradient => gradient(kind, side, centred(column, width), -centred(row, height), rgb1, rgb2),
+        // The front and the back of a cube begin with the other colour.
+        () if is_checker => match ((row < middle[1]) == (column < middle[0])) == (side < 4) {
+            true => one,
+            false => two,
+        },
+        () if side == 3 => two,
+        () => one,
+    };
     let mark = element.attribute("mark").unwrap_or("none");
-    let marked = |row: usize, column: usize| match mark {
-        "edge" => row == 0 || column == 0 || row == height - 1 || column == width - 1,
-        "cross" => column == middle[0] || row == middle[1],
-        _ => false,
+    let (is_edged, is_crossed) = (mark == "edge", mark == "cross");
+    let marked = |row: usize, column: usize| {
+        is_edged && (row == 0 || column == 0 || row == height - 1 || column == width - 1)
+            || is_crossed && (column == middle[0] || row == middle[1])
     };
     let mut pixels = Vec::with_capacity(3 * width * height * sides);
     for side in 0..sides {
+        // The four sides of a gradient around the horizon are alike, and skies are large: most of the time that a file with one takes to load.
+        if is_gradient && [1, 4, 5].contains(&side) {
+            pixels.extend_from_within(..3 * width * height);
+            continue;
+        }
         for row in 0..height {
             for column in 0..width {
                 pixels.extend(if marked(row, column) { mark_colour } else { pixel(side, row, column) });
@@ -190,10 +196,10 @@ fn gradient(kind: TextureKind, side: usize, x: f64, y: f64, rgb1: Rgb, rgb2: Rgb
     }
     let half_turn = 0.5 * std::f64::consts::PI;
     let length = (1.0 + x * x + y * y).sqrt();
-    let up = 1.0 - libm::acos(1.0 / length) / half_turn;
+    let up = || 1.0 - libm::acos(1.0 / length) / half_turn;
     match side {
-        2 => blend(rgb1, rgb2, up),
-        3 => blend(rgb1, rgb2, -up),
+        2 => blend(rgb1, rgb2, up()),
+        3 => blend(rgb1, rgb2, -up()),
         _ => blend(rgb1, rgb2, libm::asin(y / length) / half_turn),
     }
 }
