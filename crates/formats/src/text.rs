@@ -7,8 +7,13 @@ use std::borrow::Cow;
 pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, &'static str> {
     match kind(bytes) {
         Some(what) => Err(what),
-        None => Ok(String::from_utf8_lossy(bytes)),
+        None => Ok(lossy(bytes)),
     }
+}
+
+/// The text of bytes, whatever of them is not UTF-8 replaced. `String::from_utf8_lossy` looks at them one by one where all are right, too.
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 const ENCODING: &str = "is text in UTF-16 or UTF-32: expected UTF-8; save it in that encoding";

@@ -9,6 +9,7 @@ use super::assemble::{Assembler, Looks};
 use super::materials::Materials;
 use super::{MeshFileError, TriangleSoup, lines, polygon, single};
 use crate::limits::MAX_MESH_VERTICES;
+use crate::text::lossy;
 
 /// How OBJ files of `to_mjcf` begin whose numbers count with all their digits. Others are read in single precision.
 pub(crate) const ALL_DIGITS: &str = "# Sapwood: numbers with all digits\n";
@@ -16,7 +17,7 @@ pub(crate) const ALL_DIGITS: &str = "# Sapwood: numbers with all digits\n";
 pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileError> {
     super::check_encoding(bytes, path)?;
     // Names of groups and materials may be in any encoding; numbers are ASCII.
-    let text = String::from_utf8_lossy(bytes);
+    let text = lossy(bytes);
     let mut vertices: Vec<Vec3<f64>> = Vec::new();
     let mut assembler = Assembler::default();
     let mut corners: Vec<Corner> = Vec::new();

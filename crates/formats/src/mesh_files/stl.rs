@@ -6,6 +6,7 @@ use spatial::Vec3;
 
 use super::assemble::Assembler;
 use super::{MeshFileError, TriangleSoup, lines, single};
+use crate::text::lossy;
 
 const WORD: usize = 4;
 /// Bytes of the header of a binary file, its count of triangles included.
@@ -23,7 +24,7 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
     if is_binary(bytes) {
         return parse_binary(bytes, path);
     }
-    parse_ascii(&String::from_utf8_lossy(bytes), path)
+    parse_ascii(&lossy(bytes), path)
 }
 
 /// `vertex` lines, three to a facet; what else is in the file (names, normals, ends of facets) follows from them.

@@ -13,7 +13,7 @@ use spatial::Vec3;
 use super::MeshFileError;
 use crate::limits::{MAX_ASSET_FILE_BYTES, MAX_MESH_VERTICES, read_file};
 use crate::nearby;
-use crate::text::other_encoding;
+use crate::text::{lossy, other_encoding};
 use crate::xml::shortened;
 
 /// Nodes and tetrahedra of a file.
@@ -52,7 +52,7 @@ fn parse(bytes: &[u8]) -> Result<VolumeMesh, String> {
     if let Some(what) = other_encoding(bytes) {
         return Err(what.into());
     }
-    let text = String::from_utf8_lossy(bytes);
+    let text = lossy(bytes);
     let mut words = Words::new(&text);
     let mesh = if text.starts_with("$MeshFormat") {
         gmsh(&mut words)?
