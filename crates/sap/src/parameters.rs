@@ -159,6 +159,12 @@ pub struct ProximalPointParameters {
     pub max_newton_steps: usize,
     /// The share of the change that the error of a step may be.
     pub error_fraction: f64,
+    /// `τ` below which Newton's method for the law itself is tried first, its share at the next trial, and the steps of a trial.
+    pub first_trial_softness: f64,
+    /// See there.
+    pub trial_fall: f64,
+    /// See there.
+    pub max_trial_steps: usize,
     /// What the change of a step may be, as a multiple of that of the last step. With 1.2 nine times as many steps are not converged.
     pub max_growth: f64,
     /// What counts as the change before the first step.
@@ -224,6 +230,9 @@ impl SolverParameters {
             rise: 10.0,
             max_newton_steps: 3,
             error_fraction: 0.5,
+            first_trial_softness: 4e-3,
+            trial_fall: 0.1,
+            max_trial_steps: 8,
             max_growth: 2.0,
             first_change: 0.5,
             least_change: 1e-3,

@@ -10,11 +10,14 @@
 //! whose fixed point, for any `τ`, meets the law itself. A large `τ` is slow and robust, a small one nearly Newton's method for the law:
 //! `τ` falls from step to step, and rises where a step fails or goes too far.
 //!
+//! Where each step takes a factorisation, Newton's method for the law itself is tried from an accepted step each time that `τ` has fallen by another
+//! order of magnitude: it gives up after two or three steps, or spares the rest of the way.
+//!
 //! Source: Rockafellar, *Monotone Operators and the Proximal Point Algorithm*, SIAM J. Control Optim. 14, 1976.
 
 use super::block_rows::{BlockRows, localise, take_solution};
 use super::softness::{Softness, Step};
-use super::{Backend, Limits, Progress, start};
+use super::{Backend, Limits, Progress, newton, start};
 use crate::parameters::{ProximalPointParameters, SolverParameters};
 
 const PARAMETERS: ProximalPointParameters = SolverParameters::STANDARD.proximal_point;
@@ -86,7 +89,7 @@ pub(crate) fn solve<B: Backend<f64>>(
     scratch.clear();
     scratch.extend(rows.iter().map(|block| Proximal::new(block, first)));
     let (mut softness, mut progress, mut spent) = (Softness::new(), Progress::new(), 0);
-    let mut residual = f64::INFINITY;
+    let (mut residual, mut trial_softness) = (f64::INFINITY, PARAMETERS.first_trial_softness);
     while spent < limits.steps {
         let tau = softness.tau;
         let step = softened_step(rows, backend, &softness, limits, limits.steps - spent, scratch);
@@ -111,13 +114,30 @@ pub(crate) fn solve<B: Backend<f64>>(
                 return (spent, true);
             }
         }
+        let is_accepted = softness.is_accepted(&step);
         softness.follow(&step);
+        if !B::KNOWS_EXCESS && is_accepted && softness.tau < trial_softness {
+            trial_softness = PARAMETERS.trial_fall * softness.tau;
+            go_back(rows, scratch, B::SCALING);
+            let outcome = newton(rows, backend, 1, &Limits { steps: PARAMETERS.max_trial_steps, ..*limits });
+            spent += outcome.slowest as usize;
+            if outcome.solved != 0 {
+                return (spent, true);
+            }
+            go_back(rows, scratch, B::SCALING);
+        }
     }
-    for (block, proximal) in rows.iter_mut().zip(&*scratch) {
-        (block.law.r, block.v_free, block.z) = (proximal.r, proximal.v_free, proximal.z);
-        block.rescale(B::SCALING);
-    }
+    go_back(rows, scratch, B::SCALING);
     (spent, false)
+}
+
+/// Puts the blocks, without softness, where the last accepted step led.
+fn go_back(rows: &mut [BlockRows<f64>], scratch: &[Proximal], scaling: f64) {
+    for (block, proximal) in rows.iter_mut().zip(scratch) {
+        (block.law.r, block.v_free) = (proximal.r, proximal.v_free);
+        (block.z, block.lambda) = (proximal.z, proximal.lambda);
+        block.rescale(scaling);
+    }
 }
 
 /// Newton's method for the softened problem, in `most` steps at most. Impulses are those of its constraints then.

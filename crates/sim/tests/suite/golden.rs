@@ -12,12 +12,12 @@ use sapwood_sim::{Options, Simulation};
 
 const GOLDEN: [(&str, u64); 10] = [
     ("@humanoid", 0x81cb24278640efeb),
-    ("@dog", 0x46271645cca08ebf),
-    ("@snake36", 0x35ea74267000e5f8),
-    ("@clutter-box-27", 0x9980680e7bbee9a9),
-    ("@clutter-sphere-27", 0x44cb0424030631a9),
-    ("@tower-50", 0x48d4702b4c8a713d),
-    ("@arch-11", 0x83dbf6125b6ecb4f),
+    ("@dog", 0xc05744c7c5c6d62e),
+    ("@snake36", 0x1affb253d526f2b9),
+    ("@clutter-box-27", 0x4b79cd5bf8ff851a),
+    ("@clutter-sphere-27", 0x2ea8b8dd83cfedd1),
+    ("@tower-50", 0x044b4923d4898210),
+    ("@arch-11", 0x7a6ab421ef80b741),
     ("@stewart", 0x642806b72f028d72),
     ("@four-bar", 0x9c04d2163b79455c),
     ("@humanoid, PD", 0x06c155e6472dc370),
