@@ -23,10 +23,12 @@ def ground(builder: sw.ModelBuilder, kind: str) -> None:
         builder.world.add_geom("box", (20, 20, 0.5), position=(0, 0, -0.5))
 
 
-def wheel(parent: BodyBuilder, name: str, position: tuple[float, float, float], half_width: float) -> None:
+def wheel(
+    parent: BodyBuilder, name: str, position: tuple[float, float, float], half_width: float, shape: str = "cylinder"
+) -> None:
     body = parent.add_body(name, position=position)
     body.add_joint(name, "revolute", axis=(0, 1, 0), armature=0.005)
-    body.add_geom("cylinder", (RADIUS, half_width), mass=0.4, quaternion=ON_ITS_SIDE, friction=0.8)
+    body.add_geom(shape, (RADIUS, half_width), mass=0.4, quaternion=ON_ITS_SIDE, friction=0.8)
 
 
 def vehicle(kind: str, half_length: float) -> tuple[sw.ModelBuilder, BodyBuilder]:
@@ -39,11 +41,11 @@ def vehicle(kind: str, half_length: float) -> tuple[sw.ModelBuilder, BodyBuilder
     return builder, base
 
 
-def differential(kind: str) -> sw.Model:
-    """Two driven wheels, 0.3 m apart and 50 mm wide, and a ball as a caster in front."""
+def differential(kind: str, shape: str) -> sw.Model:
+    """Two driven wheels of a shape, 0.3 m apart and 50 mm wide, and a ball as a caster in front."""
     builder, base = vehicle(kind, 0.2)
     for side, y in (("left", 0.15), ("right", -0.15)):
-        wheel(base, side, (-0.06, y, 0), 0.025)
+        wheel(base, side, (-0.06, y, 0), 0.025, shape)
         builder.add_velocity_servo(side, side, kd=15, force_range=(-15, 15))
     caster = base.add_body("caster", position=(0.14, 0, 0.03 - RADIUS))
     caster.add_joint("caster", "ball")
@@ -151,14 +153,15 @@ def worst_difference(model: sw.Model, timestep: float, drive: Callable[[sw.Simul
 
 
 @pytest.mark.parametrize("timestep", STEPS)
+@pytest.mark.parametrize("shape", ["cylinder", "capsule"])
 @pytest.mark.parametrize("kind", ["plane", "box"])
-def test_a_differential_drive_goes_where_its_wheels_roll(kind: str, timestep: float) -> None:
+def test_a_differential_drive_goes_where_its_wheels_roll(kind: str, shape: str, timestep: float) -> None:
     def drive(sim: sw.Simulation, t: float) -> float:
         sim.ctrl[:] = min(1, t) * np.array([5 + 3 * np.sin(1.3 * t), 5 - 2 * np.sin(0.6 * t)])
         sim.step()
         return float(RADIUS * (sim.joint("right").v - sim.joint("left").v) / 0.3)
 
-    assert worst_difference(differential(kind), timestep, drive) < 0.01
+    assert worst_difference(differential(kind, shape), timestep, drive) < 0.01
 
 
 @pytest.mark.parametrize("timestep", STEPS)

@@ -79,7 +79,9 @@ pub use looks::{Look, Mapping, MeshSurface, Paint, Texture, TextureKind};
 pub use mesh::{HeightFieldError, MeshError};
 pub use movement::{Attachment, Movement, Sweep};
 pub use narrow::FAR;
-pub use narrow::closed::{Axis, NEARLY_PARALLEL, NearestOfAxes, lowest_corners, nearest_of_axes};
+pub use narrow::closed::{
+    Axis, NEARLY_PARALLEL, NearestOfAxes, OF_LINE, lowest_corners, nearest_of_axes, share_of_end,
+};
 pub use pair_collider::{PairCollider, SolidKind, SolidView};
 pub use pairs::{GeomPair, allowed_pairs};
 pub use prepared::{PreparedMesh, Surface};

@@ -104,6 +104,11 @@ impl Solid {
         }
     }
 
+    /// Whether it has a round side that touches along a line, on which it rolls.
+    pub fn rolls(&self) -> bool {
+        matches!(self, Self::Capsule { .. } | Self::Cylinder { .. })
+    }
+
     /// Half extents of the smallest box around the shape, along its own axes; `None` for a plane.
     pub fn half_extents(&self) -> Option<Vec3<f64>> {
         Some(match self {

@@ -95,15 +95,23 @@ FN V3 lowest_corner(const real* at, V3 half, V3 n, int which) {
   return falls[0] < falls[1] + falls[2] ? low - edges[1] - edges[2] : p - edges[0] + edges[1] + edges[2];
 }
 
-FN Point on_plane(const World& W, const Here here, int pair, int ordinal) {
+FN Point on_plane(const World& W, const Here here, int pair, int ordinal, bool& is_there) {
   const int g = pair_kind(2, pair), shape = geom_kind(1, g);
   const real* at = GEOM(g);
   V3 n = AT3(pair_plane, pair), point = get3(at);
+  real share = 1;
   if (shape == SPHERE) point = point - geom_size(0, g) * n;
-  if (shape == CAPSULE) point = point + (ordinal ? -geom_size(1, g) : geom_size(1, g)) * get3(at + 9) - geom_size(0, g) * n;
+  if (shape == CAPSULE) {
+    const V3 axis = get3(at + 9);
+    const real slope = dot(n, axis), along = ordinal == 2 ? R(0) : ordinal ? -geom_size(1, g) : geom_size(1, g);
+    share = share_of_end(slope * slope);
+    // Where it does not lie it has no middle.
+    if (ordinal == 2) is_there = share < 1, share = OF_LINE;
+    point = point + along * axis - geom_size(0, g) * n;
+  }
   if (shape == BOX) point = lowest_corner(at, AT3(geom_size, g), n, ordinal);
   // The body is pushed half the gap beyond the middle between the surfaces, which is its own but for the margin.
-  return Point{point - (R(0.5) * pair_margin(pair)) * n, n, dot(n, point) - pair_plane(3, pair)};
+  return Point{point - (R(0.5) * pair_margin(pair)) * n, n, dot(n, point) - pair_plane(3, pair), share};
 }
 
 FN Round round_geom(const World& W, const Here here, int g) {
@@ -220,8 +228,8 @@ PHASE void collide(const Here here) {
     Point point;
     bool is_there = e < SLOTS_A_PAIR * hits && ordinal < pair_slots(1, pair);
     if (is_there && pair_kind(0, pair) == 0) {
-      point = on_plane(W, here, pair, ordinal);
-      is_there = point.distance <= limit;
+      point = on_plane(W, here, pair, ordinal, is_there);
+      is_there = is_there && point.distance <= limit;
     } else if (is_there) {
       is_there = between(round_geom(W, here, pair_kind(1, pair)), round_geom(W, here, pair_kind(2, pair)), ordinal, limit, point);
     }

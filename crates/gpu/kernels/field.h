@@ -503,7 +503,7 @@ CALLED void collide_field(const Here here, const Body& field, const Frame& at, c
     Points patch;
     patch.count = 0;
     for (int i = 0; i < kept; i++) add(patch, found.of[chosen[i]].position, found.of[chosen[i]].normal, found.of[chosen[i]].distance);
-    add_middle(s.shape, s.shape, patch);
+    add_middle(s.shape.shape, s.shape.shape, patch);
     ONCE for (int i = 0; i < found.count; i++) is_done[i] |= is_of(i);
     ONCE for (int i = 0; i < patch.count; i++) {
       const Point& p = patch.of[i];

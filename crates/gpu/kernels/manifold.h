@@ -192,11 +192,13 @@ CALLED void spread(Points& points, V3 normal) {
   for (int k = 0; k < n; k++) points.of[k] = kept[k];
   points.count = n;
 }
-// Adds the middle of the line on which a cylinder rolls: on the line's ends alone it would roll on the one that bears more.
-FN void add_middle(const Placed& a, const Placed& b, Points& points) {
-  if (points.count != 2 || !(a.shape == CYLINDER || b.shape == CYLINDER)) return;
-  const Point p = points.of[0], q = points.of[1];
-  add(points, R(0.5) * (p.position + q.position), p.normal, R(0.5) * (p.distance + q.distance));
-  for (int i = 0; i < 3; i++) points.of[i].share = OF_LINE;
+// Adds the middle of a line on which a shape rolls: on the line's ends alone it would roll on the one that bears more.
+FN void add_middle(int a, int b, Points& points) {
+  if (points.count != 2 || !(a == CAPSULE || a == CYLINDER || b == CAPSULE || b == CYLINDER)) return;
+  Point &p = points.of[0], &q = points.of[1];
+  const real rise = q.distance - p.distance, share = share_of_end(rise * rise / dot(q.position - p.position, q.position - p.position));
+  if (!(share < 1)) return;
+  p.share = q.share = share;
+  add(points, R(0.5) * (p.position + q.position), p.normal, R(0.5) * (p.distance + q.distance), OF_LINE);
 }
 #endif

@@ -379,7 +379,7 @@ CALLED void collide_bodies(const Here here, const Body& a, const Frame& at, cons
     return;
   }
   if (a.shape == SPHERE && b.shape < HULL) return collide_ball(at.pos, a.size.x, b, bt, limit, to);
-  if (a.shape == CAPSULE && b.shape == BOX) return collide_capsule_box(a, at, b, bt, limit, to);
+  if (a.shape == CAPSULE && b.shape == BOX) return collide_capsule_box(a, at, b, bt, limit, to), add_middle(a.shape, b.shape, to);
   if (!(a.shape == BOX && b.shape == BOX) && boxes_are_apart(a, at, b, bt, limit)) return;
   // In a frame about the first one: no digits are lost far from the world's origin.
   const V3 origin = at.pos;
@@ -390,7 +390,7 @@ CALLED void collide_bodies(const Here here, const Body& a, const Frame& at, cons
   } else if (nearest(here, p, q, limit, found)) {
     add_manifold(here, p, q, found, limit, to);
     spread(to, found.normal);
-    add_middle(p, q, to);
+    add_middle(a.shape, b.shape, to);
   }
   ONCE for (int k = 0; k < to.count; k++) to.of[k].position = to.of[k].position + origin;
 }

@@ -9,8 +9,9 @@
 #define FAR R(0.5)
 
 // `share` is that of a point's stiffness: less than 1 where there are more points than a line or a face needs.
-// Of each of the three points of a line that a cylinder lies on.
+// Of each of the three points of a line, and of an end where this is the sine squared of the line's slope: it has no middle where that is 1.
 #define OF_LINE (R(2) / R(3))
+FN real share_of_end(real slope2) { return min_(OF_LINE + (R(1) - OF_LINE) / NEARLY_PARALLEL * slope2, 1); }
 struct Point { V3 position, normal; real distance, share = 1; };
 // A sphere, or a capsule: its axis and half its length.
 struct Round { V3 pos, axis; real radius, half; };

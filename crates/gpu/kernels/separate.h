@@ -141,7 +141,6 @@ CALLED void report_face(const Here here, const Body& a, const Body& b, const Sep
   const bool is_round = (k == 0 ? q : p).shape == CYLINDER;
   if (to.count == 0 || (is_round && deepest_of(to) > distance + APPROACH)) add(to, position, normal, distance);
   spread(to, normal);
-  add_middle(p, q, to);
   int kept = 0;
   ONCE for (int i = 0; i < to.count; i++) {
     Point point = to.of[i];
@@ -150,6 +149,7 @@ CALLED void report_face(const Here here, const Body& a, const Body& b, const Sep
     if (point.distance <= limit) to.of[kept++] = point;
   }
   to.count = kept;
+  add_middle(a.shape, b.shape, to);
 }
 
 // Tries the direction of the nearest points, and faces, where the bodies are after the part t of the step; whether there are any within reach.

@@ -7,7 +7,7 @@
 mod narrow;
 mod near;
 
-use geometry::{Axis, FAR, NEARLY_PARALLEL, lowest_corners, nearest_of_axes};
+use geometry::{Axis, FAR, NEARLY_PARALLEL, OF_LINE, lowest_corners, nearest_of_axes, share_of_end};
 use spatial::{Real, Vec3};
 
 pub(super) use narrow::NarrowPhase;
@@ -24,11 +24,24 @@ struct Plane<T: Real> {
     height: T,
 }
 
-/// A contact point, and how far apart the surfaces are there.
+/// A contact point, how far apart the surfaces are there, and one over [`geometry::Contact::stiffness_share`].
 struct Point<T: Real> {
     position: Vec3<T>,
     normal: Vec3<T>,
     distance: T,
+    softness: T,
+}
+
+/// Where a point of a body's surface may be contact, 1 or 0, and with which softness.
+#[derive(Clone, Copy)]
+struct Bearing<T> {
+    is_valid: T,
+    softness: T,
+}
+
+impl<T: Real> Bearing<T> {
+    /// Everywhere, alone.
+    const ALONE: Self = Self { is_valid: T::ONE, softness: T::ONE };
 }
 
 impl<T: Bundle> Lanes<T> {
@@ -160,16 +173,25 @@ impl<T: Bundle> Lanes<T> {
         let Geom { pos, rot } = self.geoms[geom];
         let limit = ball.farthest + wide(pair.margin);
         match plan_geom.shape {
-            Shape::Sphere { radius } => self.touch(pair, 0, plane, pos.add_scaled(wide(-radius), n), limit),
+            Shape::Sphere { radius } => {
+                self.touch(pair, 0, plane, pos.add_scaled(wide(-radius), n), limit, Bearing::ALONE);
+            }
             Shape::Capsule { radius, half_length } => {
-                for (k, end) in [half_length, -half_length].into_iter().enumerate() {
-                    let lowest = pos.add_scaled(wide(end), rot.z).add_scaled(wide(-radius), n);
-                    self.touch(pair, k, plane, lowest, limit);
+                let slope = n.dot(rot.z);
+                let share = share_of_end(slope * slope);
+                let end = Bearing { is_valid: T::ONE, softness: share.recip() };
+                let is_line = share.if_less(T::ONE, T::ONE, T::ZERO);
+                let middle = Bearing { is_valid: is_line, softness: wide(1.0 / OF_LINE) };
+                for (k, (along, bearing)) in
+                    [(half_length, end), (-half_length, end), (0.0, middle)].into_iter().enumerate()
+                {
+                    let lowest = pos.add_scaled(wide(along), rot.z).add_scaled(wide(-radius), n);
+                    self.touch(pair, k, plane, lowest, limit, bearing);
                 }
             }
             Shape::Box { half } => {
                 for (k, corner) in lowest_corners(pos, &rot, half, n).into_iter().enumerate() {
-                    self.touch(pair, k, plane, corner, limit);
+                    self.touch(pair, k, plane, corner, limit, Bearing::ALONE);
                 }
             }
             Shape::Other => {}
@@ -179,12 +201,19 @@ impl<T: Bundle> Lanes<T> {
 
     /// Reports a point of a body's surface above a plane.
     #[inline(always)]
-    fn touch(&mut self, pair: &PlanPair, k: usize, plane: Plane<T>, point: Vec3<T>, limit: T) {
-        let Plane { normal, height } = plane;
+    fn touch(
+        &mut self,
+        pair: &PlanPair,
+        k: usize,
+        Plane { normal, height }: Plane<T>,
+        point: Vec3<T>,
+        limit: T,
+        Bearing { is_valid, softness }: Bearing<T>,
+    ) {
         let distance = normal.dot(point) - height;
         // The body is pushed half the gap beyond the middle between the surfaces, which is its own but for the margin.
         let position = point.add_scaled(wide(-0.5 * pair.margin), normal);
-        self.report(pair, k, Point { position, normal, distance }, limit, T::ONE);
+        self.report(pair, k, Point { position, normal, distance, softness }, limit, is_valid);
     }
 
     /// Finds points in closed form; returns the lanes, a bit each, that have others.
@@ -230,7 +259,8 @@ impl<T: Bundle> Lanes<T> {
         let approach = (own - other).dot(normal) * wide(plan.dt);
         let far = wide::<T>(FAR * plan_a.radius.min(plan_b.radius)).if_less(approach, T::ONE, T::ZERO);
         let others = (lanes_of(parallel) | lanes_of(crossing) | lanes_of(far)) & reaches;
-        self.report(pair, 0, Point { position, normal, distance }, limit, T::mask(reaches & !others));
+        let point = Point { position, normal, distance, softness: T::ONE };
+        self.report(pair, 0, point, limit, T::mask(reaches & !others));
         others
     }
 
@@ -240,7 +270,7 @@ impl<T: Bundle> Lanes<T> {
         &mut self,
         pair: &PlanPair,
         k: usize,
-        Point { position, normal, distance }: Point<T>,
+        Point { position, normal, distance, softness }: Point<T>,
         limit: T,
         is_valid: T,
     ) {
@@ -254,7 +284,7 @@ impl<T: Bundle> Lanes<T> {
         slot.is_present = is_present;
         slot.position = position;
         slot.normal = normal;
-        slot.gap = distance - wide(pair.margin);
+        (slot.gap, slot.softness) = (distance - wide(pair.margin), softness);
         self.near.push(pair.first + k);
     }
 }

@@ -12,7 +12,7 @@ use super::facets::Facets;
 use super::manifold::Clipper;
 use super::placed::{Core, Detail, Placed, glam, vec3};
 use super::polish::{Polished, gap_along, is_peak, polish};
-use super::spread::{add_middle, spread};
+use super::spread::spread;
 use super::{Point, Sink};
 use crate::solid::{PlacedSolid, Solid};
 
@@ -117,7 +117,6 @@ impl Convex {
         self.points.clear();
         self.manifold(&a, &b, &nearest, sink.limit);
         spread(&mut self.points, nearest.normal, 4);
-        add_middle([&a, &b], &mut self.points);
         for p in &self.points {
             sink.push_point(Point { position: p.position + origin, ..*p });
         }

@@ -14,7 +14,7 @@ use spatial::{Mat3, Vec3};
 use super::convex::{Nearest, Overlap};
 use super::facets::{Facet, Facets, Row};
 use super::placed::Placed;
-use super::spread::{add_middle, spread};
+use super::spread::spread;
 use super::triangle::{nearest_weights, weighted};
 use super::{Convex, Point, Sink, point};
 use crate::solid::{Ground, PlacedSolid, Placement, Solid};
@@ -73,10 +73,11 @@ pub fn collide(field: &Ground, at: &Placement, other: PlacedSolid<'_>, workspace
     workspace.facets = facets;
     query.drop_repeated(&mut workspace.points);
     spread_by_direction(&mut workspace.points, &mut workspace.patch, |patch| {
-        add_middle([&query.shape; 2], patch);
+        let first = sink.out.count();
         for p in patch {
             sink.push_point(Point { position: at.rot * p.position + other.at.pos, normal: at.rot * p.normal, ..*p });
         }
+        sink.add_middle(first, [other.solid; 2]);
     });
 }
 

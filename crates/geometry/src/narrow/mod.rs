@@ -27,6 +27,7 @@ use spatial::Vec3;
 use self::box_box::PlacedBox;
 use self::capsule::PlacedCapsule;
 pub(crate) use self::closed::{Axis, nearest_of_axes};
+use self::closed::{OF_LINE, share_of_end};
 pub(crate) use self::convex::Convex;
 pub(crate) use self::nearest::nearest_points;
 pub(crate) use self::point::signed_distance;
@@ -138,6 +139,25 @@ impl Sink<'_, '_> {
             self.out.push(Contact { geoms, position, normal, gap, stiffness_share, pair });
         }
     }
+
+    /// Adds the middle of a line on which one of the shapes rolls, see [`plane::cylinder`], where there are two points from index `first` on.
+    /// What bears there the line's ends can bear, so that no ground need be there.
+    #[inline]
+    fn add_middle(&mut self, first: usize, solids: [&Solid; 2]) {
+        if self.out.count() != first + 2 || !solids.iter().any(|solid| solid.rolls()) {
+            return;
+        }
+        let ends = [*self.out.get(first), *self.out.get(first + 1)];
+        let rise = ends[1].gap - ends[0].gap;
+        let share = share_of_end(rise * rise / (ends[1].position - ends[0].position).norm_squared());
+        if share < 1.0 {
+            for i in [first, first + 1] {
+                self.out.get_mut(i).stiffness_share = share;
+            }
+            let (position, gap) = ((ends[0].position + ends[1].position) * 0.5, 0.5 * (ends[0].gap + ends[1].gap));
+            self.out.push(Contact { position, gap, stiffness_share: OF_LINE, ..ends[0] });
+        }
+    }
 }
 
 /// A contact point without its context.
@@ -185,7 +205,7 @@ pub(crate) fn max_points(a: &Solid, b: &Solid) -> usize {
     match (a, b) {
         (HeightField(_), _) => 8,
         (_, Sphere { .. }) | (Sphere { .. }, _) | (Plane, Ellipsoid { .. }) => 1,
-        (Plane, Capsule { .. }) => 2,
+        (Plane, Capsule { .. }) => 3,
         (Plane, Cylinder { .. }) => 6,
         (Capsule { .. }, Capsule { .. }) => 3,
         (Box { .. }, Box { .. }) => 8,
@@ -197,7 +217,7 @@ pub(crate) fn max_points(a: &Solid, b: &Solid) -> usize {
 #[inline(never)]
 fn collide_others(a: PlacedSolid<'_>, b: PlacedSolid<'_>, workspace: &mut Convex, sink: &mut Sink) {
     use Solid::*;
-    let (at, bt) = (a.at, b.at);
+    let (at, bt, first) = (a.at, b.at, sink.out.count());
     match (a.solid, b.solid) {
         (Plane, Plane | HeightField(_)) | (HeightField(_), HeightField(_)) => {}
         (Plane, &Ellipsoid { radii }) => plane::ellipsoid(at, bt, radii, sink),
@@ -214,11 +234,15 @@ fn collide_others(a: PlacedSolid<'_>, b: PlacedSolid<'_>, workspace: &mut Convex
         (&Sphere { radius: r }, &Box { half }) => sphere::cuboid(at.pos, r, bt, half, sink),
         (&Capsule { radius, half_length }, &Box { half }) => {
             capsule::cuboid(PlacedCapsule { at, radius, half_length }, bt, half, sink);
+            sink.add_middle(first, [a.solid, b.solid]);
         }
         (&Box { half: h }, &Box { half: k }) => {
             box_box::collide(PlacedBox { at, half: h }, PlacedBox { at: bt, half: k }, workspace, sink);
         }
         (HeightField(field), _) => height_field::collide(field, at, b, workspace, sink),
-        _ => workspace.collide(a, b, sink),
+        _ => {
+            workspace.collide(a, b, sink);
+            sink.add_middle(first, [a.solid, b.solid]);
+        }
     }
 }

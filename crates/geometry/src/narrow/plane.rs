@@ -2,8 +2,8 @@
 
 use spatial::Vec3;
 
-use super::closed::lowest_corners;
-use super::spread::{OF_LINE, spread};
+use super::closed::{OF_LINE, lowest_corners, share_of_end};
+use super::spread::spread;
 use super::{Convex, Point, Sink};
 use crate::hull::Hull;
 use crate::solid::Placement;
@@ -34,15 +34,22 @@ pub fn sphere(plane: &Placement, centre: Vec3<f64>, radius: f64, sink: &mut Sink
     touch(plane, centre.add_scaled(-radius, plane.rot.z), sink);
 }
 
-/// One point for each end.
+/// A point for each end, and where it lies the one between both: see [`cylinder`].
 #[inline(always)]
 pub fn capsule(plane: &Placement, at: &Placement, radius: f64, half_length: f64, sink: &mut Sink) {
     let n = plane.rot.z;
-    if n.dot(at.pos - plane.pos) - half_length * n.dot(at.rot.z).abs() - radius > sink.limit + ROUND_OFF {
+    let slope = n.dot(at.rot.z);
+    if n.dot(at.pos - plane.pos) - half_length * slope.abs() - radius > sink.limit + ROUND_OFF {
         return;
     }
-    for end in [half_length, -half_length] {
-        sphere(plane, at.pos.add_scaled(end, at.rot.z), radius, sink);
+    let share = share_of_end(slope * slope);
+    let mut touch = |along: f64, share: f64| {
+        touch_with(share, plane, at.pos.add_scaled(along, at.rot.z).add_scaled(-radius, n), sink);
+    };
+    touch(half_length, share);
+    touch(-half_length, share);
+    if share < 1.0 {
+        touch(0.0, OF_LINE);
     }
 }
 

@@ -13,7 +13,7 @@ use spatial::{Mat3, Quat, Vec3};
 
 use super::convex::Nearest;
 use super::placed::{Core, Placed};
-use super::spread::{add_middle, spread};
+use super::spread::spread;
 use super::{Convex, Point, Sink, collide};
 use crate::contact::Contact;
 use crate::movement::Motion;
@@ -423,11 +423,12 @@ fn report_face(bodies: &[Moving; 2], k: usize, axis: &Axis, workspace: &mut Conv
         workspace.points.push(Point::new(position, normal, distance));
     }
     spread(&mut workspace.points, normal, 4);
-    add_middle([&pa, &pb], &mut workspace.points);
+    let first = sink.out.count();
     for p in &workspace.points {
         let (position, change) = pull_back(bodies, t, p.position + origin, normal);
         sink.push_point(Point { position, normal, distance: p.distance + change, ..*p });
     }
+    sink.add_middle(first, [a.solid, b.solid]);
 }
 
 /// Where at the beginning of the step a contact point is that is at `position` after the part `t` of it, and by how much its gap is larger

@@ -3,7 +3,6 @@
 use spatial::Vec3;
 
 use super::Point;
-use super::placed::{Core, Placed};
 
 /// How much nearer a point must be along the normal to weigh as much as one farther out across it.
 const STEEPNESS: f64 = 4.0;
@@ -47,21 +46,6 @@ pub fn spread(points: &mut Vec<Point>, normal: Vec3<f64>, most: usize) {
     let kept = chosen.map(|i| points.get(i).copied());
     points.clear();
     points.extend(kept.into_iter().take(n).flatten());
-}
-
-/// The share of each of the three points of a line that a cylinder lies on in the stiffness of a point that bears alone: together they are
-/// as stiff as two. A middle that bears much less than the ends does not keep a wheel from rolling on one of these.
-pub const OF_LINE: f64 = 2.0 / 3.0;
-
-/// Adds the middle of the line on which a cylinder rolls: see [`plane::cylinder`](super::plane::cylinder). What bears there the line's ends
-/// can bear, so that no ground need be there.
-pub fn add_middle(bodies: [&Placed; 2], points: &mut Vec<Point>) {
-    let rolls = bodies.iter().any(|body| matches!(body.core, Core::Cylinder { .. }));
-    if let (true, &[p, q]) = (rolls, &points[..]) {
-        let (position, distance) = ((p.position + q.position) * 0.5, 0.5 * (p.distance + q.distance));
-        points.push(Point::new(position, p.normal, distance));
-        points.iter_mut().for_each(|p| p.stiffness_share = OF_LINE);
-    }
 }
 
 fn farthest(points: &[Point], measure: impl Fn(&Point) -> f64) -> (usize, f64) {

@@ -47,7 +47,7 @@ fn resting_bodies_stand_on_enough_points() {
         for (body, pose, least, most) in [
             (Shape::Sphere { radius: 0.1 }, at(0.03, 0.04, 0.1 - deep), 1, 1),
             (Shape::Ellipsoid { radii: [0.1, 0.2, 0.3] }, at(0.03, 0.04, 0.3 - deep), 1, 1),
-            (capsule.clone(), turned(Y, FRAC_PI_2, 0.1 - deep), 2, 4),
+            (capsule.clone(), turned(Y, FRAC_PI_2, 0.1 - deep), 3, 4),
             (capsule.clone(), at(0.03, 0.04, 0.3 - deep), 1, 1),
             (cylinder.clone(), turned(Y, FRAC_PI_2, 0.1 - deep), 3, 4),
             (cylinder.clone(), at(0.03, 0.04, 0.2 - deep), 4, 4),
@@ -95,8 +95,43 @@ fn pierced_boxes_push_the_shortest_way() {
     let slab = Shape::Box { half_extents: [1.0, 1.0, 0.1] };
     let rod = Shape::Capsule { radius: 0.02, half_length: 0.3 };
     let found = contacts(&[(rod, turned(Y, FRAC_PI_2, 0.04)), (slab, at(0.0, 0.0, 0.0))], 0.0);
-    assert_eq!(found.len(), 2);
+    assert_eq!(found.len(), 3);
     assert!(found.iter().all(|c| (c.normal + Z).norm() < 1e-12 && (c.gap + 0.08).abs() < 1e-12));
+}
+
+/// A capsule and a cylinder lie on three points, the last midway between the others, which share the stiffness of two: a wheel turns about
+/// the middle. What stands on one end has no middle.
+#[test]
+fn lines_have_a_middle() {
+    let (radius, half_length, deep) = (0.1, 0.2, 1e-3);
+    let slab = Shape::Box { half_extents: [1.0, 1.0, 0.5] };
+    let hull = box_mesh([1.0, 1.0, 0.5]);
+    let capsule = Shape::Capsule { radius, half_length };
+    let cylinder = Shape::Cylinder { radius, half_length };
+    let (level, below) = (at(0.0, 0.0, 0.0), at(0.0, 0.0, -0.5));
+    for (shape, ground, place) in [
+        (&capsule, &PLANE, level),
+        (&capsule, &slab, below),
+        (&capsule, &hull, below),
+        (&cylinder, &slab, below),
+        (&cylinder, &hull, below),
+    ] {
+        let lying = |tilt: f64| {
+            let height = radius - deep + half_length * libm::sin(tilt);
+            contacts(&[(ground.clone(), place), (shape.clone(), turned(Y, FRAC_PI_2 + tilt, height))], 0.05)
+        };
+        let found = lying(0.0);
+        assert_eq!(found.len(), 3, "{shape:?} on {ground:?}: {found:#?}");
+        let middle = (found[0].position + found[1].position) * 0.5;
+        assert!((found[2].position - middle).norm() < 1e-12, "{found:#?}");
+        assert!(((found[1].position - found[0].position).norm() - 2.0 * half_length).abs() < 1e-9, "{found:#?}");
+        let stiffness: f64 = found.iter().map(|c| c.stiffness_share).sum();
+        assert!((stiffness - 2.0).abs() < 1e-12, "{found:#?}");
+        // The other end is within the margin still.
+        let found = lying(0.1);
+        assert_eq!(found.len(), 2, "{shape:?} on {ground:?}: {found:#?}");
+        assert!(found.iter().all(|c| c.stiffness_share.to_bits() == 1.0_f64.to_bits()), "{found:#?}");
+    }
 }
 
 #[test]

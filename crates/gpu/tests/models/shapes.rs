@@ -18,7 +18,7 @@ macro_rules! hulls {
 }
 
 /// Every model by name.
-pub const ALL: [(&str, &str); 12] = [
+pub const ALL: [(&str, &str); 13] = [
     ("shapes on a plane", PLANES),
     ("on a box", ON_BOX),
     ("boxes", BOXES),
@@ -31,6 +31,7 @@ pub const ALL: [(&str, &str); 12] = [
     ("fixed shapes", FIXED),
     ("hills", HILLS),
     ("wheels on hills", WHEELS),
+    ("lines", LINES),
 ];
 
 /// Cylinder, ellipsoid, hulls of few and of many vertices.
@@ -153,3 +154,10 @@ const WHEELS: &str = r#"<mujoco><option timestep=".003"/><asset>
   <worldbody><geom type="hfield" hfield="hills" friction=".7"/>
   <body pos="-.3 .4 .45"><freejoint/><geom type="cylinder" size=".1 .05" euler="80 20 0" contype="2"/></body>
   <body pos=".4 .3 .45"><freejoint/><geom type="ellipsoid" size=".1 .07 .05" euler="10 20 30" contype="2"/></body></worldbody></mujoco>"#;
+
+/// Capsules and cylinders that lie on a soft plane and on a box, and turn there.
+const LINES: &str = r#"<mujoco><option timestep=".003"/><worldbody>
+  <geom type="plane" size="0 0 1" friction=".7"/><geom type="box" size=".4 .4 .1" pos="2 0 .1" friction=".7"/>
+  <body pos="0 0 .1"><freejoint/><geom type="capsule" size=".1 .2" euler="90 0 20" solref=".02 1"/></body>
+  <body pos="2 -.2 .3"><freejoint/><geom type="capsule" size=".1 .05" euler="90 0 20"/></body>
+  <body pos="2 .2 .3"><freejoint/><geom type="cylinder" size=".1 .05" euler="90 0 10"/></body></worldbody></mujoco>"#;

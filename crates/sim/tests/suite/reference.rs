@@ -353,6 +353,14 @@ const OVERLAPS: &str = r#"<mujoco><default><geom friction=".5"/></default><world
       <body pos=".3 0 0"><joint axis="0 1 0" range="10 60"/><geom type="capsule" size=".02" fromto="0 0 0 .1 0 .03" mass=".1"/></body></body>
     <body pos="1 0 .04"><freejoint/><geom type="box" size=".1 .1 .05" mass="1"/></body></worldbody></mujoco>"#;
 
+/// A capsule that rocks on a plane from a slope where it has no middle, cylinders beside it, a capsule and a cylinder on a box: soft.
+const LINES: &str = r#"<mujoco><default><geom friction=".6" solref="-3000 -40"/></default><worldbody>
+    <geom type="plane" size="5 5 1"/><geom type="box" size=".4 .4 .1" pos="2 0 .1"/>
+    <body pos="0 0 .1"><freejoint/><geom type="capsule" size=".1 .2" euler="88 0 20" mass="1"/></body>
+    <body pos="0 1 .1"><freejoint/><geom type="cylinder" size=".1 .05" euler="88 0 20" mass="1"/></body>
+    <body pos="2 -.2 .3"><freejoint/><geom type="capsule" size=".1 .05" euler="89 0 20" mass="1"/></body>
+    <body pos="2 .2 .3"><freejoint/><geom type="cylinder" size=".1 .05" euler="90 0 10" mass="1"/></body></worldbody></mujoco>"#;
+
 /// The law of friction with steps of `dt`.
 fn under(contact: ContactLaw, dt: f64) -> Options {
     Options { contact, ..options(dt) }
@@ -469,6 +477,15 @@ fn surfaces_and_overlaps() {
             })
             .check_pushing();
         }
+    }
+}
+
+#[test]
+fn lines() {
+    for law in LAWS {
+        let mut random = SplitMix64(7);
+        compare(&format!("lines, {law:?}"), LINES, &under(law, 0.005), 60, |s, k| push(s, k, &mut random, 2.0, 0))
+            .check_pushing();
     }
 }
 

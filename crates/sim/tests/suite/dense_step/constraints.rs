@@ -13,6 +13,7 @@ use super::drives::{Drive, Force, tendon_forces};
 use super::laws::{
     Compliant, Mobility, OneSided, Row, compliant, dry_friction, joint_mobility, one_sided, sliding_friction,
 };
+use super::shares::stiffness_share;
 use super::solve::{Constraint, Disc, Law};
 use super::weights::Weights;
 
@@ -81,7 +82,8 @@ impl Assembly<'_> {
         for (k, contact) in self.start.contacts.iter().enumerate() {
             let is_next = k > 0 && self.start.contacts[k - 1].geoms == contact.geoms;
             ordinal = if is_next { ordinal + 1 } else { 0 };
-            all.extend(self.contact(contact, ordinal, &islands));
+            let share = stiffness_share(self.start, k);
+            all.extend(self.contact(contact, ordinal, share, &islands));
         }
         (all, islands)
     }
@@ -432,8 +434,9 @@ impl Assembly<'_> {
         model.bodies[scene.geoms[geom].body].node.map_or(v, |node| bodies.frames[node].rot * v)
     }
 
-    /// A contact, its rolling and torsional friction with it: rows along the normal, the tangents, about the tangents, about the normal.
-    fn contact(&self, contact: &ContactPoint, ordinal: usize, islands: &[usize]) -> Option<Constraint> {
+    /// A contact, its rolling and torsional friction with it: rows along the normal, the tangents, about the tangents, about the normal; `share`
+    /// is [`stiffness_share`].
+    fn contact(&self, contact: &ContactPoint, ordinal: usize, share: f64, islands: &[usize]) -> Option<Constraint> {
         let Start { model, options, dt, bodies, memory, .. } = *self.start;
         let mobility = self.mobility;
         let ContactPoint { geoms, position, normal, gap, .. } = *contact;
@@ -458,7 +461,7 @@ impl Assembly<'_> {
         let columns = self.relative(nodes, point);
         let rate = columns.iter().zip(self.start.v).map(|(c, v)| c.lin.dot(normal) * v).sum::<f64>();
         let inverse = contact.bodies.iter().map(|body| self.start.weights.of_body(*body)[0]).sum::<f64>();
-        let weight = Row { w: stiff, inverse: inverse * cone_share(&surface) };
+        let weight = Row { w: stiff, inverse: inverse * cone_share(&surface) / share };
         let mut law = match surface.compliance {
             // Where the spring ends a stop begins.
             Compliance::Reference(_) if gap < -depth => {

@@ -12,6 +12,7 @@ pub mod constraints;
 pub mod dense;
 pub mod drives;
 pub mod laws;
+mod shares;
 pub mod solve;
 pub mod weights;
 
