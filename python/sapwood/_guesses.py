@@ -8,6 +8,7 @@ _LOOK_UP = "sim.{0}(name), sim.{1} of sim = sw.Simulation(model)"
 _ADVANCE = "sim.step(n), sim.advance_to(t)"
 _SCIPY = "scipy's Rotation, Rotation.from_quat(q, scalar_first=True)"
 _MODEL_OF_TEXT = "sw.load(file)"
+_PLACED = "batch.simulation(i).{0} in the world, batch.parameters.{0} in the bodies' frames"
 _OBSERVED = "batch.q, batch.v, batch.sensordata"
 _LIMITS = "[joint.range for joint in model.joints]; to change them, sim.parameters.joint_ranges"
 
@@ -120,6 +121,8 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "body": "batch.body_positions[:, model.body_index(name)], batch.body_velocities",
         "contact_forces": "batch.body_contact_forces, batch.contacts",
         "dt": "batch.timestep",
+        "geom_positions": _PLACED.format("geom_positions"),
+        "geom_quaternions": _PLACED.format("geom_quaternions"),
         "joint": "batch.q, batch.v",
         "n_envs": "batch.n",
         "nenv": "batch.n",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _no_parameter(name: str) -> AttributeError:
-    hint = did_you_mean(name, NAMES) or f"expected one that list() names, such as {', '.join(NAMES[:6])}"
+    hint = did_you_mean(name, NAMES) or f"expected one that list(parameters) names, such as {', '.join(NAMES[:6])}"
     return AttributeError(f"there is no parameter {quoted(name)}: {hint}")
 
 
@@ -36,7 +36,9 @@ class _LiveParameters(ABC):
         """The names of the parameters."""
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
-        """The live array of this name."""
+        """The live array of this name; ``kp`` is another one of ``gains``."""
+        if name == "kp":
+            name = "gains"
         if name not in NAMES:
             raise UnknownNameError(str(_no_parameter(name)))
         return self._array(name).view()

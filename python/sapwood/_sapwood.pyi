@@ -1214,10 +1214,16 @@ class Simulation:
 
     @property
     def body_contact_forces(self) -> NDArray[np.float64]:
-        """Sums of the forces of contacts on the bodies in the last step, (nbody, 3), N, world axes; zero in the air."""
+        """Sums of the forces of contacts on the bodies in the last step, (nbody, 3), N, world axes; zero in the air.
+
+        What soft bodies push with is among them.
+        """
 
     def contact_forces(self) -> list[ContactForce]:
-        """The contacts that pushed in the last step, with names, and forces in world axes."""
+        """The contacts that pushed in the last step, with names, and forces in world axes.
+
+        Those with soft bodies are in ``sim.soft_body(name).contact_forces``.
+        """
 
     def ray(
         self,
@@ -2718,6 +2724,8 @@ class Batch:
     @property
     def body_contact_forces(self) -> NDArray[np.float64]:
         """Sums of the forces of contacts on the bodies of every world in the last step, (n, nbody, 3), N, world axes.
+
+        Contacts with soft bodies are not among them, nor in ``contacts``.
 
         Raises:
             RuntimeError: When the batch was made without ``contacts=True``.

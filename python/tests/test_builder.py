@@ -281,9 +281,31 @@ MISUSE: list[tuple[Callable[[sw.ModelBuilder], object], str]] = [
         r"keyframe 'k': q of joint 'root' has shape \(2,\): expected \(7,\)",
     ),
     (lambda b: b.attach(arm(), prefix="x", position=(1, 2)), r"attach: position has shape \(2,\)"),
+    (lambda b: b.body("lower").add_geom("sphere", 0.1, fromto=(0, 0, 0, 0, 0, 1)), "fromto is given: expected it of a"),
+    (lambda b: b.body("lower").add_geom("box", (0.1, 0.1), fromto=(0, 0, 0, 0, 0, 1)), "size has 2 numbers: expected"),
+    (lambda b: b.body("lower").add_geom("box", 0.1, fromto=(0,) * 6), "expected two points apart from each other"),
+    (
+        lambda b: b.body("lower").add_geom("box", 0.1, fromto=(0, 0, 0, 0, 0, 1), euler=(0, 0, 1)),
+        "fromto is given with a position or an orientation",
+    ),
     (lambda b: b.exclude(arm().body("upper"), "lower"), "exclude: body1 is of another builder"),
     (lambda b: setattr(b, "timestep", 0.0), "timestep is 0: expected a finite number above 0"),
 ]
+
+
+@pytest.mark.parametrize("shape", ["capsule", "cylinder", "ellipsoid", "box"])
+@pytest.mark.parametrize("ends", [(0.1, 0.2, 0.3, -0.3, 0.4, 0.0), (0, 0, 0, 0, 0, -0.4), (0, 0, 0, 0, 0, 0.4)])
+def test_geoms_between_two_points_are_those_of_text(shape: Any, ends: tuple[float, ...]) -> None:
+    text = f"""<mujoco><worldbody><body name="a"><freejoint/>
+        <geom type="{shape}" size=".03" fromto="{" ".join(map(str, ends))}"/></body></worldbody></mujoco>"""
+    b = sw.ModelBuilder("between")
+    body = b.add_body("a")
+    body.add_joint("", "free")
+    body.add_geom(shape, 0.03, fromto=ends)
+    made, read = (sw.Simulation(model).geom(0) for model in (b.build(), sw.load(text)))
+    assert made.size == pytest.approx(read.size, abs=0)
+    assert made.position == pytest.approx(read.position, abs=1e-15)
+    assert made.rotation == pytest.approx(read.rotation, abs=1e-15)
 
 
 @pytest.mark.parametrize(("misuse", "text"), MISUSE)

@@ -100,7 +100,7 @@ CALLS: list[tuple[Callable[[Any], object], type[Exception], str]] = [
     (lambda _: builder().add_coupling("j", ratio=2), TypeError, "did you mean 'polynomial'?"),
     (lambda _: builder().add_connect("a", anchor=(0, 0, 0)), TypeError, "did you mean 'position'?"),
     (
-        lambda _: builder().body("a").add_geom("capsule", fromto=(0, 0, 0, 0, 0, 1)),
+        lambda _: builder().body("a").add_mesh((np.eye(4, 3), None), fromto=(0, 0, 0, 0, 0, 1)),
         TypeError,
         "'position' and 'quaternion'?",
     ),

@@ -150,6 +150,9 @@ def test_states_hold_parameters() -> None:
     # They stay through a reset, as those of a batch do.
     fresh.reset()
     assert fresh.parameters.joint_ranges[1].tolist() == [-0.1, np.inf]
+    other = sw.Simulation(sw.load("<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>"))
+    with pytest.raises(ValueError, match="it is of another model"):
+        other.restore(changed)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +195,7 @@ def test_wrong_shapes_and_names() -> None:
         sim.parameters.weights = 3  # type: ignore[attr-defined]
     with pytest.raises(AttributeError, match="no parameter 'mass': did you mean 'masses'"):
         _ = sim.parameters.mass  # type: ignore[attr-defined]
+    assert np.shares_memory(sim.parameters["kp"], sim.parameters.gains)
     with pytest.raises(AttributeError, match="no parameter 'weights': expected one that list"):
         _ = sim.parameters.weights  # type: ignore[attr-defined]
     with pytest.raises(TypeError, match='no parameter "weights": expected some of list'):

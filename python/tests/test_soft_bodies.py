@@ -39,6 +39,8 @@ def test_a_cube_falls_and_its_weight_is_carried() -> None:
     sim.step(400)
     # At rest the ground carries the weight; the solver's tolerance is 1e-6 of it.
     assert body.contact_forces.sum(axis=0) == pytest.approx([0.0, 0.0, 9.81], abs=1e-5)
+    assert sim.body("world").contact_force == pytest.approx([0.0, 0.0, -9.81], abs=1e-5)
+    assert sim.body_contact_forces[0].tolist() == sim.body("world").contact_force.tolist()
     assert set(body.contact_geoms) == {sim.model.geom_index("ground")}
     assert body.kinetic_energy < 1e-9
     assert body.elastic_energy > 0.0

@@ -27,6 +27,7 @@ from sapwood.builder._checks import (
     inertia_of,
     meant,
     number_of,
+    segment_of,
     shown,
     turn_of,
     unexpected,
@@ -219,6 +220,7 @@ class BodyBuilder(_Element):
         position: ArrayLike = (0.0, 0.0, 0.0),
         quaternion: ArrayLike | None = None,
         euler: ArrayLike | None = None,
+        fromto: ArrayLike | None = None,
         friction: float = 1.0,
         **properties: Any,
     ) -> GeomBuilder:
@@ -235,6 +237,8 @@ class BodyBuilder(_Element):
             position: Origin in the body's frame, (3,), m.
             quaternion: Orientation in the body's frame, (w, x, y, z).
             euler: Or turns about x, y, z, each about the axis as turned so far, rad.
+            fromto: In place of position, orientation and length: the ends of the axis of a capsule, cylinder, ellipsoid
+                or box, (6,), m, as MJCF has them; ``size`` is then the radius alone, or the half width.
             friction: Coulomb coefficient; a pair takes the larger of the two.
             **properties: ``torsional_friction`` and ``rolling_friction`` (m), ``contype``, ``conaffinity``, ``margin``
                 (m), ``color`` (3 or 4 numbers from 0 to 1), ``compliance`` (stiffness in N/m and relaxation time in s;
@@ -250,6 +254,10 @@ class BodyBuilder(_Element):
         sizes: list[float] = np.atleast_1d(floats(label, "size", size)).tolist()
         if shape == "plane" and not sizes:
             sizes = [0.0, 0.0]
+        if fromto is not None:
+            if np.any(position) or quaternion is not None or euler is not None:
+                raise ValueError(f"{label}: fromto is given with a position or an orientation: expected one of them")
+            sizes, position, quaternion = segment_of(label, shape, sizes, fromto)
         weight = self._weight(label, mass, density, shell)
         fields = self._geom_fields(label, name, position, quaternion, euler, friction, properties)
         add = self._builder._assembly.add_primitive

@@ -176,6 +176,28 @@ def turn_of(label: str, quaternion: ArrayLike | None, euler: ArrayLike | None) -
     return found
 
 
+def segment_of(
+    label: str, shape: str, sizes: list[float], fromto: ArrayLike
+) -> tuple[list[float], NDArray[np.float64], NDArray[np.float64]]:
+    """Sizes, position, orientation of a shape between two points; as in MJCF, z runs from the second to the first."""
+    if shape not in ("capsule", "cylinder", "ellipsoid", "box"):
+        raise ValueError(f"{label}: fromto is given: expected it of a capsule, cylinder, ellipsoid or box only")
+    if len(sizes) != 1:
+        raise ValueError(f"{label}: size has {len(sizes)} numbers: expected the radius alone, as fromto is given")
+    ends = vector_of(label, "fromto", fromto, 6)
+    along = ends[:3] - ends[3:]
+    length = float(np.linalg.norm(along))
+    if length == 0.0:
+        raise ValueError(f"{label}: fromto is {shown(fromto)}: expected two points apart from each other")
+    x, y, z = along / length
+    across = float(np.hypot(x, y))
+    turn = np.arctan2(across, z) / 2
+    axis = (-y / across, x / across, 0.0) if across > 0.0 else (1.0, 0.0, 0.0)
+    quaternion = np.array([np.cos(turn), *(np.sin(turn) * component for component in axis)])
+    widths = sizes if shape in ("capsule", "cylinder") else 2 * sizes
+    return [*widths, length / 2], (ends[:3] + ends[3:]) / 2, quaternion
+
+
 def product(a: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
     """The product of two quaternions."""
     p, q = np.asarray(a, dtype=float), np.asarray(b, dtype=float)

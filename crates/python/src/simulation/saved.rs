@@ -13,12 +13,12 @@ impl Simulation {
     fn restore_bytes(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
         let (state, own) = parameters::split_state(state)?;
         let model = self.model.get();
-        // All or nothing.
-        own.apply(model.inner(), model.scene()).map_err(|error| parameters::wrong(&error))?;
         let mut simulation = self.lock()?;
         let mut next = simulation.state().clone();
         let name = &model.inner().name;
         next.restore(state).map_err(|error| PyValueError::new_err(format!("state of {name:?}: {error}")))?;
+        // All or nothing.
+        own.apply(model.inner(), model.scene()).map_err(|error| parameters::wrong(&error))?;
         if !own.is_empty() || self.parameters.get().is_some() {
             self.live_parameters(py)?.write(py, &own)?;
         }

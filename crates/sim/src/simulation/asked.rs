@@ -1,5 +1,6 @@
 //! What is asked of the present state and takes a step to answer, and the forces of single constraints and bodies in the last step.
 
+use geometry::SoftPartner;
 use lanes::ConstraintName;
 use multibody::EqualityKind;
 use spatial::{Vec3, Wrench};
@@ -83,7 +84,8 @@ impl Simulation {
         }
     }
 
-    /// The sum of the forces of contacts on every body in the last step, (nbody), N, world axes: zero for what touches nothing.
+    /// The sum of the forces of contacts on every body in the last step, soft bodies' among them, (nbody), N, world axes: zero for what
+    /// touches nothing.
     pub fn contact_forces_of_bodies(&self, out: &mut Vec<Vec3<f64>>) {
         out.clear();
         out.resize(self.model.bodies.len(), Vec3::ZERO);
@@ -92,6 +94,11 @@ impl Simulation {
             let force = contact.impulse_world() * per_second;
             out[contact.bodies[1]] += force;
             out[contact.bodies[0]] -= force;
+        }
+        for contact in self.soft_contacts() {
+            if let SoftPartner::Geom(geom) = contact.partner {
+                out[self.scene.geoms[geom].body] += contact.impulse_world() * per_second;
+            }
         }
     }
 }

@@ -91,6 +91,10 @@ fn a_pad_carries_the_weight_of_a_box() {
         run(&mut s, 1.0);
         let force = contact_force(&s);
         assert!((force.z - G).abs() < 1e-3 * G, "{force:?}");
+        let mut on_bodies = Vec::new();
+        s.contact_forces_of_bodies(&mut on_bodies);
+        assert_eq!(on_bodies[0], Vec3::ZERO);
+        assert!((on_bodies[1] - force).norm() < 1e-12, "{on_bodies:?} {force:?}");
     }
 }
 
