@@ -233,3 +233,46 @@ def test_forces_are_those_of_the_simulation(medium: str) -> None:
         np.testing.assert_array_equal(d.actuator_force, sim.actuator_forces)
         pushed = max(pushed, np.abs(d.qfrc_constraint).max())
     assert pushed > 1
+
+
+ROWS = """<mujoco><option jacobian="{}"/><worldbody><geom type="plane" size="5 5 1"/>
+  <body name="hand" mocap="true" pos="0 0 .5"/>
+  <body name="held" pos="0 0 .5"><freejoint/><geom size=".05"/>
+    <body name="door" pos=".1 0 0"><joint name="door" axis="0 1 0" range="-1 1" frictionloss=".1"/>
+      <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0" mass=".4"/></body></body>
+  <body name="box" pos="1 0 .05"><freejoint/><geom type="box" size=".05 .05 .05"/></body></worldbody>
+  <equality><weld body1="hand" body2="held"/>{}</equality>
+  <sensor><jointlimitfrc joint="door"/></sensor></mujoco>"""
+
+
+@pytest.mark.parametrize("jacobian", ["dense", "sparse"])
+@pytest.mark.parametrize("twice", ["", '<weld body1="hand" body2="held"/>'])
+def test_rows_have_the_least_forces_that_make_what_contacts_leave(jacobian: str, twice: str) -> None:
+    """Also where rows depend on each other: two welds share one load."""
+    m = mujoco.MjModel.from_xml_string(ROWS.format(jacobian, twice))
+    d = mujoco.MjData(m)
+    pushed = 0.0
+    for k in range(300):
+        if k == 150:
+            m.opt.jacobian = int(not mujoco.mj_isSparse(m))  # the other kind
+        d.mocap_pos[0, 0] = 0.1 * np.sin(0.02 * k)
+        guest.step(m, d)
+        count = d.ne + d.nf + d.nl
+        rows = rows_of(m, d)
+        rest = d.qfrc_constraint - rows[count:].T @ d.efc_force[count:]
+        own = rows[:count].T
+        least = np.linalg.lstsq(own, rest, rcond=1e-10)[0]
+        np.testing.assert_allclose(d.efc_force[:count], least, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(own @ d.efc_force[:count], own @ least, rtol=0, atol=1e-9)
+        pushed = max(pushed, d.sensordata[0])
+    assert pushed > 0.1
+    assert np.abs(d.efc_force[count:]).max() > 0.1, "the box stands"
+
+
+def rows_of(m: Any, d: Any) -> Any:
+    """The Jacobian of all constraints, dense."""
+    if not mujoco.mj_isSparse(m):
+        return d.efc_J.reshape(d.nefc, m.nv).copy()
+    rows = np.zeros((d.nefc, m.nv))
+    mujoco.mju_sparse2dense(rows, d.efc_J.ravel(), d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind.ravel())
+    return rows

@@ -73,22 +73,40 @@ def test_adroit(name: str) -> None:
         assert np.isfinite([*seen, reward]).all()
 
 
-@pytest.mark.parametrize(
-    "name", ["reach", "push", "pick-place", "drawer-open", "door-open", "button-press", "peg-unplug-side"]
-)
+TASKS = ["reach", "push", "pick-place", "drawer-open", "door-open", "button-press", "peg-unplug-side"]
+EPISODES = 20
+
+
+def succeeds(environment: Any, policy: Any, task: Any, seed: int) -> bool:
+    environment.set_task(task)
+    seen, _ = environment.reset(seed=seed)
+    for _ in range(500):
+        seen, *_, info = environment.step(np.clip(policy.get_action(seen), -1, 1))
+        if info["success"]:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("name", TASKS)
 def test_metaworld(name: str) -> None:
+    """Scripted policies succeed as often as with MuJoCo, of 20 episodes in all but one.
+
+    MuJoCo makes steps of a quarter of the file's: at those of the file its arm swings beside the plug of
+    `peg-unplug-side`, and loosens it. Without that 96 of 100 episodes succeed, and 95 here: the plug may fall some
+    millimetres before the hand has drawn it out as far as counts.
+    """
     metaworld = pytest.importorskip("metaworld", reason="metaworld is not installed")
     policies = pytest.importorskip("metaworld.policies").ENV_POLICY_MAP
-    succeeded = []
-    for seed in range(3):
-        tasks = metaworld.MT1(f"{name}-v3", seed=seed)
-        environment, policy = tasks.train_classes[f"{name}-v3"](), policies[f"{name}-v3"]()
-        environment.set_task(tasks.train_tasks[0])
-        seen, _ = environment.reset(seed=seed)
-        info = {"success": 0.0}
-        for _ in range(500):
-            seen, *_, info = environment.step(np.clip(policy.get_action(seen), -1, 1))
-            if info["success"]:
-                break
-        succeeded.append(info["success"])
-    assert all(succeeded), succeeded
+    tasks = metaworld.MT1(f"{name}-v3", seed=42)
+    succeeded = {"ours": 0, "theirs": 0}
+    for seed, task in enumerate(tasks.train_tasks[:EPISODES]):
+        for engine in succeeded:
+            environment, policy = tasks.train_classes[f"{name}-v3"](), policies[f"{name}-v3"]()
+            if engine == "theirs":
+                guest.uninstall()
+                environment.model.opt.timestep /= 4
+                environment.frame_skip *= 4
+            succeeded[engine] += succeeds(environment, policy, task, seed)
+            guest.install()
+    assert succeeded["theirs"] > EPISODES / 2
+    assert abs(succeeded["ours"] - succeeded["theirs"]) <= EPISODES / 20, succeeded

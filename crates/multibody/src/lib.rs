@@ -26,6 +26,7 @@ mod build_error;
 mod builder;
 mod camera;
 mod checks;
+mod cholesky;
 mod coriolis;
 mod crba;
 mod delassus;
@@ -73,6 +74,7 @@ pub use balance::{
 pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use camera::{Camera, CameraMode, DefaultView, Lens};
+pub use cholesky::solve_positive;
 pub use coriolis::{NodeMotion, PolarMotion, bias_of_distance, joint_acceleration};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;

@@ -29,6 +29,7 @@ WRENCHES = [int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD)]
 
 NAMES = (
     *("time", "ncon", "nefc", "narena", "parena", "contact", "efc_force"),
+    *("ne", "nf", "nl", "efc_J", "efc_J_rownnz", "efc_J_rowadr", "efc_J_colind"),
     *("flg_energypos", "flg_energyvel", "flg_subtreevel", "flg_rnepost"),
 )
 FIELDS = {**{name: DATA[name] for name in NAMES}, "duration": DATA["timer"], "steps": STEPS}
@@ -99,6 +100,10 @@ class _Parts(NamedTuple):
     surfaces: list[list[float]]
     """Of each geom: condim, priority, five coefficients of friction, solref, solimp, margin."""
     is_pyramidal: bool
+    reads_rows: bool
+    """Whether something asks for the forces of rows that are none of contacts."""
+    is_sparse: bool
+    """Whether the rows are."""
     checks: list[Callable[..., None]]
     """Functions of MuJoCo: what is done about a state that is not finite."""
     actuate: Callable[..., None]
@@ -109,8 +114,6 @@ class _Parts(NamedTuple):
     """MuJoCo's own contacts."""
     make_rows: Callable[..., None]
     """Rows of the constraints."""
-    other_rows: Callable[..., None] | None
-    """Writes the forces of the rows that are none of contacts, where something asks for them."""
     add_wrenches: Callable[..., None]
     """Adds the forces on bodies to ``qfrc_inverse``."""
     sensors: Callable[..., None] | None
@@ -154,22 +157,6 @@ def _softness(m: Any) -> dict[str, float]:
     return {**yields, "sigma": float(np.clip(np.median(creep), 1e-5, 1.0))}
 
 
-def _write_other_rows(m: Any, d: Any) -> None:
-    """Forces of equalities, dry friction and limits, by least squares: what contacts leave of all."""
-    count = d.ne + d.nf + d.nl  # contacts come after these
-    if not count:
-        return
-    rest = np.empty(m.nv)
-    mujoco.mj_mulJacTVec(m, d, rest, d.efc_force)
-    np.subtract(d.qfrc_constraint, rest, out=rest)
-    if mujoco.mj_isSparse(m):
-        jacobian = np.zeros((d.nefc, m.nv))
-        mujoco.mju_sparse2dense(jacobian, d.efc_J.ravel(), d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind.ravel())
-    else:
-        jacobian = d.efc_J.reshape(d.nefc, m.nv)
-    d.efc_force[:count] = np.linalg.lstsq(jacobian[:count].T, rest, rcond=1e-10)[0]
-
-
 def _add_wrenches(m: Any, d: Any) -> None:
     """Adds what ``xfrc_applied`` does to the degrees of freedom to ``qfrc_inverse``."""
     for body in np.flatnonzero(d.xfrc_applied.any(axis=1)).tolist():
@@ -184,7 +171,7 @@ def _world(m: Any, d: Any, watched: Watched) -> _MujocoWorld:
     counts = np.minimum(m.actuator_outnum, m.actuator_ctrlnum).tolist()
     friction = np.maximum(m.geom_friction[:, [0, 0, 1, 2, 2]], MIN_FRICTION)
     kinds = np.column_stack([m.geom_condim, m.geom_priority]).astype(float)
-    has_readers = np.isin(m.eq_type, WRENCHES).any() or np.isin(m.sensor_type, LIMIT_SENSORS).any()
+    has_readers = bool(np.isin(m.eq_type, WRENCHES).any() or np.isin(m.sensor_type, LIMIT_SENSORS).any())
     options = m.opt.gravity.ctypes.data - OPTION["gravity"]
     stages = _stages(m)
     softness = {} if _Options.near_rigid else _softness(m)
@@ -207,12 +194,13 @@ def _world(m: Any, d: Any, watched: Watched) -> _MujocoWorld:
         outputs=[[out + k, ctrl + k] for (out, ctrl), n in zip(controls, counts, strict=True) for k in range(n)],
         surfaces=np.hstack([kinds, friction, m.geom_solref, m.geom_solimp, m.geom_margin[:, None]]).tolist(),
         is_pyramidal=m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL,
+        reads_rows=has_readers,
+        is_sparse=bool(mujoco.mj_isSparse(m)),
         checks=[mujoco.mj_checkPos, mujoco.mj_checkVel],
         actuate=mujoco.mj_fwdActuation,
         stages=stages,
         collide=mujoco.mj_collision,
         make_rows=mujoco.mj_makeConstraint,
-        other_rows=_write_other_rows if has_readers else None,
         add_wrenches=_add_wrenches,
         sensors=mujoco.mj_sensorAcc if m.nsensor else None,
         get_control=mujoco.get_mjcb_control,

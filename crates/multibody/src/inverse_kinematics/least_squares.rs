@@ -1,5 +1,7 @@
 //! Damped normal equations within bounds.
 
+use crate::cholesky::solve_positive;
+
 /// min ½ dᵀ(A + λ 1)d + gᵀd over low ≤ d ≤ high, by fixing what leaves its bounds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BoundedStep {
@@ -92,29 +94,6 @@ impl BoundedStep {
 
 fn entry(matrix: &[f64], n: usize, i: usize, j: usize) -> f64 {
     matrix[i.max(j) * n + i.min(j)]
-}
-
-/// x ← A⁻¹ x by Cholesky's factorisation of the lower triangle, in place. A pivot that round-off has taken counts as infinite.
-fn solve_positive(a: &mut [f64], x: &mut [f64]) {
-    let n = x.len();
-    for j in 0..n {
-        let (above, rows) = a.split_at_mut(j * n);
-        let row = &mut rows[..n];
-        for k in 0..j {
-            let dot: f64 = (0..k).map(|l| row[l] * above[k * n + l]).sum();
-            row[k] = (row[k] - dot) / above[k * n + k];
-        }
-        let pivot = row[j] - row[..j].iter().map(|l| l * l).sum::<f64>();
-        row[j] = if pivot > 0.0 { pivot.sqrt() } else { f64::INFINITY };
-        let dot: f64 = (0..j).map(|l| row[l] * x[l]).sum();
-        x[j] = (x[j] - dot) / row[j];
-    }
-    for j in (0..n).rev() {
-        x[j] /= a[j * n + j];
-        for k in 0..j {
-            x[k] -= a[j * n + k] * x[j];
-        }
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod calls;
 mod history;
 mod results;
+mod rows;
 mod state;
 
 use std::sync::Mutex;
@@ -12,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyWeakrefMethods, PyWeakrefReference};
 use sim::{Simulation as Sim, SimulationError};
 
+use self::rows::{RowForces, RowMemory};
 use super::contact::{LAYOUT, MjContact, Surface};
 use super::memory::{Field, MujocoNumbers, Numbers};
 use super::native::{Native, Pair, Part};
@@ -45,6 +47,9 @@ struct Parts<'py> {
     outputs: Vec<[usize; 2]>,
     surfaces: Vec<[f64; Surface::LEN]>,
     is_pyramidal: bool,
+    /// Whether something asks for the forces of rows that are none of contacts, and whether MuJoCo's rows are sparse.
+    reads_rows: bool,
+    is_sparse: bool,
 }
 
 /// Of which calls of MuJoCo a step consists, as `_Parts` has them.
@@ -60,8 +65,6 @@ struct Calls {
     collide: Py<PyAny>,
     /// The rows of constraints, from contacts.
     make_rows: Py<PyAny>,
-    /// Their forces, where they are none of contacts and something asks for them.
-    other_rows: Option<Py<PyAny>>,
     /// Adds the forces on bodies to `qfrc_inverse`.
     add_wrenches: Py<PyAny>,
     /// Sensors of accelerations and forces.
@@ -104,13 +107,14 @@ struct Memory {
     arena_size: Field<i64>,
     contacts: Field<*mut MjContact>,
     row_forces: Field<*mut f64>,
+    rows: RowMemory,
     /// How long all steps took, ms, and how many there were.
     duration: Field<f64>,
     steps: Field<i32>,
 }
 
 impl Memory {
-    fn new(d: &Bound<'_, PyAny>, fields: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn new(d: &Bound<'_, PyAny>, fields: &Bound<'_, PyDict>, is_sparse: bool) -> PyResult<Self> {
         let numbers = |name| Numbers::of(d, name);
         let flag = |name| Field::of(fields, name);
         Ok(Self {
@@ -154,6 +158,7 @@ impl Memory {
             arena_size: Field::of(fields, "narena")?,
             contacts: Field::of(fields, "contact")?,
             row_forces: Field::of(fields, "efc_force")?,
+            rows: RowMemory::new(fields, is_sparse)?,
             duration: Field::of(fields, "duration")?,
             steps: Field::of(fields, "steps")?,
         })
@@ -207,8 +212,16 @@ pub struct MujocoWorld {
     outputs: Vec<[usize; 2]>,
     surfaces: Vec<Surface>,
     is_pyramidal: bool,
+    reads_rows: bool,
+    kept: Mutex<Kept>,
+}
+
+/// What a world keeps between calls, beside its simulation.
+#[derive(Default)]
+struct Kept {
     /// The state that the last step has left.
-    left: Mutex<Vec<f64>>,
+    left: Vec<f64>,
+    row_forces: RowForces,
 }
 
 /// A world while one of its calls runs, with the interpreter's lock released unless the call is brief.
@@ -216,7 +229,7 @@ struct Running<'a> {
     world: &'a MujocoWorld,
     memory: &'a Memory,
     simulation: &'a mut Sim,
-    left: &'a mut Vec<f64>,
+    kept: &'a mut Kept,
     /// The `MjModel` and the `MjData`.
     pair: (&'a Py<PyAny>, &'a Py<PyAny>),
 }
@@ -227,7 +240,7 @@ impl MujocoWorld {
     fn new(parts: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>) -> PyResult<Self> {
         let calls = parts.extract()?;
         let own: Parts<'_> = parts.extract()?;
-        let memory = Memory::new(d, &own.fields)?;
+        let memory = Memory::new(d, &own.fields, own.is_sparse)?;
         // SAFETY: Python calls this with the model at hand.
         let enabled = unsafe { memory.enabled.get() };
         Ok(Self {
@@ -248,7 +261,8 @@ impl MujocoWorld {
             outputs: own.outputs,
             surfaces: own.surfaces.iter().map(Surface::new).collect(),
             is_pyramidal: own.is_pyramidal,
-            left: Mutex::default(),
+            reads_rows: own.reads_rows,
+            kept: Mutex::default(),
         })
     }
 
@@ -301,12 +315,12 @@ impl MujocoWorld {
         work: impl FnOnce(&mut Running<'_>) -> PyResult<()> + Send,
     ) -> PyResult<()> {
         let mut simulation = self.simulation.get().lock()?;
-        let mut left = try_lock(&self.left, "a step of this MjData is in progress", "a step was aborted")?;
+        let mut kept = try_lock(&self.kept, "a step of this MjData is in progress", "a step was aborted")?;
         let mut running = Running {
             world: self,
             memory: &self.memory,
             simulation: &mut simulation,
-            left: &mut left,
+            kept: &mut kept,
             pair: (m.as_unbound(), d.as_unbound()),
         };
         let (nv, contacts) = (running.simulation.model().nv() as i64, running.simulation.stats().contacts);
@@ -368,7 +382,7 @@ impl Running<'_> {
         self.check_state()?;
         // SAFETY: as in `write`.
         let (counts, state) = unsafe { ((self.memory.ncon.get(), self.memory.nefc.get()), self.memory.state()) };
-        let is_ours = is_same(self.left, state);
+        let is_ours = is_same(&self.kept.left, state);
         self.state_stages()?;
         if is_ours {
             // SAFETY: as in `write`; none of the stages has written where contacts and rows lie.

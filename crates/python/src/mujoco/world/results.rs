@@ -57,9 +57,9 @@ impl Running<'_> {
             memory.constraint.get_mut().copy_from_slice(self.simulation.acting_forces().constraint);
         }
         let count = self.write_contacts();
-        if count > 0 || world.calls.other_rows.is_some() {
+        if count > 0 || world.reads_rows {
             self.call_part(Part::Rows)?;
-            self.write_rows(count)?;
+            self.write_rows(count);
         }
         if world.calls.sensors.is_some() { self.call_part(Part::Sensors) } else { Ok(()) }
     }
@@ -88,7 +88,7 @@ impl Running<'_> {
     }
 
     /// The forces of the rows of MuJoCo's constraints: of contacts, of the others where something asks for them.
-    fn write_rows(&self, count: usize) -> PyResult<()> {
+    fn write_rows(&mut self, count: usize) {
         let (memory, timestep) = (self.memory, self.simulation.timestep());
         // SAFETY: as in `write`; `mj_makeConstraint` has made as many.
         let (contacts, forces) = unsafe {
@@ -99,9 +99,9 @@ impl Running<'_> {
         for (point, contact) in self.touching().zip(contacts) {
             contact.write_rows(point, timestep, self.world.is_pyramidal, forces);
         }
-        if let Some(other_rows) = self.world.calls.other_rows.as_ref().filter(|_| !forces.is_empty()) {
-            self.call(other_rows)?;
+        if self.world.reads_rows {
+            // SAFETY: as above.
+            unsafe { self.kept.row_forces.write(&memory.rows, memory.constraint.get(), forces) };
         }
-        Ok(())
     }
 }

@@ -17,7 +17,7 @@ impl Running<'_> {
         let (memory, simulation) = (self.memory, &mut *self.simulation);
         // SAFETY: as in `step`.
         let ([qpos, qvel, act], time) = unsafe { (memory.state(), memory.time.get()) };
-        if simulation.state().time != time || !is_same(self.left, [qpos, qvel, act]) {
+        if simulation.state().time != time || !is_same(&self.kept.left, [qpos, qvel, act]) {
             // Someone has set the state: what the simulation remembers of the last one has no part in what follows.
             simulation.reset(None).map_err(|error| raised(&error))?;
             simulation.state_mut().time = time;
@@ -79,7 +79,8 @@ impl Running<'_> {
         qvel.copy_from_slice(&state.v);
         self.world.activations.iter().zip(&state.act).for_each(|(&at, own)| act[at] = *own);
         self.write_history();
-        self.left.clear();
-        [&*qpos, qvel, act].iter().for_each(|of| self.left.extend_from_slice(of));
+        let left = &mut self.kept.left;
+        left.clear();
+        [&*qpos, qvel, act].iter().for_each(|of| left.extend_from_slice(of));
     }
 }
