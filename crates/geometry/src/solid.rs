@@ -6,6 +6,7 @@ use std::sync::Arc;
 use spatial::{Mat3, Pose, Vec3};
 
 use crate::hull::Hull;
+use crate::narrow::closed::{OF_CAPSULE, OF_LINE};
 use crate::shape::{HeightField, Shape};
 
 /// A shape that can touch.
@@ -104,9 +105,14 @@ impl Solid {
         }
     }
 
-    /// Whether it has a round side that touches along a line, on which it rolls.
-    pub fn rolls(&self) -> bool {
-        matches!(self, Self::Capsule { .. } | Self::Cylinder { .. })
+    /// Of what has a round side that touches along a line, on which it rolls, the share of an end of that line: see
+    /// [`share_of_end`](crate::share_of_end).
+    pub fn share_of_line(&self) -> Option<f64> {
+        match self {
+            Self::Capsule { .. } => Some(OF_CAPSULE),
+            Self::Cylinder { .. } => Some(OF_LINE),
+            _ => None,
+        }
     }
 
     /// Half extents of the smallest box around the shape, along its own axes; `None` for a plane.

@@ -104,9 +104,9 @@ FN Point on_plane(const World& W, const Here here, int pair, int ordinal, bool& 
   if (shape == CAPSULE) {
     const V3 axis = get3(at + 9);
     const real slope = dot(n, axis), along = ordinal == 2 ? R(0) : ordinal ? -geom_size(1, g) : geom_size(1, g);
-    share = share_of_end(slope * slope);
+    share = share_of_end(OF_CAPSULE, slope * slope);
     // Where it does not lie it has no middle.
-    if (ordinal == 2) is_there = share < 1, share = OF_LINE;
+    if (ordinal == 2) is_there = share < 1, share = share_of_middle(OF_CAPSULE);
     point = point + along * axis - geom_size(0, g) * n;
   }
   if (shape == BOX) point = lowest_corner(at, AT3(geom_size, g), n, ordinal);

@@ -196,9 +196,10 @@ CALLED void spread(Points& points, V3 normal) {
 FN void add_middle(int a, int b, Points& points) {
   if (points.count != 2 || !(a == CAPSULE || a == CYLINDER || b == CAPSULE || b == CYLINDER)) return;
   Point &p = points.of[0], &q = points.of[1];
-  const real rise = q.distance - p.distance, share = share_of_end(rise * rise / dot(q.position - p.position, q.position - p.position));
+  const real level = a == CYLINDER || b == CYLINDER ? OF_LINE : OF_CAPSULE;
+  const real rise = q.distance - p.distance, share = share_of_end(level, rise * rise / dot(q.position - p.position, q.position - p.position));
   if (!(share < 1)) return;
   p.share = q.share = share;
-  add(points, R(0.5) * (p.position + q.position), p.normal, R(0.5) * (p.distance + q.distance), OF_LINE);
+  add(points, R(0.5) * (p.position + q.position), p.normal, R(0.5) * (p.distance + q.distance), share_of_middle(level));
 }
 #endif

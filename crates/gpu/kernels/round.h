@@ -11,7 +11,9 @@
 // `share` is that of a point's stiffness: less than 1 where there are more points than a line or a face needs.
 // Of each of the three points of a line, and of an end where this is the sine squared of the line's slope: it has no middle where that is 1.
 #define OF_LINE (R(2) / R(3))
-FN real share_of_end(real slope2) { return min_(OF_LINE + (R(1) - OF_LINE) / NEARLY_PARALLEL * slope2, 1); }
+#define OF_CAPSULE R(0.99)
+FN real share_of_end(real level, real slope2) { return min_(level + (R(1) - level) / NEARLY_PARALLEL * slope2, 1); }
+FN real share_of_middle(real level) { return R(2) * (R(1) - level); }
 struct Point { V3 position, normal; real distance, share = 1; };
 // A sphere, or a capsule: its axis and half its length.
 struct Round { V3 pos, axis; real radius, half; };

@@ -7,7 +7,9 @@
 mod narrow;
 mod near;
 
-use geometry::{Axis, FAR, NEARLY_PARALLEL, OF_LINE, lowest_corners, nearest_of_axes, share_of_end};
+use geometry::{
+    Axis, FAR, NEARLY_PARALLEL, OF_CAPSULE, lowest_corners, nearest_of_axes, share_of_end, share_of_middle,
+};
 use spatial::{Real, Vec3};
 
 pub(super) use narrow::NarrowPhase;
@@ -178,10 +180,10 @@ impl<T: Bundle> Lanes<T> {
             }
             Shape::Capsule { radius, half_length } => {
                 let slope = n.dot(rot.z);
-                let share = share_of_end(slope * slope);
+                let share = share_of_end(OF_CAPSULE, slope * slope);
                 let end = Bearing { is_valid: T::ONE, softness: share.recip() };
                 let is_line = share.if_less(T::ONE, T::ONE, T::ZERO);
-                let middle = Bearing { is_valid: is_line, softness: wide(1.0 / OF_LINE) };
+                let middle = Bearing { is_valid: is_line, softness: wide(1.0 / share_of_middle(OF_CAPSULE)) };
                 for (k, (along, bearing)) in
                     [(half_length, end), (-half_length, end), (0.0, middle)].into_iter().enumerate()
                 {

@@ -27,7 +27,7 @@ use spatial::Vec3;
 use self::box_box::PlacedBox;
 use self::capsule::PlacedCapsule;
 pub(crate) use self::closed::{Axis, nearest_of_axes};
-use self::closed::{OF_LINE, share_of_end};
+use self::closed::{share_of_end, share_of_middle};
 pub(crate) use self::convex::Convex;
 pub(crate) use self::nearest::nearest_points;
 pub(crate) use self::point::signed_distance;
@@ -144,18 +144,17 @@ impl Sink<'_, '_> {
     /// What bears there the line's ends can bear, so that no ground need be there.
     #[inline]
     fn add_middle(&mut self, first: usize, solids: [&Solid; 2]) {
-        if self.out.count() != first + 2 || !solids.iter().any(|solid| solid.rolls()) {
-            return;
-        }
+        let level = solids.into_iter().filter_map(Solid::share_of_line).reduce(f64::min);
+        let Some(level) = level.filter(|_| self.out.count() == first + 2) else { return };
         let ends = [*self.out.get(first), *self.out.get(first + 1)];
         let rise = ends[1].gap - ends[0].gap;
-        let share = share_of_end(rise * rise / (ends[1].position - ends[0].position).norm_squared());
+        let share = share_of_end(level, rise * rise / (ends[1].position - ends[0].position).norm_squared());
         if share < 1.0 {
             for i in [first, first + 1] {
                 self.out.get_mut(i).stiffness_share = share;
             }
             let (position, gap) = ((ends[0].position + ends[1].position) * 0.5, 0.5 * (ends[0].gap + ends[1].gap));
-            self.out.push(Contact { position, gap, stiffness_share: OF_LINE, ..ends[0] });
+            self.out.push(Contact { position, gap, stiffness_share: share_of_middle(level), ..ends[0] });
         }
     }
 }

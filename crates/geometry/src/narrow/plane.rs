@@ -2,7 +2,7 @@
 
 use spatial::Vec3;
 
-use super::closed::{OF_LINE, lowest_corners, share_of_end};
+use super::closed::{OF_CAPSULE, OF_LINE, lowest_corners, share_of_end, share_of_middle};
 use super::spread::spread;
 use super::{Convex, Point, Sink};
 use crate::hull::Hull;
@@ -42,14 +42,14 @@ pub fn capsule(plane: &Placement, at: &Placement, radius: f64, half_length: f64,
     if n.dot(at.pos - plane.pos) - half_length * slope.abs() - radius > sink.limit + ROUND_OFF {
         return;
     }
-    let share = share_of_end(slope * slope);
+    let share = share_of_end(OF_CAPSULE, slope * slope);
     let mut touch = |along: f64, share: f64| {
         touch_with(share, plane, at.pos.add_scaled(along, at.rot.z).add_scaled(-radius, n), sink);
     };
     touch(half_length, share);
     touch(-half_length, share);
     if share < 1.0 {
-        touch(0.0, OF_LINE);
+        touch(0.0, share_of_middle(OF_CAPSULE));
     }
 }
 
