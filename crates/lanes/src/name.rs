@@ -54,6 +54,11 @@ impl ConstraintName {
         Self([Self::EQUALITY, index as u32, part as u32])
     }
 
+    /// The index of the equality that it is a part of, if it is.
+    pub fn of_equality(self) -> Option<usize> {
+        (self.0[0] == Self::EQUALITY).then_some(self.0[1] as usize)
+    }
+
     /// Dry friction of a degree of freedom.
     pub fn friction(dof: usize) -> Self {
         Self([Self::FRICTION, dof as u32, 0])

@@ -52,6 +52,16 @@ pub enum EqualityKind {
     },
 }
 
+impl EqualityKind {
+    /// The bodies that it ties to each other; none of what is between coordinates.
+    pub fn bodies(&self) -> Option<[usize; 2]> {
+        match *self {
+            Self::Connect { bodies, .. } | Self::Weld { bodies, .. } | Self::Distance { bodies, .. } => Some(bodies),
+            Self::Coupling { .. } => None,
+        }
+    }
+}
+
 /// An equality constraint.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Equality {

@@ -37,14 +37,9 @@ impl Tie {
 
     /// Calls `f` for the trees that it ties, some of them more than once.
     pub fn each_tree(&self, model: &Model, tree_of: &[usize], mut f: impl FnMut(usize)) {
-        match &model.equalities[self.index].kind {
-            EqualityKind::Connect { bodies, .. }
-            | EqualityKind::Weld { bodies, .. }
-            | EqualityKind::Distance { bodies, .. } => {
-                bodies.iter().filter_map(|body| model.bodies[*body].node).for_each(|node| f(tree_of[node]));
-            }
-            EqualityKind::Coupling { .. } => self.coupling.iter().for_each(|coupling| coupling.each_tree(&mut f)),
-        }
+        let bodies = model.equalities[self.index].kind.bodies().into_iter().flatten();
+        bodies.filter_map(|body| model.bodies[body].node).for_each(|node| f(tree_of[node]));
+        self.coupling.iter().for_each(|coupling| coupling.each_tree(&mut f));
     }
 
     /// The scalars of the configuration that it couples.

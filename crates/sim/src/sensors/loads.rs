@@ -125,14 +125,14 @@ impl Instruments<'_> {
             return;
         }
         for load in self.loads {
-            let impulse = load.impulse * (1.0 / self.dt);
-            for (end, sign) in load.ends.iter().zip([-1.0, 1.0]) {
+            let (model, impulse) = (self.now.model, load.impulse * (1.0 / self.dt));
+            let tied = load.key.of_equality().and_then(|index| model.equalities[index].kind.bodies());
+            for (side, (end, sign)) in load.ends.iter().zip([-1.0, 1.0]).enumerate() {
                 let Some(end) = end else { continue };
-                let node = self.now.model.tree.trees[end.tree].start + end.node;
-                // What is welded together is one node: the force is on its first body.
-                let Some(body) = self.now.model.bodies.iter().position(|body| body.node == Some(node)) else {
-                    continue;
-                };
+                let node = model.tree.trees[end.tree].start + end.node;
+                // Bodies without joints between them are one node: torques of rolling friction are on its first body.
+                let first_of_node = || model.bodies.iter().position(|body| body.node == Some(node));
+                let Some(body) = tied.map(|bodies| bodies[side]).or_else(first_of_node) else { continue };
                 let wrench = end.wrench(impulse * sign, load.motion);
                 let origin = self.now.node_origin(node);
                 self.take_off(body, wrench.shifted_back(origin));
