@@ -76,7 +76,7 @@ impl Proximal {
     }
 }
 
-/// Looks for the solution of the problem of `rows`, whose `z` is as [`newton`](super::newton) takes it; returns the steps of Newton's method,
+/// Looks for the solution of the problem of `rows`, whose `z` is as [`newton`] takes it; returns the steps of Newton's method,
 /// and whether it was found. Else `z` is where the method came to.
 pub(crate) fn solve<B: Backend<f64>>(
     rows: &mut [BlockRows<f64>],
