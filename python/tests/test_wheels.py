@@ -4,6 +4,7 @@ Where wheels must slide, as on tracks, headings are the same at any time step.
 """
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sapwood.builder import BodyBuilder
 
 ON_ITS_SIDE = (np.sqrt(0.5), np.sqrt(0.5), 0, 0)
 RADIUS = 0.08
+Shape = Literal["cylinder", "capsule"]
 STEPS = [0.0005, 0.001, 0.002, 0.004]
 
 
@@ -24,7 +26,7 @@ def ground(builder: sw.ModelBuilder, kind: str) -> None:
 
 
 def wheel(
-    parent: BodyBuilder, name: str, position: tuple[float, float, float], half_width: float, shape: str = "cylinder"
+    parent: BodyBuilder, name: str, position: tuple[float, float, float], half_width: float, shape: Shape = "cylinder"
 ) -> None:
     body = parent.add_body(name, position=position)
     body.add_joint(name, "revolute", axis=(0, 1, 0), armature=0.005)
@@ -41,7 +43,7 @@ def vehicle(kind: str, half_length: float) -> tuple[sw.ModelBuilder, BodyBuilder
     return builder, base
 
 
-def differential(kind: str, shape: str) -> sw.Model:
+def differential(kind: str, shape: Shape) -> sw.Model:
     """Two driven wheels of a shape, 0.3 m apart and 50 mm wide, and a ball as a caster in front."""
     builder, base = vehicle(kind, 0.2)
     for side, y in (("left", 0.15), ("right", -0.15)):
@@ -155,7 +157,7 @@ def worst_difference(model: sw.Model, timestep: float, drive: Callable[[sw.Simul
 @pytest.mark.parametrize("timestep", STEPS)
 @pytest.mark.parametrize("shape", ["cylinder", "capsule"])
 @pytest.mark.parametrize("kind", ["plane", "box"])
-def test_a_differential_drive_goes_where_its_wheels_roll(kind: str, shape: str, timestep: float) -> None:
+def test_a_differential_drive_goes_where_its_wheels_roll(kind: str, shape: Shape, timestep: float) -> None:
     def drive(sim: sw.Simulation, t: float) -> float:
         sim.ctrl[:] = min(1, t) * np.array([5 + 3 * np.sin(1.3 * t), 5 - 2 * np.sin(0.6 * t)])
         sim.step()

@@ -80,7 +80,7 @@ pub use mesh::{HeightFieldError, MeshError};
 pub use movement::{Attachment, Movement, Sweep};
 pub use narrow::FAR;
 pub use narrow::closed::{
-    Axis, NEARLY_PARALLEL, NearestOfAxes, OF_CAPSULE, lowest_corners, nearest_of_axes, share_of_end, share_of_middle,
+    Axis, NEARLY_PARALLEL, NearestOfAxes, lowest_corners, nearest_of_axes, share_of_end, share_of_middle,
 };
 pub use pair_collider::{PairCollider, SolidKind, SolidView};
 pub use pairs::{GeomPair, allowed_pairs};
@@ -91,3 +91,4 @@ pub use shape::{HeightField, Mesh, Shape};
 pub use soft::{
     Exemption, SoftCollider, SoftContact, SoftMovement, SoftPartner, SoftPoint, SoftSurface, SoftSurfaceError,
 };
+pub use solid::OF_CAPSULE;

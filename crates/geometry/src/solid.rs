@@ -6,8 +6,15 @@ use std::sync::Arc;
 use spatial::{Mat3, Pose, Vec3};
 
 use crate::hull::Hull;
-use crate::narrow::closed::{OF_CAPSULE, OF_LINE};
 use crate::shape::{HeightField, Shape};
+
+/// The share of each of the three points of a cylinder's line in the stiffness of a point that bears alone: together they are as stiff as two. A
+/// middle that bears much less than the ends does not keep a wheel from rolling on one of these.
+pub const OF_LINE: f64 = 2.0 / 3.0;
+
+/// The share of either end of a capsule's line: on soft ground it bears on two points, as in MuJoCo, and tilts as little under a load off its
+/// middle. Between near-rigid surfaces the third bears its part whatever its share.
+pub const OF_CAPSULE: f64 = 0.99;
 
 /// A shape that can touch.
 ///

@@ -6,14 +6,6 @@ use spatial::{Mat3, Real, Vec3};
 /// Two axes with a smaller sine squared between them touch along a line.
 pub const NEARLY_PARALLEL: f64 = 0.05 * 0.05;
 
-/// The share of each of the three points of a cylinder's line in the stiffness of a point that bears alone: together they are as stiff as two. A
-/// middle that bears much less than the ends does not keep a wheel from rolling on one of these.
-pub const OF_LINE: f64 = 2.0 / 3.0;
-
-/// The share of either end of a capsule's line: on soft ground it bears on two points, as in MuJoCo, and tilts as little under a load off its
-/// middle. Between near-rigid surfaces the third bears its part whatever its share.
-pub const OF_CAPSULE: f64 = 0.99;
-
 /// The share of an end of a line, `level` where it lies level, with this sine squared of its slope to what it lies on: 1 from
 /// [`NEARLY_PARALLEL`] on, where the line has no middle, as an end then bears alone.
 #[inline(always)]

@@ -2,11 +2,11 @@
 
 use spatial::Vec3;
 
-use super::closed::{OF_CAPSULE, OF_LINE, lowest_corners, share_of_end, share_of_middle};
+use super::closed::{lowest_corners, share_of_end, share_of_middle};
 use super::spread::spread;
 use super::{Convex, Point, Sink};
 use crate::hull::Hull;
-use crate::solid::Placement;
+use crate::solid::{OF_CAPSULE, OF_LINE, Placement};
 
 /// Below this sine of the tilt the lowest point of a standing cylinder's rim is not told from the others.
 const UPRIGHT: f64 = 1e-6;
