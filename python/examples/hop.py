@@ -68,7 +68,7 @@ def run(out: Path | None = None) -> Result:
     u, rough = rough_jump(model)
     plan = Solver(model, Cost(goal, Q, np.full(3, 0.05)), u, DT)
     plan.start(np.r_[model.keyframe().q, np.zeros(6)])
-    iterations = plan.solve(60, tolerance=1e-5)
+    iterations = plan.solve(120, tolerance=1e-5)
 
     sim, flight, apex = sw.Simulation(model, timestep=DT), 0.0, 0.0
     replay = sim.record(fps=100)
