@@ -159,11 +159,11 @@ pub struct ProximalPointParameters {
     pub max_newton_steps: usize,
     /// The share of the change that the error of a step may be.
     pub error_fraction: f64,
-    /// `τ` below which Newton's method for the law itself is tried first, its share at the next trial, and the steps of a trial.
+    /// `τ` below which Newton's method for the law itself is tried first.
     pub first_trial_softness: f64,
-    /// See there.
+    /// The share of `τ` at a trial below which the next one is made.
     pub trial_fall: f64,
-    /// See there.
+    /// Steps of a trial at most.
     pub max_trial_steps: usize,
     /// What the change of a step may be, as a multiple of that of the last step. With 1.2 nine times as many steps are not converged.
     pub max_growth: f64,

@@ -11,7 +11,7 @@
 //! `τ` falls from step to step, and rises where a step fails or goes too far.
 //!
 //! Where each step takes a factorisation, Newton's method for the law itself is tried from an accepted step each time that `τ` has fallen by another
-//! order of magnitude: it gives up after two or three steps, or spares the rest of the way.
+//! order of magnitude: it gives up after a few steps, or spares the rest of the way.
 //!
 //! Source: Rockafellar, *Monotone Operators and the Proximal Point Algorithm*, SIAM J. Control Optim. 14, 1976.
 
