@@ -74,7 +74,7 @@ pub use balance::{
 pub use build_error::BuildError;
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use camera::{Camera, CameraMode, DefaultView, Lens};
-pub use cholesky::solve_positive;
+pub use cholesky::{factor_positive, solve_factored};
 pub use coriolis::{NodeMotion, PolarMotion, bias_of_distance, joint_acceleration};
 pub use crba::{CrbaWorkspace, mass_matrix};
 pub use delassus::Loads;

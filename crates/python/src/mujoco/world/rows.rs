@@ -1,6 +1,6 @@
 //! Forces of the rows of MuJoCo's constraints that are none of contacts: equalities, dry friction, limits.
 
-use multibody::solve_positive;
+use multibody::{factor_positive, solve_factored};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -111,16 +111,16 @@ impl RowForces {
             products.extend(jacobian.chunks_exact(nv).map(|other| dot(one, other)));
         }
         let greatest = products.iter().step_by(count + 1).fold(0.0, |greatest: f64, &x| greatest.max(x));
+        factor.clear();
+        factor.extend_from_slice(products);
+        factor.iter_mut().step_by(count + 1).for_each(|x| *x += DAMPING * greatest);
+        factor_positive(factor, count);
         for _ in 0..PASSES {
             change.clear();
             change.extend(jacobian.chunks_exact(nv).map(|row| dot(row, rest)));
             // J Jᵀ (J Jᵀ + ε)⁻² J of the rest: what rows that depend on each other share is theirs to round-off, as J Jᵀ comes last.
-            for _ in 0..2 {
-                factor.clear();
-                factor.extend_from_slice(products);
-                factor.iter_mut().step_by(count + 1).for_each(|x| *x += DAMPING * greatest);
-                solve_positive(factor, change);
-            }
+            solve_factored(factor, change);
+            solve_factored(factor, change);
             for ((force, products), row) in
                 forces.iter_mut().zip(products.chunks_exact(count)).zip(jacobian.chunks_exact(nv))
             {
