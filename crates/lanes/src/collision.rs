@@ -87,7 +87,7 @@ impl<T: Bundle> Lanes<T> {
                 }
                 self.collide_plane(plan, pair, plane, geom, near)
             }
-            PairKind::Moving { geoms } => self.collide_moving(plan, pair, geoms, near),
+            PairKind::Moving { .. } => self.collide_moving(plan, pair, bounds, near),
             PairKind::Fixed { centre, axes, half, geom } => {
                 let mut place = self.balls[geom].centre;
                 if let Some(carrier) = pair.carrier.map(|carrier| &self.carriers[carrier]) {
@@ -111,7 +111,15 @@ impl<T: Bundle> Lanes<T> {
             return all_lanes::<T>();
         }
         let [a, b] = bounds.geoms.map(|geom| &self.balls[geom as usize]);
-        within((b.centre - a.centre).norm_squared(), a.reach + b.reach + wide(bounds.margin))
+        let reach = if bounds.float_together { a.reach_in_tree + b.reach_in_tree } else { a.reach + b.reach };
+        within((b.centre - a.centre).norm_squared(), reach + wide(bounds.margin))
+    }
+
+    /// How far the geoms of a pair may move, together and apart from what they have in common.
+    #[inline(always)]
+    fn farthest(&self, bounds: &Bounds) -> T {
+        let [a, b] = bounds.geoms.map(|geom| &self.balls[geom as usize]);
+        if bounds.float_together { a.farthest_in_tree + b.farthest_in_tree } else { a.farthest + b.farthest }
     }
 
     #[inline(always)]
@@ -136,7 +144,15 @@ impl<T: Bundle> Lanes<T> {
             let shift = Self::velocity_at(node.twist, arm) * dt + change;
             let stray = change.norm() + spins[geom.node] * wide(geom.radius) + *adhesion_reach;
             let farthest = shift.norm() + stray;
-            *ball = Ball { centre, shift, change, stray, farthest, reach: farthest + wide(geom.radius) };
+            let tree = &plan.trees[plan.nodes[geom.node].tree];
+            let farthest_in_tree = if tree.floats {
+                let root = &nodes[tree.nodes.start];
+                (shift - (root.twist.lin + root.change.lin) * dt).norm() + stray
+            } else {
+                farthest
+            };
+            let (reach, reach_in_tree) = (farthest + wide(geom.radius), farthest_in_tree + wide(geom.radius));
+            *ball = Ball { centre, shift, change, stray, farthest, reach, farthest_in_tree, reach_in_tree };
         }
     }
 
@@ -220,7 +236,8 @@ impl<T: Bundle> Lanes<T> {
 
     /// Finds points in closed form; returns the lanes, a bit each, that have others.
     #[inline(always)]
-    fn collide_moving(&mut self, plan: &Plan, pair: &PlanPair, [a, b]: [usize; 2], near: u32) -> u32 {
+    fn collide_moving(&mut self, plan: &Plan, pair: &PlanPair, bounds: &Bounds, near: u32) -> u32 {
+        let [a, b] = bounds.geoms.map(|geom| geom as usize);
         let (plan_a, plan_b) = (&plan.contacts.geoms[a], &plan.contacts.geoms[b]);
         let apart = self.balls[b].centre - self.balls[a].centre;
         if !pair.is_closed {
@@ -236,7 +253,7 @@ impl<T: Bundle> Lanes<T> {
         let gap = q - p;
         let gap2 = gap.norm_squared();
         // How far they may come takes longer to find than how far apart they are, and a bound of it tells most of them apart.
-        let most = self.balls[a].farthest + self.balls[b].farthest + wide(pair.margin + (r + s));
+        let most = self.farthest(bounds) + wide(pair.margin + (r + s));
         let near = within(gap2, most) & near;
         if near == 0 {
             return 0;

@@ -313,6 +313,9 @@ struct Ball<T: Real> {
     farthest: T,
     /// The radius of a ball around all points that it may come to.
     reach: T,
+    /// The same two as seen from the root of a tree that floats.
+    farthest_in_tree: T,
+    reach_in_tree: T,
 }
 
 impl<T: Real> Ball<T> {
@@ -323,6 +326,8 @@ impl<T: Real> Ball<T> {
         stray: T::ZERO,
         farthest: T::ZERO,
         reach: T::ZERO,
+        farthest_in_tree: T::ZERO,
+        reach_in_tree: T::ZERO,
     };
 }
 

@@ -28,7 +28,7 @@ use crate::Rule;
 use crate::limits::Asked;
 
 pub(crate) use constraints::{Constraints, Coupling, PlanJacobian, Source, Term, Tie, TieKind};
-pub(crate) use contacts::{Bounds, Contacts, PairKind, PlanPair, Shape};
+pub(crate) use contacts::{Bounds, Contacts, PairKind, PairsOfGeoms, PlanPair, Shape};
 pub use contacts::{pair_surface, spring_depth};
 pub(crate) use drag::PlanDrag;
 pub(crate) use drives::{PlanActivation, PlanActuator, PlanAdhesion, PlanDrive};
@@ -221,7 +221,7 @@ impl Plan {
         let tree = |(k, (nodes, dofs)): (usize, (&Range<usize>, &Range<usize>))| PlanTree {
             nodes: nodes.clone(),
             dofs: dofs.clone(),
-            floats: model.tree.nodes[nodes.start].joint == JointType::Free,
+            floats: floats(model, k),
             freedom: Freedom::of(model, k),
         };
         let joined_trees = constraints.joined_trees(&|node| tree_of(model, node), &node_of_dof);
@@ -286,6 +286,11 @@ fn plan_nodes(model: &Model, turns: &[Mat3<f64>], extents: &[f64], fulcrums: &[b
         }
     };
     model.tree.nodes.iter().enumerate().map(node).collect()
+}
+
+/// Whether the root of a tree moves freely.
+fn floats(model: &Model, tree: usize) -> bool {
+    model.tree.nodes[model.tree.trees[tree].start].joint == JointType::Free
 }
 
 fn tree_of(model: &Model, node: usize) -> usize {

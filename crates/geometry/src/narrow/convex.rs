@@ -12,6 +12,7 @@ use super::facets::Facets;
 use super::manifold::Clipper;
 use super::placed::{Core, Detail, Placed, glam, vec3};
 use super::polish::{Polished, gap_along, is_peak, polish};
+use super::separations::Separations;
 use super::spread::spread;
 use super::{Point, Sink};
 use crate::solid::{PlacedSolid, Solid};
@@ -25,6 +26,9 @@ const MISSED: f64 = 1e-6;
 /// Bodies are deep in each other where they overlap by so many times as much as their polytopes lie within them.
 const DEEP: f64 = 4.0;
 
+/// A gap that is wider than the limit by this share of both shows that a pair is too far apart, whatever round-off does to it.
+const CLEARLY: f64 = 1e-9;
+
 /// The points of two surfaces between which their distance, or the least way apart, is measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nearest {
@@ -36,11 +40,14 @@ pub(super) struct Nearest {
     pub distance: f64,
 }
 
-/// Workspace for pairs of convex shapes. It holds no state from one pair to the next.
+/// Workspace for pairs of convex shapes. What it finds of a pair does not depend on what it did before.
 #[derive(Default)]
 pub(crate) struct Convex {
     simplex: VoronoiSimplex,
     epa: EPA,
+    /// What is known of pairs that were apart, and the direction that showed that of the last pair.
+    separations: Separations,
+    separation: Vec3<f64>,
     pub(super) clipper: Clipper,
     pub(super) points: Vec<Point>,
     pub(super) patch: Vec<Point>,
@@ -66,8 +73,8 @@ pub(super) type Apart = Result<Option<Nearest>, Overlap>;
 
 /// How two cores lie to each other.
 enum Cores {
-    /// Farther apart than asked for.
-    Beyond,
+    /// Farther apart than asked for, along this direction.
+    Beyond(Vec3<f64>),
     Apart(Ends),
     Overlapping,
 }
@@ -113,7 +120,14 @@ impl Convex {
         let origin = a.at.pos;
         let [a, b] = [a, b].map(|placed| Placed::new(placed.solid, placed.at, origin));
         let (Some(a), Some(b)) = (a, b) else { return };
-        let Some(nearest) = self.nearest(&a, &b, sink.limit) else { return };
+        if self.separations.of(sink.geoms).is_some_and(|n| are_apart_along(a.rot * n, [&a, &b], sink.limit)) {
+            return;
+        }
+        let Some(nearest) = self.nearest(&a, &b, sink.limit) else {
+            self.separations.insert(sink.geoms, a.rot.transpose_mul(self.separation));
+            return;
+        };
+        self.separations.remove(sink.geoms);
         self.points.clear();
         self.manifold(&a, &b, &nearest, sink.limit);
         spread(&mut self.points, nearest.normal, 4);
@@ -168,9 +182,13 @@ impl Convex {
         for [apart, overlap] in [estimates, [Detail::Exact; 2]] {
             look(apart);
             let (normal, p, q) = match self.cores(a, b, limit + a.radius + b.radius) {
-                Cores::Beyond => return Ok(None),
+                Cores::Beyond(normal) => {
+                    self.separation = normal;
+                    return Ok(None);
+                }
                 // The gap along any direction is a bound of the distance: most curved bodies near each other are known to be too far apart.
                 Cores::Apart((normal, ..)) if curved && gap_along(a, b, normal).0 > limit + a.radius + b.radius => {
+                    self.separation = normal;
                     return Ok(None);
                 }
                 Cores::Apart(ends) => ends,
@@ -197,6 +215,7 @@ impl Convex {
             if is_enough {
                 let distance = found.gap - a.radius - b.radius;
                 let position = found.position.add_scaled(0.5 * (a.radius - b.radius), found.normal);
+                self.separation = found.normal;
                 return Ok((distance <= limit).then_some(Nearest { normal: found.normal, position, distance }));
             }
         }
@@ -221,7 +240,7 @@ impl Convex {
                 // The direction proves it, unless the iterations ran out.
                 let n = vec3(direction);
                 let proved = (b.support(-n) - a.support(n)).dot(n) >= limit;
-                if proved { Cores::Beyond } else { Cores::Overlapping }
+                if proved { Cores::Beyond(n) } else { Cores::Overlapping }
             }
             GJKResult::Proximity(_) | GJKResult::Intersection => Cores::Overlapping,
         }
@@ -253,6 +272,12 @@ fn boxes_are_apart([a, b]: [PlacedSolid<'_>; 2], limit: f64) -> bool {
     let of_a = Vec3::new(x.dot(h), y.dot(h), z.dot(h));
     let gaps = [along_a.map(f64::abs) - h - of_b, along_b.map(f64::abs) - k - of_a];
     gaps.iter().any(|gap| gap.x.max(gap.y).max(gap.z) > limit)
+}
+
+/// Whether the gap between two bodies along a unit vector shows that they are farther apart than `limit`.
+fn are_apart_along(n: Vec3<f64>, [a, b]: [&Placed; 2], limit: f64) -> bool {
+    let [top, bottom] = [a.support(n).dot(n) + a.radius, b.support(-n).dot(n) - b.radius];
+    bottom - top > limit + CLEARLY * (limit.abs() + top.abs() + bottom.abs())
 }
 
 /// Normal, gap and middle of a way apart that is shorter than the one along `normal`, if there is one.

@@ -18,6 +18,7 @@ mod point;
 mod polish;
 mod polygon;
 mod separate;
+mod separations;
 mod sphere;
 mod spread;
 mod triangle;

@@ -184,9 +184,10 @@ fn what_was_found_before_does_not_matter() {
 
 fn what_was_found_before_does_not_matter_to(n: usize, most: usize, spread: f64) {
     let mut random = SplitMix64(5);
-    let shape = |i: usize| match i % 3 {
+    let shape = |i: usize| match i % 4 {
         0 => Shape::Sphere { radius: 0.05 },
         1 => Shape::Box { half_extents: [0.07, 0.04, 0.05] },
+        2 => common::rock(30, 0.06, i as u64),
         _ => Shape::Capsule { radius: 0.03, half_length: 0.06 },
     };
     let mut geoms: Vec<_> = (0..n).map(|i| geom(i + 1, shape(i))).collect();

@@ -5,7 +5,7 @@ use multibody::{Compliance, Material, Model, Resistance};
 use spatial::{Mat3, Pose, Quat, Vec3};
 
 use super::surfaces::{Carried, Surfaces, carried_bodies};
-use super::{NotInLanes, Setup, own_axes};
+use super::{NotInLanes, Setup, floats, own_axes, tree_of};
 
 /// Pairs of geoms at most: each is looked at in every step.
 const MAX_PAIRS: usize = 10_000;
@@ -85,7 +85,36 @@ pub(crate) struct Bounds {
     pub geoms: [u32; 2],
     /// Whether both move; the same geom stands twice where one is fixed in the world.
     pub are_two: bool,
+    /// Whether they are of one tree that floats: what these have in common of their motion does not bring them nearer.
+    pub float_together: bool,
     pub margin: f64,
+}
+
+/// The pairs of geoms, geom after geom, and where each geom's begin.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PairsOfGeoms {
+    pairs: Vec<u32>,
+    begins: Vec<usize>,
+}
+
+impl PairsOfGeoms {
+    fn new(geoms: usize, pairs: &[(u32, &Bounds)]) -> Self {
+        let mut all: Vec<[u32; 2]> = pairs.iter().flat_map(|(k, of)| of.geoms.map(|geom| [geom, *k])).collect();
+        all.sort_unstable();
+        all.dedup();
+        let begins = (0..=geoms as u32).map(|geom| all.partition_point(|[of, _]| *of < geom)).collect();
+        Self { pairs: all.into_iter().map(|[_, pair]| pair).collect(), begins }
+    }
+
+    /// The pairs of a geom.
+    #[inline(always)]
+    pub fn of(&self, geom: usize) -> &[u32] {
+        &self.pairs[self.begins[geom]..self.begins[geom + 1]]
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
 }
 
 /// The nodes at both ends of a contact point, none for what is fixed in the world, and what its friction resists.
@@ -123,9 +152,9 @@ pub(crate) struct Contacts {
     pub pairs: Vec<PlanPair>,
     /// By pairs.
     pub bounds: Vec<Bounds>,
-    /// The pairs of all geoms that move, geom after geom, and where each geom's begin.
-    pairs_of_geoms: Vec<u32>,
-    begin_of_geoms: Vec<usize>,
+    /// The pairs of geoms that move: with another of their tree where that floats, and all other pairs.
+    pub pairs_in_tree: PairsOfGeoms,
+    pub pairs_in_world: PairsOfGeoms,
     pub slots: usize,
     /// What is at the ends of each slot.
     pub ends: Vec<Ends>,
@@ -155,8 +184,8 @@ impl Contacts {
             geoms: Vec::new(),
             pairs: Vec::new(),
             bounds: Vec::new(),
-            pairs_of_geoms: Vec::new(),
-            begin_of_geoms: Vec::new(),
+            pairs_in_tree: PairsOfGeoms::default(),
+            pairs_in_world: PairsOfGeoms::default(),
             slots: 0,
             ends: Vec::new(),
             extents: extents.to_vec(),
@@ -169,24 +198,14 @@ impl Contacts {
         for pair in pairs {
             contacts.push_pair(model, scene, attachments, pair, &mut place_of)?;
         }
-        contacts.list_pairs_of_geoms();
+        let count = contacts.geoms.len();
+        let of_bounds = |float_together: bool| {
+            let mut pairs: Vec<(u32, &Bounds)> = (0..).zip(&contacts.bounds).collect();
+            pairs.retain(|(_, of)| of.float_together == float_together);
+            PairsOfGeoms::new(count, &pairs)
+        };
+        (contacts.pairs_in_tree, contacts.pairs_in_world) = (of_bounds(true), of_bounds(false));
         Ok(contacts)
-    }
-
-    fn list_pairs_of_geoms(&mut self) {
-        let both = |(k, of): (usize, &Bounds)| [(of.geoms[0], k as u32), (of.geoms[1], k as u32)];
-        let mut all: Vec<(u32, u32)> = self.bounds.iter().enumerate().flat_map(both).collect();
-        all.sort_unstable();
-        all.dedup();
-        self.begin_of_geoms =
-            (0..=self.geoms.len() as u32).map(|geom| all.partition_point(|(of, _)| *of < geom)).collect();
-        self.pairs_of_geoms = all.into_iter().map(|(_, pair)| pair).collect();
-    }
-
-    /// The pairs of a geom that moves.
-    #[inline(always)]
-    pub fn pairs_of(&self, geom: usize) -> &[u32] {
-        &self.pairs_of_geoms[self.begin_of_geoms[geom]..self.begin_of_geoms[geom + 1]]
     }
 
     /// Adds a pair that has contact points, and those of its geoms that move and have no place in `place_of` yet.
@@ -224,7 +243,9 @@ impl Contacts {
         };
         let nodes = geoms.map(|geom| Some(self.geoms[geom].node));
         let ends = Ends { nodes: if are_two { nodes } else { [None, nodes[1]] }, pair: self.pairs.len(), spin };
-        self.bounds.push(Bounds { geoms: geoms.map(|geom| geom as u32), are_two, margin: pair.margin });
+        let trees = geoms.map(|geom| tree_of(model, self.geoms[geom].node));
+        let float_together = are_two && trees[0] == trees[1] && floats(model, trees[0]);
+        self.bounds.push(Bounds { geoms: geoms.map(|geom| geom as u32), are_two, float_together, margin: pair.margin });
         self.ends.extend(std::iter::repeat_n(ends, count));
         let (margin, first, is_closed) = (pair.margin, self.slots, self.is_closed(&kind));
         self.pairs.push(PlanPair {

@@ -222,3 +222,27 @@ fn friction_of_two_directions_is_remembered_as_by_the_step_for_all_models() {
     }
     assert!(touching > 100, "{touching}");
 }
+
+/// Arms of a body that floats clap, at rest as a whole or at 50 m/s: what their tree has in common of its motion brings none of them nearer.
+#[test]
+fn speed_of_a_tree_changes_nothing_of_its_own_contacts() {
+    const CLAPPER: &str = r#"<mujoco><option timestep=".002" gravity="0 0 0"/><worldbody><body><freejoint/>
+      <geom type="box" size=".2 .1 .1" mass="5"/>
+      <body pos=".2 0 .15"><joint name="a" axis="0 1 0" damping=".01"/><geom type="capsule" fromto="0 0 0 0 0 .4" size=".04"/></body>
+      <body pos="-.2 0 .15"><joint name="b" axis="0 1 0" damping=".01"/><geom type="capsule" fromto="0 0 0 0 0 .4" size=".04"/></body>
+      </body></worldbody></mujoco>"#;
+    let [mut still, mut fast] = [(); 2].map(|()| simulation(CLAPPER, Options::default()));
+    fast.state_mut().v[..3].copy_from_slice(&[30.0, -40.0, 10.0]);
+    let mut touching = 0;
+    for step in 0..1500 {
+        for s in [&mut still, &mut fast] {
+            let push = if step / 250 % 2 == 0 { 0.5 } else { -0.5 };
+            s.state_mut().applied_force[6..].copy_from_slice(&[-push, push]);
+            s.step().unwrap();
+        }
+        touching += still.stats().active_contacts;
+        assert_eq!(still.stats().active_contacts, fast.stats().active_contacts, "step {step}");
+        assert!(largest(&still.state().q[7..], &fast.state().q[7..]) < 1e-6, "step {step}");
+    }
+    assert!(touching > 10, "{touching}");
+}
