@@ -308,6 +308,32 @@ def test_geoms_between_two_points_are_those_of_text(shape: Any, ends: tuple[floa
     assert made.rotation == pytest.approx(read.rotation, abs=1e-15)
 
 
+def test_solref_and_solimp_are_those_of_text() -> None:
+    """A builder's surfaces are MJCF's, and two that differ mix by their weights."""
+    soft, firm = {"solref": (0.05, 0.8), "solimp": (0.8, 0.9, 0.002, 0.5, 2)}, {"solref": (-900.0, -40.0), "mix": 3.0}
+    b = sw.ModelBuilder()
+    b.world.add_geom("plane", solref=(0.03, 1.0), solimp=(0.7, 0.95, 0.001, 0.4, 3))
+    for k, surface in enumerate([soft, firm]):
+        body = b.world.add_body(f"b{k}", position=(k, 0, 0.1))
+        body.add_joint(f"j{k}", "free")
+        body.add_geom("sphere", 0.1, name=f"g{k}", **surface)
+    text = """<mujoco><worldbody>
+      <geom type="plane" size="0 0 1" solref=".03 1" solimp=".7 .95 .001 .4 3"/>
+      <body pos="0 0 .1"><freejoint/><geom size=".1" solref=".05 .8" solimp=".8 .9 .002 .5 2"/></body>
+      <body pos="1 0 .1"><freejoint/><geom size=".1" solref="-900 -40" solmix="3"/></body></worldbody></mujoco>"""
+    sims = [sw.Simulation(b.build()), sw.Simulation(sw.load(text))]
+    for sim in sims:
+        sim.step(500)
+    np.testing.assert_array_equal(sims[0].q, sims[1].q)
+    assert sims[0].q[2] < 0.0999 and sims[0].q[9] != sims[0].q[2]
+    geom = b.geom("g1")
+    assert geom.solref == (-900.0, -40.0) and geom.mix == 3.0 and geom.priority == 0
+    geom.solref, geom.solimp = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2)
+    assert geom.solimp == (0.9, 0.95, 0.001, 0.5, 2)
+    with pytest.raises(ValueError, match=r"solref is .*expected a time constant"):
+        geom.solref = (0.02, -1.0)
+
+
 @pytest.mark.parametrize(("misuse", "text"), MISUSE)
 def test_misuse_names_element_and_argument(misuse: Callable[[sw.ModelBuilder], object], text: str) -> None:
     b = arm()

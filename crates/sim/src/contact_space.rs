@@ -188,7 +188,7 @@ impl ContactSpaceSolver {
                 Choosing::Same => {
                     self.write_solution();
                     v.iter_mut().zip(v_star).zip(&self.change).for_each(|((v, v_star), change)| *v = v_star + change);
-                    return Ok(Report { iterations, line_search_evaluations: iterations, ..report });
+                    return Ok(Report { iterations, ..report });
                 }
                 Choosing::Grown => self.prepare(structure, constraints),
                 Choosing::TooMany => break,

@@ -290,7 +290,11 @@ fn moments(inertia: &Sym3<f64>) -> [f64; 6] {
 fn axis(kind: JointKind) -> Vec3<f64> {
     match kind {
         JointKind::Revolute { axis } | JointKind::Prismatic { axis } | JointKind::Screw { axis, .. } => axis,
-        _ => Vec3::ZERO,
+        JointKind::Universal { .. }
+        | JointKind::Planar { .. }
+        | JointKind::Ball
+        | JointKind::Free
+        | JointKind::Weld => Vec3::ZERO,
     }
 }
 

@@ -98,6 +98,11 @@ class GeomBuilder(_Element):
         self._set("quaternion", value)
 
     friction = Number("Coulomb coefficient.")
+    torsional_friction = Number("Greatest torque about the normal over normal force, m.")
+    rolling_friction = Number("Greatest torque about a tangent over normal force, m.")
+    margin = Number("Distance that counts as contact, m.")
+    mix = Number("Weight of its solref and solimp in those of a pair.")
+    priority = Whole("Of two geoms the surface of the one with the higher priority counts alone.")
     contype = Whole("Two geoms may touch when one's contype and the other's conaffinity share a bit.")
 
     conaffinity = Whole("See :attr:`contype`.")
@@ -111,6 +116,26 @@ class GeomBuilder(_Element):
     @fluid.setter
     def fluid(self, value: bool | ArrayLike | None) -> None:
         self._set("fluid", value)
+
+    @property
+    def solref(self) -> tuple[float, ...] | None:
+        """How contact springs, as in MJCF, two numbers; None of one that is near-rigid or a spring in physical units."""
+        value = self._get("solref")
+        return None if value is None else tuple(value)
+
+    @solref.setter
+    def solref(self, value: ArrayLike) -> None:
+        self._set("solref", value)
+
+    @property
+    def solimp(self) -> tuple[float, ...] | None:
+        """How strongly contact is held, as in MJCF, five numbers; see :attr:`solref`."""
+        value = self._get("solimp")
+        return None if value is None else tuple(value)
+
+    @solimp.setter
+    def solimp(self, value: ArrayLike) -> None:
+        self._set("solimp", value)
 
     @property
     def color(self) -> NDArray[np.float64]:

@@ -81,43 +81,14 @@ pub(super) fn material(
 #[derive(Debug, Default)]
 pub(super) struct Surfaces {
     materials: Vec<Material>,
-    index_of: BTreeMap<[u64; 18], usize>,
+    /// By all that is written of a surface, so that a field which is new is not forgotten.
+    index_of: BTreeMap<String, usize>,
 }
 
 impl Surfaces {
     /// The index of a surface.
     pub fn index(&mut self, material: Material) -> usize {
-        let (kind, numbers) = match material.compliance {
-            Compliance::NearRigid => (0, [0.0; 9]),
-            Compliance::Physical { stiffness, relaxation } => {
-                (1, [stiffness, relaxation, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-            }
-            Compliance::Reference(Reference { solref: [a, b], solimp: [c, d, e, f, g], pyramid, least_steps }) => {
-                (2, [a, b, c, d, e, f, g, pyramid, least_steps])
-            }
-        };
-        let [a, b, c, d, e, f, g, h, i] = numbers.map(f64::to_bits);
-        let key = [
-            material.friction.to_bits(),
-            material.second_friction.unwrap_or(material.friction).to_bits(),
-            material.torsional_friction.to_bits(),
-            material.rolling_friction.to_bits(),
-            material.second_rolling_friction.unwrap_or(material.rolling_friction).to_bits(),
-            material.resistance as u64,
-            kind,
-            a,
-            b,
-            c,
-            d,
-            e,
-            f,
-            g,
-            h,
-            i,
-            material.mix.to_bits(),
-            i64::from(material.priority) as u64,
-        ];
-        *self.index_of.entry(key).or_insert_with(|| {
+        *self.index_of.entry(format!("{material:?}")).or_insert_with(|| {
             self.materials.push(material);
             self.materials.len() - 1
         })

@@ -1,7 +1,7 @@
 //! Properties of bodies and joints by name.
 
 use formats::assembly::AssemblyJoint;
-use multibody::{BodySpec, Compliance, JointSpec};
+use multibody::{BodySpec, Compliance, JointSpec, Reference};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spatial::RigidInertia;
@@ -87,6 +87,25 @@ pub fn compliance(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Compliance> 
         return Err(PyValueError::new_err(format!("{name} is ({}, {}): {expected}", pair[0], pair[1])));
     }
     Ok(Compliance::Physical { stiffness: pair[0], relaxation: pair[1] })
+}
+
+/// A compliance with another `solref` or `solimp`: what it does not have is MJCF's default.
+pub fn with_reference(compliance: Compliance, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Compliance> {
+    let mut reference = match compliance {
+        Compliance::Reference(reference) => reference,
+        Compliance::NearRigid | Compliance::Physical { .. } => Reference::default(),
+    };
+    let expected = if name == "solref" {
+        reference.solref = array(name, value, &[2])?.try_into().unwrap_or(reference.solref);
+        "expected a time constant (s) and a damping ratio, both above 0, or -stiffness and -damping, neither above 0"
+    } else {
+        reference.solimp = array(name, value, &[5])?.try_into().unwrap_or(reference.solimp);
+        "expected impedance at no violation, at the width, the width, where the middle of its course lies, and its power"
+    };
+    if !reference.is_valid() {
+        return Err(PyValueError::new_err(format!("{name} is {value}: {expected}")));
+    }
+    Ok(Compliance::Reference(reference))
 }
 
 pub fn set_body(

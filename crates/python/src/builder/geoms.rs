@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use formats::assembly::{AssemblyGeom, AssemblyPair};
 use geometry::{FluidCoefficients, Geom, HeightField, MassModel, Mesh, Shape};
-use multibody::{Material, Resistance};
+use multibody::{Compliance, Material, Reference, Resistance};
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use spatial::{Pose, RigidInertia, Vec3};
 
-use super::fields::{at_least_zero, compliance, number, unknown};
+use super::fields::{at_least_zero, compliance, number, unknown, with_reference};
 use super::{Assembly, quaternion, rotation, vector3};
 use crate::arguments::{any_rows, array, bits, several, tuple, word};
 
@@ -143,6 +143,9 @@ impl Assembly {
             "torsional_friction" => material.torsional_friction.into_pyobject(py)?.into_any(),
             "rolling_friction" => material.rolling_friction.into_pyobject(py)?.into_any(),
             "priority" => material.priority.into_pyobject(py)?.into_any(),
+            "mix" => material.mix.into_pyobject(py)?.into_any(),
+            "solref" => solver_reference(material).map(|of| of.solref).into_pyobject(py)?.into_any(),
+            "solimp" => solver_reference(material).map(|of| of.solimp).into_pyobject(py)?.into_any(),
             "fluid" => geom.fluid.map(FluidCoefficients::to_array).into_pyobject(py)?.into_any(),
             "mass" => inertia.mass.into_pyobject(py)?.into_any(),
             _ => return Err(unknown("geom", field)),
@@ -282,11 +285,21 @@ fn set_geom(geom: &mut Geom, material: &mut Material, field: &str, value: &Bound
             material.resistance = Resistance::Rolling;
         }
         "compliance" => material.compliance = compliance(field, value)?,
+        "solref" | "solimp" => material.compliance = with_reference(material.compliance, field, value)?,
         "priority" => material.priority = value.extract()?,
+        "mix" => material.mix = at_least_zero(field, value)?,
         "fluid" => geom.fluid = fluid(field, value)?,
         _ => return Err(unknown("geom", field)),
     }
     Ok(())
+}
+
+/// The `solref` and `solimp` of a surface that has them.
+fn solver_reference(material: &Material) -> Option<Reference> {
+    match material.compliance {
+        Compliance::Reference(reference) => Some(reference),
+        Compliance::NearRigid | Compliance::Physical { .. } => None,
+    }
 }
 
 /// How strongly a medium acts on an ellipsoid: true for the usual coefficients, five of them, or false or None.

@@ -105,7 +105,7 @@ impl BlockProblem {
         }
         Ok(Report {
             iterations,
-            line_search_evaluations: iterations,
+            line_search_evaluations: 0,
             residual: gradient / (momentum + options.absolute_tolerance / options.tolerance),
             friction_residual: 0.0,
             cost,
