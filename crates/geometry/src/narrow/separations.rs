@@ -3,7 +3,7 @@
 use spatial::Vec3;
 
 /// Pairs that are remembered, a power of two: those that share a place take turns.
-const PLACES: usize = 1024;
+const PLACES: usize = 256;
 
 /// Of pairs that were too far apart a direction that showed it, in the axes of the first of them. Most are so for many steps, and the gap along
 /// the same direction shows it again. That decides nothing: what it does not show is found as if nothing were known.
