@@ -245,8 +245,8 @@ impl<T: Bundle> Lanes<T> {
         bounded
     }
 
-    /// Lets a constraint that was expected at a bound and is not there at the velocities found join in, and notes what it met elsewhere; the
-    /// lanes in which it is not there.
+    /// Releases a constraint from the bound that was predicted for it in the lanes where the velocities found are not at that bound; returns
+    /// these lanes. In the others the solution there is noted for the warm start.
     #[inline(always)]
     fn check_bound(&mut self, plan: &Plan, k: usize) -> u32 {
         let bounded = self.space.bounded[k] & self.space.open;

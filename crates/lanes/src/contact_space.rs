@@ -21,8 +21,9 @@ use crate::plan::{Plan, PlanJacobian, Source};
 /// Rows of a lane at most; a step of more is left to a simulation.
 const MAX_ROWS: usize = 96;
 
-/// Blocks of a lane at most, and beyond those of other lanes: torsional friction of 24 contacts, or rolling friction of 16.
+/// Most blocks of three rows of a lane.
 const MAX_BLOCKS: usize = MAX_ROWS / 3 + 2;
+/// Most blocks that torsional or rolling friction adds: torsional of 24 contacts, rolling of 16.
 const MAX_SPIN_BLOCKS: usize = MAX_ROWS / 6;
 
 /// Lanes at most.

@@ -61,7 +61,8 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// The second half of a solve: from x less what children bear to x, and to the motions of nodes in place of their loads.
+    /// The second half of a solve, from the roots to the leaves: what each degree of freedom bears becomes its velocity, and the motions of
+    /// nodes take the place of their loads.
     #[inline(always)]
     pub(super) fn respond(&mut self, plan: &Plan) {
         let Self { nodes, dofs, .. } = self;

@@ -23,13 +23,14 @@ pub struct Options {
     pub contact: ContactLaw,
     /// Relative tolerance of the contact solver on the scaled momentum balance, ε_r.
     pub tolerance: f64,
-    /// Factorisations that an island may spend on Coulomb's law in a step (in a part of it, where
-    /// [`Stats::substeps`](crate::Stats::substeps) are several, the share that it has of the time), counted by what they cost: an
-    /// island of fewer than 1,700 velocities and rows, those of some 125 bodies in a pile, may take as many more as it is smaller. Then the step takes the friction bounds that it has come
-    /// to, with momentum balanced to the tolerance, which may take some factorisations more; [`Stats::unsettled`](crate::Stats::unsettled)
-    /// counts the islands where that happened, [`Stats::friction_residual`](crate::Stats::friction_residual) says how far friction
-    /// is from the law. None: the search goes on until it succeeds or stops improving, after some 500
-    /// factorisations.
+    /// Factorisations that an island may spend on Coulomb's law in a step. Each of the [`Stats::substeps`](crate::Stats::substeps) gets the
+    /// share that it has of the time. Islands of fewer than 1,700 velocities and rows, those of some 125 bodies in a pile, get as many more as
+    /// they are smaller.
+    ///
+    /// When they are spent, the step takes the friction bounds that it has come to, with momentum balanced to the tolerance, which may take
+    /// some factorisations more. [`Stats::unsettled`](crate::Stats::unsettled) counts the islands where that happened,
+    /// [`Stats::friction_residual`](crate::Stats::friction_residual) says how far friction is from the law. None: the search goes on until
+    /// it succeeds or stops improving, after some 500 factorisations.
     pub factorization_budget: Option<usize>,
     /// Near-rigid contacts oscillate with the period β dt.
     pub beta: f64,

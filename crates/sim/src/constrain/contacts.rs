@@ -29,12 +29,13 @@ pub(crate) fn push_contacts(
         }
         let Some(pair) = &pair else { continue };
         // Arrays are spelt out: `map` is not inlined, which costs a tenth of a small step.
-        // Positions are midway between the surfaces, which may be far apart where bodies are fast: each body is pushed at its own surface.
+        // Positions are midway between the surfaces, which may be far apart where bodies are fast. Mobility is that of each body at its own
+        // surface.
         let apart = contact.normal * (0.5 * contact.gap);
         let mut ends = [pair.end(0, contact.position - apart), pair.end(1, contact.position + apart)];
         let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.mobility(e));
         if let [Some(a), Some(b)] = &mut ends {
-            // Each is as mobile as its own surface; both are pushed at the point midway.
+            // Where both move, the impulse acts midway: equal and opposite at one point, it keeps angular momentum.
             (a.arm, b.arm) = (a.arm + apart, b.arm - apart);
         }
         gaps.push(if w > 0.0 {

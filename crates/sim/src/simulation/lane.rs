@@ -1,8 +1,12 @@
 //! Steps of models with few constraints, made in the one lane of a world by itself.
 //!
-//! Lanes take half the time of the step for all models, since a step is laid out before it begins ([`lanes::Plan`]) and much is gathered
-//! on request alone. They solve the same problem to the same tolerance. Steps that err by too much are made in halves and quarters. The step for
-//! all models makes the rest: parts that err even so, models that [`Lane::new`] refuses, states that [`takes`] refuses, problems that do not converge.
+//! Lanes take less time than the step for all models, since a step is laid out before it begins ([`lanes::Plan`]) and much is gathered on
+//! request alone. They solve the same problem to the same tolerance. Steps that err by too much are made in halves and quarters. The step for
+//! all models makes the rest:
+//!
+//! * models that [`Lane::new`] refuses,
+//! * states that [`takes`] refuses,
+//! * problems that do not converge, and quarters of a step that still err by too much.
 
 use std::sync::Arc;
 

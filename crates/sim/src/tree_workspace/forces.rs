@@ -117,7 +117,7 @@ impl TreeWorkspace {
             }
         }
         let Some(limits) = last.pd_limits.get(self.dofs.clone()) else { return };
-        // Without limits control is no drive; with them, drives that nothing opposes are among the constant forces.
+        // Control without limits is not among the drives. Control with limits is; where its impedance is 0 it is a constant force.
         let is_drives = self.newton.is_some() || limits.iter().any(|limit| *limit < f64::INFINITY);
         for (i, limit) in limits.iter().enumerate() {
             let (dof, impedance) = (first + i, self.pd.impedance[i]);
