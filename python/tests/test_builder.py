@@ -325,13 +325,16 @@ def test_solref_and_solimp_are_those_of_text() -> None:
     for sim in sims:
         sim.step(500)
     np.testing.assert_array_equal(sims[0].q, sims[1].q)
-    assert sims[0].q[2] < 0.0999 and sims[0].q[9] != sims[0].q[2]
+    assert sims[0].q[2] < 0.0999
+    assert sims[0].q[9] != sims[0].q[2]
     geom = b.geom("g1")
-    assert geom.solref == (-900.0, -40.0) and geom.mix == 3.0 and geom.priority == 0
-    geom.solref, geom.solimp = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2)
-    assert geom.solimp == (0.9, 0.95, 0.001, 0.5, 2)
+    assert (geom.solref, geom.mix, geom.priority) == ((-900.0, -40.0), 3.0, 0)
+    geom.solref, geom.solimp = (0.02, 1.0), (0.8, 0.9, 0.01)
+    assert geom.solimp == (0.8, 0.9, 0.01, 0.5, 2)
     with pytest.raises(ValueError, match=r"solref is .*expected a time constant"):
         geom.solref = (0.02, -1.0)
+    with pytest.raises(ValueError, match=r"solimp is .*expected up to five numbers"):
+        geom.solimp = [0.9] * 6
 
 
 @pytest.mark.parametrize(("misuse", "text"), MISUSE)

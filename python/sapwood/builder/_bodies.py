@@ -245,10 +245,10 @@ class BodyBuilder(_Element):
             friction: Coulomb coefficient; a pair takes the larger of the two.
             **properties: ``torsional_friction`` and ``rolling_friction`` (m), ``contype``, ``conaffinity``, ``margin``
                 (m), ``color`` (3 or 4 numbers from 0 to 1), ``compliance`` (stiffness in N/m and relaxation time in s;
-                None: near-rigid) or ``solref`` and ``solimp`` as in MJCF (2 and 5 numbers) with ``mix`` (their weight
-                in those of a pair, 1), ``priority``, ``fluid`` (True: in a medium the geom counts as an ellipsoid; or
-                its coefficients: drag of what faces the flow, of what does not, of rotation, Kutta's lift, Magnus's
-                lift).
+                None: near-rigid) or ``solref`` and ``solimp`` as in MJCF (up to 2 and 5 numbers) with ``mix`` (their
+                weight in those of a pair, 1), ``priority``, ``fluid`` (True: in a medium the geom counts as an
+                ellipsoid; or its coefficients: drag of what faces the flow, of what does not, of rotation, Kutta's
+                lift, Magnus's lift).
 
         Raises:
             ValueError: When an argument does not fit; it names the geom and the argument.

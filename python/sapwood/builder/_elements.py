@@ -119,7 +119,7 @@ class GeomBuilder(_Element):
 
     @property
     def solref(self) -> tuple[float, ...] | None:
-        """How contact springs, as in MJCF, two numbers; None of one that is near-rigid or a spring in physical units."""
+        """How contact springs, as in MJCF, two numbers; None of what is near-rigid or has a stiffness in N/m."""
         value = self._get("solref")
         return None if value is None else tuple(value)
 

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use spatial::RigidInertia;
 
 use super::{inertia, quaternion, rotation, vector3};
-use crate::arguments::{array, check_scalar};
+use crate::arguments::{any_vector, array, check_scalar};
 use crate::results;
 
 pub fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
@@ -89,21 +89,29 @@ pub fn compliance(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Compliance> 
     Ok(Compliance::Physical { stiffness: pair[0], relaxation: pair[1] })
 }
 
-/// A compliance with another `solref` or `solimp`: what it does not have is MJCF's default.
+/// A compliance with another `solref` or `solimp`, or the first numbers of one: what it does not have is MJCF's default.
 pub fn with_reference(compliance: Compliance, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Compliance> {
     let mut reference = match compliance {
         Compliance::Reference(reference) => reference,
         Compliance::NearRigid | Compliance::Physical { .. } => Reference::default(),
     };
-    let expected = if name == "solref" {
-        reference.solref = array(name, value, &[2])?.try_into().unwrap_or(reference.solref);
-        "expected a time constant (s) and a damping ratio, both above 0, or -stiffness and -damping, neither above 0"
-    } else {
-        reference.solimp = array(name, value, &[5])?.try_into().unwrap_or(reference.solimp);
-        "expected impedance at no violation, at the width, the width, where the middle of its course lies, and its power"
+    let given = any_vector(name, value)?;
+    let (numbers, expected) = match name {
+        "solref" => (
+            &mut reference.solref[..],
+            "a time constant (s) and a damping ratio, both above 0, or -stiffness and -damping, neither above 0",
+        ),
+        _ => (
+            &mut reference.solimp[..],
+            "up to five numbers: impedance at no violation, at the width, the width, where the middle of its course lies, its power",
+        ),
     };
-    if !reference.is_valid() {
-        return Err(PyValueError::new_err(format!("{name} is {value}: {expected}")));
+    let count = given.len();
+    if (1..=numbers.len()).contains(&count) {
+        numbers[..count].copy_from_slice(&given);
+    }
+    if count > numbers.len() || count == 0 || !reference.is_valid() {
+        return Err(PyValueError::new_err(format!("{name} is {value}: expected {expected}")));
     }
     Ok(Compliance::Reference(reference))
 }
