@@ -337,6 +337,32 @@ def test_solref_and_solimp_are_those_of_text() -> None:
         geom.solimp = [0.9] * 6
 
 
+def test_solref_and_solimp_of_constraints_are_those_of_text() -> None:
+    b = sw.ModelBuilder("held", timestep=0.002)
+    arm = b.world.add_body("arm")
+    arm.add_joint("hinge", axis=(0, 1, 0), range=(-0.2, 0.2), limit_solref=(0.1, 0.5), limit_solimp=(0.7, 0.8))
+    arm.add_geom("capsule", 0.02, fromto=(0, 0, 0, 0.5, 0, 0), contype=0, conaffinity=0)
+    hung = b.world.add_body("hung", position=(0, 1, 1))
+    hung.add_joint("free", "free")
+    hung.add_geom("box", (0.1, 0.1, 0.1), contype=0, conaffinity=0)
+    b.add_weld("hung", name="held", solref=(0.2, 0.3), solimp=(0.8, 0.9, 0.01))
+    text = """<mujoco><compiler angle="radian"/><worldbody>
+      <body name="arm"><joint axis="0 1 0" range="-.2 .2" limited="true" solreflimit=".1 .5" solimplimit=".7 .8"/>
+        <geom type="capsule" size=".02" fromto="0 0 0 .5 0 0" contype="0" conaffinity="0"/></body>
+      <body name="hung" pos="0 1 1"><freejoint/>
+        <geom type="box" size=".1 .1 .1" contype="0" conaffinity="0"/></body></worldbody>
+      <equality><weld body1="hung" solref=".2 .3" solimp=".8 .9 .01"/></equality></mujoco>"""
+    made, read = sw.Simulation(b.build()), sw.Simulation(sw.load(text))
+    made.step(400)
+    read.step(400)
+    np.testing.assert_allclose(made.q, read.q, rtol=0, atol=1e-12)
+    assert made.q[3] < 0.999
+    with pytest.raises(ValueError, match="compliance is given with solref"):
+        b.add_connect("hung", compliance=(1e4, 0.01), solref=(0.02, 1))
+    with pytest.raises(ValueError, match="limit_solref is .*expected a time constant"):
+        arm.add_joint("other", axis=(0, 1, 0), limit_solref=(0.1, -1))
+
+
 @pytest.mark.parametrize(("misuse", "text"), MISUSE)
 def test_misuse_names_element_and_argument(misuse: Callable[[sw.ModelBuilder], object], text: str) -> None:
     b = arm()

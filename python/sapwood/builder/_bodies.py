@@ -158,6 +158,8 @@ class BodyBuilder(_Element):
         friction_loss: float = 0.0,
         effort_limit: float | ArrayLike | None = None,
         limit_compliance: ArrayLike | None = None,
+        limit_solref: ArrayLike | None = None,
+        limit_solimp: ArrayLike | None = None,
     ) -> JointBuilder:
         """Let the body move against its parent. Several joints act one after the other, in the order of addition.
 
@@ -177,6 +179,7 @@ class BodyBuilder(_Element):
             friction_loss: Coulomb friction, N or N·m.
             effort_limit: Greatest sum of the forces of its drives, N or N·m, or (least, greatest).
             limit_compliance: (stiffness, relaxation time) of the limits, N/m or N·m/rad and s; near-rigid when None.
+            limit_solref, limit_solimp: In its place how limits yield as in MJCF, up to 2 and 5 numbers.
 
         Raises:
             ValueError: When an argument does not fit; it names the joint and the argument.
@@ -206,6 +209,11 @@ class BodyBuilder(_Element):
             "friction_loss": friction_loss,
             "effort_limit": effort_limit,
             "limit_compliance": limit_compliance,
+            **{
+                name: of
+                for name, of in (("limit_solref", limit_solref), ("limit_solimp", limit_solimp))
+                if of is not None
+            },
         }
         pitch = 0.0 if pitch is None else number_of(label, "pitch", pitch)
         add = self._builder._assembly.add_joint

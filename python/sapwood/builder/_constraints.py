@@ -142,6 +142,8 @@ class Constraints(Lookup):
         name: str = "",
         active: bool = True,
         compliance: ArrayLike | None = None,
+        solref: ArrayLike | None = None,
+        solimp: ArrayLike | None = None,
     ) -> EqualityBuilder:
         """Hold two points together.
 
@@ -152,12 +154,13 @@ class Constraints(Lookup):
             name: Name.
             active: Whether it is in force.
             compliance: (stiffness in N/m, relaxation time in s); near-rigid when None.
+            solref, solimp: In its place how it yields as in MJCF, up to 2 and 5 numbers.
         """
         label = f"connect {shown(name)}"
         bodies = self._two_bodies(label, body1, body2)
         self._check_name("equality", name)
         index = with_context(label, self._assembly.add_connect, name, bodies, position, position2)
-        return self._finish(label, index, active, compliance)
+        return self._finish(label, index, active, (compliance, solref, solimp))
 
     def add_weld(
         self,
@@ -171,6 +174,8 @@ class Constraints(Lookup):
         name: str = "",
         active: bool = True,
         compliance: ArrayLike | None = None,
+        solref: ArrayLike | None = None,
+        solimp: ArrayLike | None = None,
     ) -> EqualityBuilder:
         """Hold two frames together.
 
@@ -179,7 +184,7 @@ class Constraints(Lookup):
             anchor: Origin of the frame in the second body, which has that body's axes, (3,), m.
             position, quaternion, euler: That frame in the first body; where it is in the default configuration when
                 position is None.
-            name, active, compliance: As :meth:`add_connect`.
+            name, active, compliance, solref, solimp: As :meth:`add_connect`.
         """
         label = f"weld {shown(name)}"
         bodies = self._two_bodies(label, body1, body2)
@@ -188,7 +193,7 @@ class Constraints(Lookup):
             raise ValueError(f"{label}: an orientation without position: expected both, or neither")
         pose = None if position is None else (position, turn_of(label, quaternion, euler))
         index = with_context(label, self._assembly.add_weld, name, bodies, anchor, pose)
-        return self._finish(label, index, active, compliance)
+        return self._finish(label, index, active, (compliance, solref, solimp))
 
     def add_distance(
         self,
@@ -201,6 +206,8 @@ class Constraints(Lookup):
         name: str = "",
         active: bool = True,
         compliance: ArrayLike | None = None,
+        solref: ArrayLike | None = None,
+        solimp: ArrayLike | None = None,
     ) -> EqualityBuilder:
         """Keep two points at a distance, m; that of the default configuration when None."""
         label = f"distance {shown(name)}"
@@ -212,7 +219,7 @@ class Constraints(Lookup):
         ]
         length = None if distance is None else number_of(label, "distance", distance)
         index = with_context(label, self._assembly.add_distance, name, bodies, anchors, length)
-        return self._finish(label, index, active, compliance)
+        return self._finish(label, index, active, (compliance, solref, solimp))
 
     def add_coupling(
         self,
@@ -223,13 +230,15 @@ class Constraints(Lookup):
         name: str = "",
         active: bool = True,
         compliance: ArrayLike | None = None,
+        solref: ArrayLike | None = None,
+        solimp: ArrayLike | None = None,
     ) -> EqualityBuilder:
         """Couple coordinates: y − y₀ = p(x − x₀), of joints (or names of joints) or tendons, from their references.
 
         Args:
             y, x: Joints with one coordinate, or tendons; without an x the coordinate y is held at p(0).
             polynomial: Coefficients of p, up to five, the constant first.
-            name, active, compliance: As :meth:`add_connect`.
+            name, active, compliance, solref, solimp: As :meth:`add_connect`.
         """
         label = f"coupling {shown(name)}"
         self._check_name("equality", name)
@@ -237,7 +246,7 @@ class Constraints(Lookup):
         second = None if x is None else self._coordinate(label, "x", x)
         coefficients = np.atleast_1d(floats(label, "polynomial", polynomial)).tolist()
         index = with_context(label, self._assembly.add_coupling, name, first, second, coefficients)
-        return self._finish(label, index, active, compliance)
+        return self._finish(label, index, active, (compliance, solref, solimp))
 
     def exclude(self, body1: BodyBuilder | str, body2: BodyBuilder | str) -> None:
         """Let the geoms of two bodies never touch."""
@@ -266,6 +275,13 @@ class Constraints(Lookup):
             raise ValueError(f"{label}: body1 and body2 are both {self._assembly.names('body')[first]!r}: expected two")
         return [first, second]
 
-    def _finish(self, label: str, index: int, active: bool, compliance: ArrayLike | None) -> EqualityBuilder:
-        with_context(label, self._assembly.set_equality, index, bool(active), compliance)
+    def _finish(
+        self,
+        label: str,
+        index: int,
+        active: bool,
+        yielding: tuple[ArrayLike | None, ArrayLike | None, ArrayLike | None],
+    ) -> EqualityBuilder:
+        """Set whether a constraint is in force, and its compliance or ``solref`` and ``solimp``."""
+        with_context(label, self._assembly.set_equality, index, bool(active), *yielding)
         return EqualityBuilder(self._builder, index)

@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spatial::{Pose, Vec3};
 
-use super::fields::{at_least_zero, coefficients, interval};
+use super::fields::{self, at_least_zero, coefficients, interval};
 use super::geoms::colour;
 use super::{Assembly, rotation, vector3};
 use crate::arguments::several;
@@ -260,8 +260,23 @@ impl Assembly {
     }
 
     /// Whether a constraint is in force, and how much it yields.
-    fn set_equality(&mut self, equality: usize, active: bool, compliance: &Bound<'_, PyAny>) -> PyResult<()> {
-        let compliance = super::fields::compliance("compliance", compliance)?;
+    fn set_equality(
+        &mut self,
+        equality: usize,
+        active: bool,
+        compliance: &Bound<'_, PyAny>,
+        solref: Option<&Bound<'_, PyAny>>,
+        solimp: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let mut compliance = fields::compliance("compliance", compliance)?;
+        if compliance != Compliance::NearRigid && (solref.is_some() || solimp.is_some()) {
+            return Err(PyValueError::new_err("compliance is given with solref or solimp: expected one of both"));
+        }
+        for (name, value) in [("solref", solref), ("solimp", solimp)] {
+            if let Some(value) = value {
+                compliance = fields::with_reference_of_row(compliance, name, value)?;
+            }
+        }
         self.check("equality", &[equality])?;
         (self.inner.equalities[equality].active, self.inner.equalities[equality].compliance) = (active, compliance);
         Ok(())

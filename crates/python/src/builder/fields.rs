@@ -89,15 +89,25 @@ pub fn compliance(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Compliance> 
     Ok(Compliance::Physical { stiffness: pair[0], relaxation: pair[1] })
 }
 
-/// A compliance with another `solref` or `solimp`, or the first numbers of one: what it does not have is MJCF's default.
-pub fn with_reference(compliance: Compliance, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Compliance> {
+/// The compliance of an equality or a limit with another `solref` or `solimp`, see [`with_reference`]: no friction cone makes anything of it.
+pub fn with_reference_of_row(compliance: Compliance, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Compliance> {
+    with_reference(compliance, Reference { pyramid: 0.0, ..Reference::default() }, name, value)
+}
+
+/// A compliance with another `solref` or `solimp`, or the first numbers of one: what it does not have is that of `default`.
+pub fn with_reference(
+    compliance: Compliance,
+    default: Reference,
+    name: &str,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<Compliance> {
     let mut reference = match compliance {
         Compliance::Reference(reference) => reference,
-        Compliance::NearRigid | Compliance::Physical { .. } => Reference::default(),
+        Compliance::NearRigid | Compliance::Physical { .. } => default,
     };
     let given = any_vector(name, value)?;
     let (numbers, expected) = match name {
-        "solref" => (
+        "solref" | "limit_solref" => (
             &mut reference.solref[..],
             "a time constant (s) and a damping ratio, both above 0, or -stiffness and -damping, neither above 0",
         ),
@@ -176,6 +186,9 @@ pub fn set_joint(spec: &mut JointSpec, field: &str, value: &Bound<'_, PyAny>) ->
             spec.range = range;
         }
         "limit_compliance" => spec.limit_compliance = compliance(field, value)?,
+        "limit_solref" | "limit_solimp" => {
+            spec.limit_compliance = with_reference_of_row(spec.limit_compliance, field, value)?;
+        }
         "armature" => spec.armature = at_least_zero(field, value)?,
         "damping" | "stiffness" => {
             let Coefficients { linear, higher } = coefficients(field, value)?;

@@ -285,7 +285,9 @@ fn set_geom(geom: &mut Geom, material: &mut Material, field: &str, value: &Bound
             material.resistance = Resistance::Rolling;
         }
         "compliance" => material.compliance = compliance(field, value)?,
-        "solref" | "solimp" => material.compliance = with_reference(material.compliance, field, value)?,
+        "solref" | "solimp" => {
+            material.compliance = with_reference(material.compliance, Reference::default(), field, value)?
+        }
         "priority" => material.priority = value.extract()?,
         "mix" => material.mix = at_least_zero(field, value)?,
         "fluid" => geom.fluid = fluid(field, value)?,
