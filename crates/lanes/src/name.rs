@@ -49,6 +49,11 @@ impl ConstraintName {
         Self([Self::LIMIT, place as u32, side as u32])
     }
 
+    /// Whether it is a side of a limit.
+    pub fn is_limit(self) -> bool {
+        self.0[0] == Self::LIMIT
+    }
+
     /// A part of an equality of the model: the point or the row (0), then the turn.
     pub fn equality(index: usize, part: usize) -> Self {
         Self([Self::EQUALITY, index as u32, part as u32])

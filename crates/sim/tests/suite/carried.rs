@@ -146,6 +146,32 @@ fn steps_in_lanes_are_those_of_the_step_for_all_models() {
     }
 }
 
+/// A hand that is led by a soft weld comes down on one loose box, presses on it, with more points than the lane takes, and shoves it away.
+#[test]
+fn a_hand_that_is_led_and_one_loose_box_are_stepped_in_the_lane() {
+    let text = r#"<mujoco><option timestep="0.0025"/><default><geom condim="4" friction=".8 .01 .001" solref=".02 1"/></default><worldbody>
+      <geom type="plane" size="3 3 .1"/><body name="lead" mocap="true" pos=".4 0 .13"/>
+      <body pos="0 0 .13"><joint type="slide" axis="1 0 0" damping="1"/><joint type="slide" axis="0 1 0" damping="1"/>
+        <geom type="box" size=".03 .03 .03" mass=".5" contype="0" conaffinity="0"/>
+        <body name="hand" pos=".4 0 0"><joint type="slide" axis="0 0 1" damping="1"/><joint axis="0 0 1" damping=".1"/>
+          <geom type="box" size=".02 .04 .02" mass=".3" contype="0" conaffinity="0"/>
+          <geom type="box" size=".02 .02 .02" pos=".05 .03 0" mass=".1"/><geom type="box" size=".02 .02 .02" pos=".05 -.03 0" mass=".1"/></body></body>
+      <body name="box" pos=".45 0 .0398"><freejoint/><geom type="box" size=".04 .06 .04" mass=".2"/></body></worldbody>
+      <equality><weld body1="lead" body2="hand" relpose="0 0 0 1 0 0 0" solref=".05 1"/></equality></mujoco>"#;
+    let options = Options { tolerance: 1e-12, ..Options::default() };
+    let mut most = 0;
+    let (worst, in_lane) = beside(text, &options, |sim, step| {
+        most = most.max(sim.stats().active_contacts);
+        let t = step as f64 * 0.0025;
+        let (along, down) = ((t - 0.4).max(0.0), 0.04 * (4.0 * t).min(1.0) - 0.1 * (t - 0.6).max(0.0));
+        let mocap = &mut sim.state_mut().mocap;
+        mocap.clear();
+        mocap.extend([0.4 + 0.1 * along, 0.02 * along, 0.13 - down, 1.0, 0.0, 0.0, 0.0]);
+    });
+    println!("{worst:e}, {in_lane} in the lane, up to {most} points push");
+    assert!(worst < 1e-9 && (100..280).contains(&in_lane) && most > 10, "{worst:e} {in_lane} {most}");
+}
+
 /// What a text describes, at its start.
 fn of_text(text: &str, options: Options) -> Simulation {
     let loaded = formats::load_str(text, None, &formats::LoadOptions::default()).unwrap();
