@@ -242,3 +242,59 @@ fn what_moves_is_solved_on_its_rows_alike() {
         assert!(on_rows > 300 && compared > 1200 && worst < tolerance, "{on_rows} {compared} {worst:e}");
     }
 }
+
+/// A finger of three joints that muscles on ten strings pull, on both sides, each up to one of its links.
+fn finger() -> String {
+    let place = |k: i32| format!("{} {}", 0.002 * f64::from(k), if k % 2 == 0 { 0.02 } else { -0.02 });
+    let of_all = |part: &dyn Fn(i32) -> String| (0..10).map(part).collect::<String>();
+    let link = |link: i32, inner: &str| {
+        let sites = of_all(&|k| format!(r#"<site name="s{k}{link}" pos=".04 {}"/>"#, place(k)));
+        format!(
+            r#"<body pos="{} 0 0"><joint axis="0 1 0" range="-20 70" damping=".002"/><geom type="capsule" size=".008"
+            fromto="0 0 0 .08 0 0" mass=".05" contype="0" conaffinity="0"/>{sites}{inner}</body>"#,
+            if link == 1 { 0.0 } else { 0.08 }
+        )
+    };
+    let string = |k: i32| {
+        let along: String = (1..=1 + k % 3).map(|link| format!(r#"<site site="s{k}{link}"/>"#)).collect();
+        format!(r#"<spatial name="t{k}"><site site="w{k}"/>{along}</spatial>"#)
+    };
+    let muscle = |k: i32| format!(r#"<muscle tendon="t{k}" lengthrange=".05 .4" force="{}"/>"#, 5 + k);
+    format!(
+        r#"<mujoco><option timestep="0.002"/><compiler autolimits="true"/><worldbody>{}{}</worldbody>
+        <tendon>{}</tendon><actuator>{}</actuator></mujoco>"#,
+        of_all(&|k| format!(r#"<site name="w{k}" pos="-.05 {}"/>"#, place(k))),
+        link(1, &link(2, &link(3, ""))),
+        of_all(&string),
+        of_all(&muscle)
+    )
+}
+
+/// More rows than velocities, none with friction.
+#[test]
+fn many_muscles_of_few_joints_are_solved_alike() {
+    let text = finger();
+    let of =
+        |factorization| factored(simulation(&text, Options { tolerance: 1e-12, ..Options::default() }), factorization);
+    let mut auto = of(HessianFactor::Auto);
+    let mut others = [HessianFactor::Coupled, HessianFactor::Matrices].map(of);
+    let mut rng = SplitMix64(5);
+    let (mut most, mut at_limits, mut worst) = (0, 0, 0.0_f64);
+    for step in 0..400 {
+        if step % 20 == 0 {
+            auto.state_mut().ctrl.iter_mut().for_each(|ctrl| *ctrl = rng.uniform(0.0, 1.0));
+        }
+        let before = auto.state().to_bytes();
+        auto.step().unwrap();
+        most = most.max(auto.stats().constraints);
+        at_limits += usize::from(auto.stats().limits > 0);
+        let size = auto.state().v.iter().fold(1e-3, |m, v| f64::max(m, v.abs()));
+        for other in &mut others {
+            other.state_mut().restore(&before).unwrap();
+            other.step().unwrap();
+            worst = worst.max(common::difference(&auto, other) / size / auto.stats().substeps as f64);
+        }
+    }
+    println!("{worst:e}, up to {most} constraints, {at_limits} steps at limits");
+    assert!(worst < 1e-10 && most > 10 && at_limits > 20, "{worst:e} {most} {at_limits}");
+}
