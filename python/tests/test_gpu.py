@@ -103,6 +103,7 @@ def test_worlds_have_parameters_of_their_own(model: sw.Model) -> None:
     ours.parameters.masses[1, 1] = -1
     with pytest.raises(ValueError, match=r"world 1: parameters.masses\[1\] is -1: expected"):
         ours.step()
+    ours.step()
 
 
 def test_sensors_show_what_they_show_on_the_processor(model: sw.Model) -> None:

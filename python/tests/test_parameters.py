@@ -178,13 +178,18 @@ def test_states_hold_parameters() -> None:
 def test_wrong_values_are_named(name: str, where: Any, value: Any, message: str) -> None:
     sim = sw.Simulation(sw.load(text()))
     sim.step(5)
-    q = sim.q.copy()
+    q, v = sim.q.copy(), sim.v[0]
+    sim.parameters.gravity[0] = 1.0
+    sim.forward()
+    before = sim.parameters[name].copy()
     getattr(sim.parameters, name)[where] = value
     with pytest.raises(ValueError, match=message):
         sim.step()
     np.testing.assert_array_equal(sim.q, q)
-    sim.parameters.reset()
+    # The arrays show what the simulation has.
+    np.testing.assert_array_equal(sim.parameters[name], before)
     sim.step()
+    assert sim.v[0] - v == pytest.approx(0.004, rel=0.1)
 
 
 def test_wrong_shapes_and_names() -> None:

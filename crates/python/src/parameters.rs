@@ -89,7 +89,8 @@ impl LiveParameters {
         Ok(())
     }
 
-    /// Gives a simulation of the model what the arrays show, where that has changed.
+    /// Gives a simulation of the model what the arrays show, where that has changed. Of wrong numbers it is given nothing, and the arrays show
+    /// what it has: later steps do not fail for the same number.
     pub fn bring(
         &self,
         py: Python<'_>,
@@ -103,7 +104,13 @@ impl LiveParameters {
             return Ok(());
         }
         let own = self.own(py)?;
-        let own = OwnModel::made(model, scene, own).map_err(|error| wrong(&error))?;
+        let own = match OwnModel::made(model, scene, own) {
+            Ok(own) => own,
+            Err(error) => {
+                self.arrays.iter().zip(&*applied).try_for_each(|((_, array), values)| array.write(py, values))?;
+                return Err(wrong(&error));
+            }
+        };
         simulation.go_to_own(&own).map_err(|error| simulation_error(py, &error))?;
         self.arrays.iter().zip(&mut *applied).try_for_each(|((_, array), values)| array.read(py, values))
     }

@@ -130,13 +130,20 @@ impl WorldParameters {
         slot.get().ok_or_else(|| PyValueError::new_err("an array was lost"))?.array.view(py)
     }
 
-    /// Gives worlds what the arrays show; whether any world has other parameters than before.
+    /// Gives worlds what the arrays show; whether any world has other parameters than before. Of wrong numbers no world is given anything, and the
+    /// arrays show what they have.
     pub fn bring(&self, py: Python<'_>, batch: &mut impl OfWorlds) -> PyResult<bool> {
         let changed = self.changed(py, batch.count())?;
         if changed.is_empty() {
             return Ok(false);
         }
-        py.detach(|| batch.give(changed.into_iter().collect(), "parameters."))?;
+        let worlds: Vec<usize> = changed.keys().copied().collect();
+        if let Err(error) = py.detach(|| batch.give(changed.into_iter().collect(), "parameters.")) {
+            if error.is_instance_of::<PyValueError>(py) {
+                self.write(py, batch, &worlds)?;
+            }
+            return Err(error);
+        }
         self.note(py)?;
         Ok(true)
     }
