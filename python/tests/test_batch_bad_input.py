@@ -130,7 +130,7 @@ def test_bad_calls(model: sw.Model) -> None:
     for state in (b"", b"x" * 200, sw.Simulation(sw.load("<mujoco/>")).state()):
         with pytest.raises(ValueError, match="state"):
             batch.set_state(0, state)
-    with pytest.raises(ValueError, match="q has 0 entries: expected 11"):
+    with pytest.raises(ValueError, match="state: it is of another model"):
         batch.set_state(0, sw.Simulation(sw.load("<mujoco/>")))
     carried = sw.Simulation(model)
     carried.surface_velocity[0] = 1
@@ -143,7 +143,7 @@ def test_bad_calls(model: sw.Model) -> None:
         batch.surface_velocity = zeros((3, 2, 3))
     controlled = sw.Simulation(model)
     controlled.pd(1, 1, model.keyframe().q)
-    with pytest.raises(ValueError, match="PD control"):
+    with pytest.raises(ValueError, match=r"PD control: expected that of the batch, batch\.pd\(kp, kd, target\)"):
         batch.set_state(0, controlled)
     for kp, kd in ((-1, 1), (zeros(3), 1), (1, np.nan)):
         with pytest.raises(ValueError, match="kp|kd"):

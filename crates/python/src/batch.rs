@@ -22,7 +22,7 @@ use crate::live::{LiveArray, columns};
 use crate::model::{Model, a_model};
 use crate::options::{OPTIONS, OptionArguments, SchemeArgument, threads as checked_threads, warn_of_milliseconds};
 use crate::parameters::{split_state, state_bytes, wrong};
-use crate::resets::{Reset, ResetTo, States};
+use crate::resets::{Reset, ResetTo};
 use crate::results::read_only;
 use crate::signals::{Watch, in_background};
 use crate::simulation::Simulation;
@@ -424,7 +424,7 @@ impl Batch {
         py: Python<'_>,
         mask: Option<&Bound<'_, PyAny>>,
         keyframe: Option<&Bound<'_, PyAny>>,
-        states: Option<States<'_>>,
+        states: Option<&Bound<'_, PyAny>>,
         others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
         no_arguments("reset", others, &["mask", "keyframe", "states"])?;
@@ -512,14 +512,14 @@ impl Batch {
         state: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         let world = self.world(world)?;
-        let (state, own) = if let Ok(simulation) = state.cast::<Simulation>() {
-            (simulation.get().current_state(py)?, simulation.get().own_parameters(py)?)
+        let (bytes, own) = if let Ok(simulation) = state.cast::<Simulation>() {
+            (simulation.get().current_state(py)?.to_bytes(), simulation.get().own_parameters(py)?)
         } else {
             let (bytes, own) = split_state(state.extract()?)?;
-            let mut state = sim::State::new(self.model.get().inner());
-            state.restore(bytes).map_err(|error| PyValueError::new_err(format!("state: {error}")))?;
-            (state, own)
+            (bytes.to_vec(), own)
         };
+        let mut state = sim::State::new(self.model.get().inner());
+        state.restore(&bytes).map_err(|error| PyValueError::new_err(format!("state: {error}")))?;
         // All or nothing.
         own.apply(self.model.get().inner(), self.model.get().scene()).map_err(|error| wrong(&error))?;
         let mut batch = self.lock()?;

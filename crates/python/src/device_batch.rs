@@ -16,7 +16,7 @@ use crate::errors::gpu_error;
 use crate::first_words::no_attribute;
 use crate::lock::try_lock;
 use crate::model::Model;
-use crate::resets::{Reset, ResetTo, States};
+use crate::resets::{Reset, ResetTo};
 use crate::world_parameters::{WorldParameters, live};
 
 /// The device that an argument names; none for the processor.
@@ -312,7 +312,7 @@ impl DeviceBatch {
         py: Python<'_>,
         mask: Option<&Bound<'_, PyAny>>,
         keyframe: Option<&Bound<'_, PyAny>>,
-        states: Option<States<'_>>,
+        states: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let Reset { which, to } = Reset::new(self.model.get().inner(), self.worlds, mask, keyframe, states)?;
         let mut guard = self.lock()?;

@@ -116,6 +116,9 @@ pub fn batch_error(py: Python<'_>, error: &BatchError) -> PyErr {
     match error {
         BatchError::Simulation(error) => simulation_error(py, error),
         BatchError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        BatchError::State { what, .. } => {
+            PyValueError::new_err(format!("the state has {what}: expected that of the batch, batch.pd(kp, kd, target)"))
+        }
         BatchError::Interrupted => PyKeyboardInterrupt::new_err(error.to_string()),
         BatchError::Worlds { source, .. } => simulation_error(py, source),
         _ => PyValueError::new_err(error.to_string()),

@@ -1,7 +1,7 @@
 //! What `reset` of a batch takes, on the processor and on a GPU.
 
 use multibody::{KeyframeKey, Model};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -24,9 +24,6 @@ pub enum ResetTo<'a> {
     States { q: Vec<f64>, v: Vec<f64> },
 }
 
-/// Positions and velocities as Python passes them.
-pub type States<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
-
 impl<'a> Reset<'a> {
     /// The arguments of a batch of so many worlds.
     pub fn new(
@@ -34,7 +31,7 @@ impl<'a> Reset<'a> {
         worlds: usize,
         mask: Option<&Bound<'_, PyAny>>,
         keyframe: Option<&'a Bound<'_, PyAny>>,
-        states: Option<States<'_>>,
+        states: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         if let Some(name) = mask.filter(|mask| mask.is_instance_of::<PyString>()) {
             let name = name.repr()?;
@@ -55,7 +52,9 @@ impl<'a> Reset<'a> {
             Some(_) if keyframe.is_some() => {
                 return Err(PyValueError::new_err("keyframe and states are both given: expected one of them"));
             }
-            Some((q, v)) => {
+            Some(states) => {
+                let expected = "states: expected (q, v), positions and velocities; batch.set_state(i, state) takes a world to a whole state";
+                let [q, v]: [Bound<'_, PyAny>; 2] = states.extract().map_err(|_| PyTypeError::new_err(expected))?;
                 let (nq, nv) = (model.nq(), model.nv());
                 let q = configurations("states[0]", &q, meant.len(), model)?;
                 let v = rows("states[1]", &v, meant.len(), nv)?;

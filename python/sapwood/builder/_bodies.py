@@ -187,6 +187,9 @@ class BodyBuilder(_Element):
         label = f"joint {shown(name)}"
         if self._index == 0:
             raise ValueError(f"{label}: the world does not move: expected a joint of another body")
+        if self.mocap:
+            expected = f"sim.body({shown(self.name)}).position = …; body.mocap = False, if a joint is to move it"
+            raise ValueError(f"{label}: the body is moved from outside: {expected}")
         if kind not in DEFAULT_AXES:
             raise ValueError(f"{label}: kind={shown(kind)}: {meant(kind, KINDS, list(DEFAULT_AXES))}")
         wanted = axes_of(label, kind, axis, axes)
