@@ -20,8 +20,8 @@ class ModelNumbers(np.ndarray):
         self.parameter = getattr(of, "parameter", "")
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:  # noqa: ANN401
-        """Give a plain array, or a number."""
-        return array[()] if return_scalar else np.asarray(array)
+        """Give a plain array, or a number; numpy 1 does not say which."""
+        return array[()] if return_scalar or array.ndim == 0 else np.asarray(array)
 
     def __setitem__(self, key: Any, value: Any) -> None:  # noqa: ANN401
         """Say where the number is written to."""
