@@ -53,7 +53,7 @@ impl<'a> Replicas<'a> {
         let count = element.required("count")?.trim().parse::<usize>().ok().filter(|&n| n > 0);
         let count = count.ok_or_else(|| element.error("count: expected an integer above 0"))?;
         let separator = element.attribute("sep").unwrap_or("");
-        Ok(Self { count, separator, digits: (count - 1).to_string().len() })
+        Ok(Self { count, separator, digits: count.to_string().len() })
     }
 
     /// The suffix of the copy `index`.

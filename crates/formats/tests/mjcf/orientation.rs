@@ -73,6 +73,13 @@ fn replicas_are_numbered_turned_and_displaced() {
     let model = loaded.model;
     assert_eq!(model.bodies.len(), 12);
     assert_eq!((model.bodies[1].name.as_str(), loaded.scene.geoms[10].name.as_str()), ("b-00", "g-10"));
+    // As many digits as the count has, as in MuJoCo.
+    for (count, last) in [(9, "b8"), (10, "b09"), (100, "b099")] {
+        let text = format!(
+            "<mujoco><worldbody><replicate count=\"{count}\"><body name=\"b\"/></replicate></worldbody></mujoco>"
+        );
+        assert_eq!(load(&text).model.bodies[count].name, last);
+    }
     // Every offset is in the frame of the replica before: (0,0), (1,0), (1,1), (0,1), (0,0).
     let place = |k: usize| model.bodies[1 + k].pose.pos;
     assert!((place(2) - Vec3::new(1.0, 1.0, 0.0)).norm() < 1e-14 && place(4).norm() < 1e-14);
