@@ -47,7 +47,35 @@ def pick_and_place() -> Policy:
     return act
 
 
-@pytest.mark.parametrize(("name", "policy"), [("FetchReach-v4", reach), ("FetchPickAndPlace-v4", pick_and_place)])
+def push() -> Policy:
+    """Behind the object, down, towards the goal; behind it again where it turns aside."""
+    done = {"behind": False, "down": False}
+
+    def act(seen: dict[str, Any]) -> Action:
+        grip, place = seen["observation"][:3], seen["observation"][3:6]
+        way = (seen["desired_goal"] - place)[:2]
+        left = float(np.linalg.norm(way))
+        along = way / max(left, 1e-6)
+        offset = (grip - place)[:2]
+        aside = offset - (offset @ along) * along
+        target = np.array([*(place[:2] - 0.075 * along), place[2] + (0.0 if done["behind"] else 0.08)])
+        if done["down"]:
+            is_beside = np.linalg.norm(aside) > 0.025 and offset @ along > -0.05
+            ahead = min(0.6 * left, 0.05) if left > 0.015 else 0.0
+            target[:2] = place[:2] - 0.09 * along if is_beside else grip[:2] + ahead * along - 0.6 * aside
+        elif done["behind"]:
+            done["down"] = bool(abs(grip[2] - place[2]) < 0.02)
+        else:
+            done["behind"] = bool(np.linalg.norm((target - grip)[:2]) < 0.02)
+        return np.array([*(20 * (target - grip)), SHUT])
+
+    return act
+
+
+POLICIES = [("FetchReach-v4", reach), ("FetchPickAndPlace-v4", pick_and_place), ("FetchPush-v4", push)]
+
+
+@pytest.mark.parametrize(("name", "policy"), POLICIES)
 def test_fetch(name: str, policy: Callable[[], Policy]) -> None:
     robotics = pytest.importorskip("gymnasium_robotics", reason="gymnasium-robotics is not installed")
     gymnasium = pytest.importorskip("gymnasium")
