@@ -9,6 +9,8 @@ _ADVANCE = "sim.step(n), sim.advance_to(t)"
 _SCIPY = "scipy's Rotation, Rotation.from_quat(q, scalar_first=True)"
 _MODEL_OF_TEXT = "sw.load(file)"
 _PLACED = "batch.simulation(i).{0} in the world, batch.parameters.{0} in the bodies' frames"
+_MOVED = "position = …, quaternion = … of a mocap body; q[:] = … of a free body's joint"
+_HELD = "active = True, or attach() in the present pose"
 _OBSERVED = "batch.q, batch.v, batch.sensordata"
 _LIMITS = "[joint.range for joint in model.joints]; to change them, sim.parameters.joint_ranges"
 
@@ -34,6 +36,8 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "bias_forces": "sim.model.bias_forces(sim.q, sim.v)",
         "clone": "copy.copy(sim)",
         "close": "not needed",
+        "collide": "sim.forward(), then sim.contacts",
+        "collisions": "sim.forward(), then sim.contacts",
         "com": "sim.center_of_mass()",
         "controls": "sim.ctrl",
         "copy": "copy.copy(sim)",
@@ -66,12 +70,14 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "potential_energy": "sim.energy().potential",
         "plot": "sim.record(), sim.render(width, height)",
         "positions": "sim.q, sim.body_positions",
+        "randomize": "sim.parameters.masses, sim.parameters.frictions, …",
         "reset_to": "sim.reset(keyframe), sim.restore(state)",
         "rollout": "sim.trajectory(times), sw.Batch(sim.model, n).rollout(q, v, ctrl)",
         "run": _ADVANCE,
         "save": "sim.state(), sim.record()",
         "seed": "not needed: nothing is drawn at random",
         "set_gravity": "sim.parameters.gravity",
+        "set_parameters": "sim.parameters.masses, sim.parameters.frictions, …",
         "set_state": "sim.restore(state)",
         "show": "sw.view(sim)",
         "simulate": _ADVANCE,
@@ -121,6 +127,7 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "body": "batch.body_positions[:, model.body_index(name)], batch.body_velocities",
         "contact_forces": "batch.body_contact_forces, batch.contacts",
         "dt": "batch.timestep",
+        "equality": "batch.equality_active, batch.parameters.equality_anchors",
         "geom_positions": _PLACED.format("geom_positions"),
         "geom_quaternions": _PLACED.format("geom_quaternions"),
         "joint": "batch.q, batch.v",
@@ -149,31 +156,51 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "force": "applied_wrench[3:], or contact_force",
         "jacobian": "sim.jacobian(name)",
         "linear_velocity": "velocity[3:]",
+        "move_to": _MOVED,
         "orientation": "quaternion, rotation",
         "pose": "position, quaternion",
+        "set_pose": _MOVED,
+        "set_position": _MOVED,
         "torque": "applied_wrench[:3]",
     },
     "GeomView": {
         "color": "b.geom(name).color of b = sw.ModelBuilder.from_model(model)",
         "pose": "position, quaternion",
         "rgba": "b.geom(name).color of b = sw.ModelBuilder.from_model(model)",
+        "surface_velocity": "sim.surface_velocity[geom.index]",
     },
     "JointView": {
         "angle": "q",
         "limits": "range",
+        "lock": "locked = True",
         "position": "q",
+        "set": "q = …",
         "target": "sim.pd(kp, kd, target), or sim.actuator(name).ctrl of a position servo",
         "torque": "effort",
+        "unlock": "locked = False",
         "velocity": "v",
     },
     "ActuatorView": {
+        "disable": "enabled = False",
+        "enable": "enabled = True",
         "gain": "sim.parameters.kp",
         "kd": "sim.parameters.kv",
         "kp": "sim.parameters.kp",
         "kv": "sim.parameters.kv",
+        "set": "ctrl = …",
         "target_position": "ctrl",
         "torque": "force",
     },
+    "EqualityView": {
+        "activate": _HELD,
+        "deactivate": "active = False",
+        "detach": "active = False",
+        "disable": "active = False",
+        "enable": _HELD,
+        "enabled": _HELD,
+        "release": "active = False",
+    },
+    "SensorView": {"read": "value"},
     "ModelBuilder": {
         "add_camera": "b.add_mjcf('<worldbody>…</worldbody>'), or a camera in a part: b.attach(sw.load(text), to=body)",
         "add_equality": "b.add_connect, b.add_weld, b.add_distance, b.add_coupling",

@@ -20,6 +20,7 @@ TEXT = """<mujoco><worldbody><camera name="eye" pos="0 -2 1" xyaxes="1 0 0 0 0 1
       <geom type="capsule" fromto="0 0 0 .3 0 0" size=".02"/></body>
   </body></worldbody><tendon><fixed name="rope"><joint joint="elbow" coef="1"/></fixed></tendon>
   <actuator><position name="servo" joint="elbow" kp="20" kv="1"/></actuator>
+  <equality><weld name="grasp" body1="base" active="false"/></equality>
   <sensor><gyro name="gyro" site="tip"/></sensor>
   <keyframe><key name="up" qpos="0 0 1 1 0 0 0 0"/></keyframe></mujoco>"""
 
@@ -61,6 +62,9 @@ CALLS: list[tuple[Callable[[Any], object], type[Exception], str]] = [
     (lambda m: ANY.Simulation(m).joint("servo"), KeyError, "but an actuator: sim.actuator('servo')"),
     (lambda m: sw.inverse_kinematics(m, sw.PoseTarget("tip", position=[0, 0, 1])), KeyError, "site='tip'"),
     (lambda m: ANY.Batch(m, num_envs=4), TypeError, "did you mean 'n'?"),
+    (lambda m: ANY.Batch(m, 2).step(np.zeros((2, 1))), TypeError, "controls are set before, ctrl[:] = …"),
+    (lambda m: ANY.Simulation(m).reset(np.zeros(8)), TypeError, "positions are set afterwards, q[:] = …"),
+    (lambda m: setattr(ANY.Simulation(m).equality("grasp"), "enabled", 1), AttributeError, "active = True"),
     (lambda m: ANY.Batch(m), TypeError, "Batch(model, 256)"),
     (lambda m: ANY.Batch(m, 2).set_parameters([0], friction=1), TypeError, 'did you mean "frictions"'),
     (lambda m: sw.Simulation(m).parameters["mass"], KeyError, "did you mean 'masses'"),
@@ -158,11 +162,12 @@ def test_what_guesses_lead_to(model: sw.Model, owner: str, monkeypatch: pytest.M
     b = builder()
     owners: dict[str, Any] = {"sapwood": sw, "Simulation": sim, "Model": model, "Batch": batch, "ModelBuilder": b}
     owners |= {"BodyView": sim.body("base"), "JointView": sim.joint("elbow"), "ActuatorView": sim.actuator("servo")}
-    owners |= {"BodyBuilder": b.body("a"), "GeomView": sim.geom("box")}
+    owners |= {"BodyBuilder": b.body("a"), "GeomView": sim.geom("box"), "SensorView": sim.sensor("gyro")}
+    owners |= {"EqualityView": sim.equality("grasp")}
     names = {"sim": sim, "batch": batch, "model": model, "b": b, "sw": sw, "i": 0, "ModelBuilder": sw.ModelBuilder}
     names |= {"body": {"BodyView": sim.body("base"), "ModelBuilder": b.body("a")}.get(owner, b.body("a"))}
     names |= {"joint": sim.joint("elbow"), "actuator": sim.actuator("servo"), "state": sim.state(), "keyframe": "up"}
-    names |= {"name": "base", "n": 1, "t": 1.0, "width": 16, "height": 12}
+    names |= {"name": "base", "geom": sim.geom("box"), "n": 1, "t": 1.0, "width": 16, "height": 12}
     for guess, words in _guesses.ATTRIBUTES[owner].items():
         if isinstance(getattr(owners[owner], guess, None), ModuleType):  # that another test has imported
             monkeypatch.delattr(owners[owner], guess)

@@ -7,7 +7,7 @@ use crate::batch::Batch;
 use crate::first_words::{no_attribute, set_attribute};
 use crate::model::Model;
 use crate::simulation::Simulation;
-use crate::views::{ActuatorView, BodyView, GeomView, JointView, SensorView, SiteView, TendonView};
+use crate::views::{ActuatorView, BodyView, EqualityView, GeomView, JointView, SensorView, SiteView, TendonView};
 
 /// Gives a class errors with advice for attributes that it does not have.
 macro_rules! with_advice {
@@ -29,4 +29,16 @@ macro_rules! with_advice {
     )*};
 }
 
-with_advice!(Simulation, Batch, Model, BodyView, JointView, GeomView, SiteView, ActuatorView, TendonView, SensorView);
+with_advice!(
+    Simulation,
+    Batch,
+    Model,
+    BodyView,
+    JointView,
+    GeomView,
+    SiteView,
+    ActuatorView,
+    TendonView,
+    EqualityView,
+    SensorView
+);

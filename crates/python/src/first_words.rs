@@ -89,10 +89,13 @@ pub fn no_positions(function: &str, given: &Bound<'_, PyTuple>, example: &str) -
 /// A number of steps; a time is none.
 pub fn steps(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     whole(value).map_err(|error| {
-        if !value.is_instance_of::<PyFloat>() {
-            return error;
+        if value.is_instance_of::<PyFloat>() {
+            let expected = "expected a number of steps, each as long as `timestep`; `advance_to` takes a time";
+            return PyTypeError::new_err(format!("n is {value}: {expected}"));
         }
-        let expected = "expected a number of steps, each as long as `timestep`; `advance_to` takes a time";
-        PyTypeError::new_err(format!("n is {value}: {expected}"))
+        if value.hasattr("__len__").unwrap_or(false) {
+            return PyTypeError::new_err("n: expected a number of steps; controls are set before, ctrl[:] = …");
+        }
+        error
     })
 }

@@ -138,7 +138,8 @@ pub fn keyframe_key<'a>(argument: &str, key: Option<&'a Bound<'_, PyAny>>) -> Py
     }
     whole(key).map(KeyframeKey::Index).map_err(|_| {
         let found = key.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
-        PyTypeError::new_err(format!("{argument} is a {found}: expected the name or the index of a keyframe"))
+        let expected = "expected the name or the index of a keyframe; positions are set afterwards, q[:] = …";
+        PyTypeError::new_err(format!("{argument} is a {found}: {expected}"))
     })
 }
 
