@@ -353,7 +353,8 @@ impl Pairs<'_> {
             let (item, other) = (places.of(items, i), places.of(items, j));
             let Some(limit) = item.limit(&other, allowed.margin).filter(|_| places.boxes_meet(i, j)) else { return };
             let (geoms, first) = ([items[a].geom, items[b].geom], out.count());
-            let mut sink = Sink { out, geoms, flipped, margin: allowed.margin, pair: allowed.pair, limit };
+            let motions = [item, other].map(|of| &of.ball.motion);
+            let mut sink = Sink { out, geoms, flipped, margin: allowed.margin, pair: allowed.pair, limit, motions };
             collide_items([item, other], workspace, &mut sink);
             if out.count() > first {
                 touching.push(TouchingPair { geoms: geoms.map(|geom| geom as u32), first: first as u32 });

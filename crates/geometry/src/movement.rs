@@ -77,6 +77,12 @@ impl Motion {
         Self { centre, translation, rotation, change, turn }
     }
 
+    /// How the material point that is at `p` at the beginning moves in the step, to first order.
+    #[inline(always)]
+    pub fn displacement(&self, p: Vec3<f64>) -> Vec3<f64> {
+        self.translation + self.rotation.cross(p - self.centre)
+    }
+
     /// What the centre does in free motion.
     #[inline(always)]
     pub fn shift(&self) -> Vec3<f64> {

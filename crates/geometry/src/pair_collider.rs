@@ -155,7 +155,8 @@ impl PairCollider {
         }
         let Some(limit) = items[0].limit(&items[1], pair.margin) else { return };
         let (geoms, margin) = (pair.geoms, pair.margin);
-        let mut sink = Sink { out: &mut points, geoms, flipped, margin, pair: pair.explicit, limit };
+        let motions = items.map(|of| &of.ball.motion);
+        let mut sink = Sink { out: &mut points, geoms, flipped, margin, pair: pair.explicit, limit, motions };
         collide_items(items, &mut self.workspace, &mut sink);
     }
 }

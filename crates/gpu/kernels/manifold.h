@@ -151,36 +151,67 @@ template <class Measure> FN int farthest_point(int count, Measure measure, real&
   }
   return best;
 }
-// Which points to keep of many, `at(i)` each: the deepest, and those that span the widest area across the normal. How many they are.
-template <class At> FN int choose_spread(int count, V3 normal, At at, int* chosen) {
+// How far to the left of the way from a to b a point is.
+FN real left_of(const real* a, const real* b, const real* p) {
+  const real ex = b[0] - a[0], ey = b[1] - a[1];
+  return (ex * (p[1] - a[1]) - ey * (p[0] - a[0])) / sqrt_(ex * ex + ey * ey);
+}
+// How far along the way from a to b a point is.
+FN real along(const real* a, const real* b, const real* p) {
+  const real ex = b[0] - a[0], ey = b[1] - a[1];
+  return (ex * (p[0] - a[0]) + ey * (p[1] - a[1])) / sqrt_(ex * ex + ey * ey);
+}
+// How far a point is from the one corner, from the way between two, outside the triangle of three, where this is positive.
+FN real outside_corners(const real (*corners)[2], int n, const real* p) {
+  const real *a = corners[0], *b = corners[1], *c = corners[2];
+  if (n == 1) return sqrt_((p[0] - a[0]) * (p[0] - a[0]) + (p[1] - a[1]) * (p[1] - a[1]));
+  if (n == 2) {
+    const real aside = left_of(a, b, p), before = -min_(min_(along(a, b, p), along(b, a, p)), 0);
+    return sqrt_(aside * aside + before * before);
+  }
+  const real turn = with_sign(1, left_of(a, b, c));
+  return max_(max_(-turn * left_of(a, b, p), -turn * left_of(b, c, p)), -turn * left_of(c, a, p));
+}
+// Which points to keep of many, `at(i)` each: the one of the least height, and those that span the widest area across the normal, each farther out
+// by its penalty beside that one. How many they are.
+template <class At, class Height, class Penalty>
+FN int choose_spread_by(int count, V3 normal, At at, Height height, Penalty penalty, int* chosen) {
   V3 t1, t2;
   tangents(normal, t1, t2);
-  real reach;
-  chosen[0] = farthest_point(count, [&](int i) { return -at(i).distance; }, reach);
+  real reach, corners[4][2] = {};
+  chosen[0] = farthest_point(count, [&](int i) { return -height(at(i)); }, reach);
   const Point base = at(chosen[0]);
-  auto penalty = [&](const Point& p) { return STEEPNESS * (p.distance - base.distance); };
-  chosen[1] = farthest_point(count, [&](int i) {
-    Point p = at(i);
+  auto across = [&](const Point& p, real* to) {
     V3 d = p.position - base.position;
-    real x = dot(d, t1), y = dot(d, t2);
-    return sqrt_(x * x + y * y) - penalty(p);
-  }, reach);
-  if (!(reach > 0) || chosen[1] == chosen[0]) return 1;
-  V3 d = at(chosen[1]).position - base.position;
-  const real x = dot(d, t1), y = dot(d, t2), scale = 1 / sqrt_(x * x + y * y), ex = x, ey = y;
-  int n = 2;
-  ONCE for (int side = 0; side < 2; side++) {
-    const real sign = side ? R(-1) : R(1);
-    int i = farthest_point(count, [&](int i) {
-      Point p = at(i);
-      V3 d = p.position - base.position;
-      return sign * (ex * dot(d, t2) - ey * dot(d, t1)) * scale - penalty(p);
+    to[0] = dot(d, t1), to[1] = dot(d, t2);
+  };
+  int n = 1;
+  ONCE while (n < 4) {
+    const int i = farthest_point(count, [&](int i) {
+      const Point p = at(i);
+      real x[2];
+      across(p, x);
+      return outside_corners(corners, n, x) - penalty(p, base);
     }, reach);
+    // Of one that is chosen it is 0, but for round-off.
     bool is_new = reach > 0;
     for (int k = 0; k < n; k++) is_new &= chosen[k] != i;
-    if (is_new) chosen[n++] = i;
+    if (!is_new) break;
+    across(at(i), corners[n]);
+    chosen[n++] = i;
+  }
+  // Two that are as far from the line of the first two: which of them goes first must not depend on the last digits.
+  if (n == 4 && left_of(corners[0], corners[1], corners[2]) < 0) {
+    const int third = chosen[2];
+    chosen[2] = chosen[3], chosen[3] = third;
   }
   return n;
+}
+// The deepest, and those that span the widest area.
+template <class At> FN int choose_spread(int count, V3 normal, At at, int* chosen) {
+  auto height = [&](const Point& p) { return p.distance; };
+  auto penalty = [&](const Point& p, const Point& deepest) { return STEEPNESS * (p.distance - deepest.distance); };
+  return choose_spread_by(count, normal, at, height, penalty, chosen);
 }
 // Keeps at most four points.
 CALLED void spread(Points& points, V3 normal) {
@@ -192,9 +223,33 @@ CALLED void spread(Points& points, V3 normal) {
   for (int k = 0; k < n; k++) points.of[k] = kept[k];
   points.count = n;
 }
+// Contact points are on a line where they are no farther from it, however that is computed: m, and of the cosine between normals.
+#define ON_A_LINE BY_PRECISION(1e-9, 1e-6)
+// Where all points lie on one line, as where a tread crosses triangles of flat ground, leaves its ends.
+FN void keep_ends(Points& points) {
+  if (points.count != 3 && points.count != 4) return;
+  int first = 0, last = 0;
+  real most = 0;
+  for (int j = 1; j < points.count; j++)
+    for (int i = 0; i < j; i++) {
+      const V3 d = points.of[j].position - points.of[i].position;
+      if (dot(d, d) > most) most = dot(d, d), first = i, last = j;
+    }
+  const Point a = points.of[first], b = points.of[last];
+  const V3 way = b.position - a.position;
+  for (int i = 0; i < points.count; i++) {
+    const Point& p = points.of[i];
+    const real part = dot(p.position - a.position, way) / most;
+    const real aside = norm(p.position - a.position - part * way), over = abs_(p.distance - a.distance - part * (b.distance - a.distance));
+    if (!(aside < ON_A_LINE && over < ON_A_LINE && dot(p.normal, a.normal) > 1 - ON_A_LINE)) return;
+  }
+  points.of[0] = a, points.of[1] = b, points.count = 2;
+}
 // Adds the middle of a line on which a shape rolls: on the line's ends alone it would roll on the one that bears more.
 FN void add_middle(int a, int b, Points& points) {
-  if (points.count != 2 || !(a == CAPSULE || a == CYLINDER || b == CAPSULE || b == CYLINDER)) return;
+  if (!(a == CAPSULE || a == CYLINDER || b == CAPSULE || b == CYLINDER)) return;
+  keep_ends(points);
+  if (points.count != 2) return;
   Point &p = points.of[0], &q = points.of[1];
   const real level = a == CYLINDER || b == CYLINDER ? OF_LINE : OF_CAPSULE;
   const real rise = q.distance - p.distance, share = share_of_end(level, rise * rise / dot(q.position - p.position, q.position - p.position));

@@ -21,6 +21,8 @@ FN void touch_plane(V3 n, real height, V3 p, real limit, Points& to, real share 
 }
 
 #if HULLS
+// A body is taken to turn by this in a step at least, rad, where vertices are chosen that it may meet.
+#define LEAST_TURN R(0.02)
 // Up to four of a hull's vertices within reach.
 FN void collide_plane_hull(const Here here, V3 n, real height, const Body& body, real limit, Points& to) {
   const Frame& at = body.at;
@@ -39,7 +41,17 @@ FN void collide_plane_hull(const Here here, V3 n, real height, const Body& body,
     real distance = dot(p, local) + offset;
     return Point{place_in(at, p) - (R(0.5) * distance) * n, n, distance <= limit ? distance : INFINITE};
   };
-  if (within > 4) within = choose_spread(count, n, vertex, chosen);
+  if (within > 4) {
+    // Where they are in the middle of the step: what comes down in it bears at its end, what rises at its beginning.
+    auto way = [&](const Point& p) { return R(0.5) * dot(displacement(body, p.position), n); };
+    auto height = [&](const Point& p) { return p.distance + way(p); };
+    const real fall = abs_(dot(displacement(body, body.centre), n)) / body.ball;
+    const real steepness = max_(1 / max_(norm(body.rotation) + fall, LEAST_TURN), STEEPNESS);
+    // What overlaps pushes already.
+    auto weight = [&](const Point& p) { return steepness * (max_(p.distance, 0) + way(p)) + STEEPNESS * min_(p.distance, 0); };
+    auto penalty = [&](const Point& p, const Point& lowest) { return max_(weight(p) - weight(lowest), 0); };
+    within = choose_spread_by(count, n, vertex, height, penalty, chosen);
+  }
   ONCE for (int k = 0; k < within; k++) {
     const Point p = vertex(chosen[k]);
     add(to, p.position, p.normal, p.distance);

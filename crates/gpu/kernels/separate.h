@@ -24,8 +24,6 @@
 
 FN bool is_polyhedron(const Body& b) { return b.shape >= BOX; }
 FN bool has_faces(const Body& b) { return b.shape >= CYLINDER; }
-// How the material point that is at p at the beginning moves in the step, to first order.
-FN V3 displacement(const Body& b, V3 p) { return b.translation + cross(b.rotation, p - b.centre); }
 // The rotation of its shape in the part t of the step. A shape of revolution does not change when it spins about its axis.
 FN void turned(const Body& b, real t, real* m) {
   V3 by = t * b.rotation, z = column(b.at, 2);

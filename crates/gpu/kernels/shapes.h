@@ -33,6 +33,8 @@ struct Body {
   V3 centre, translation, rotation, change;
   real ball, rest_depth;
 };
+// How the material point that is at p at the beginning moves in the step, to first order.
+FN V3 displacement(const Body& b, V3 p) { return b.translation + cross(b.rotation, p - b.centre); }
 
 struct Placed {
   int shape, hull;

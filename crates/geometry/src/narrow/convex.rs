@@ -130,7 +130,7 @@ impl Convex {
         self.separations.remove(sink.geoms);
         self.points.clear();
         self.manifold(&a, &b, &nearest, sink.limit);
-        spread(&mut self.points, nearest.normal, 4);
+        spread(&mut self.points, nearest.normal);
         for p in &self.points {
             sink.push_point(Point { position: p.position + origin, ..*p });
         }

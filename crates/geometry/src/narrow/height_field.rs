@@ -95,7 +95,7 @@ fn spread_by_direction(points: &mut Vec<Point>, patch: &mut Vec<Point>, mut take
             }
             !same
         });
-        spread(patch, deepest.normal, 4);
+        spread(patch, deepest.normal);
         take(patch);
     }
 }

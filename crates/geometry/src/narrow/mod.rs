@@ -36,6 +36,7 @@ pub use self::separate::FAR;
 pub(crate) use self::separate::{Moving, separate};
 pub(crate) use self::triangle::{nearest_weights, triangle_contact, weighted};
 use crate::contact::Contact;
+use crate::movement::Motion;
 use crate::solid::{PlacedSolid, Solid};
 
 /// Where contact points go: to as many places as there are, and then beyond.
@@ -95,7 +96,12 @@ pub(crate) struct Sink<'a, 'b> {
     pub pair: Option<usize>,
     /// Largest distance to report.
     pub limit: f64,
+    /// How the two shapes move in the step, in canonical order.
+    pub motions: [&'a Motion; 2],
 }
+
+/// Contact points are on a line where they are no farther from it, however that is computed: m, and of the cosine between normals.
+const ROUND_OFF: f64 = 1e-9;
 
 /// Fractional parts of multiples of these fill a cube evenly: the powers of 1/x, x⁴ = x + 1 (Roberts' R₃ sequence).
 const EVENLY: Vec3<f64> = Vec3::new(0.819_172_513_396_164_4, 0.671_043_606_703_789_3, 0.549_700_477_901_970_3);
@@ -126,6 +132,13 @@ impl Sink<'_, '_> {
         way.add_scaled(-way.dot(axis), axis).normalized().unwrap_or_else(|| axis.tangents().0)
     }
 
+    /// How the material point of the second shape that is at `p` at the beginning of the step moves in it beside that of the first, to first
+    /// order.
+    fn displacement(&self, p: Vec3<f64>) -> Vec3<f64> {
+        let [first, second] = self.motions;
+        second.displacement(p) - first.displacement(p)
+    }
+
     /// Reports a point, if it is near enough.
     #[inline(always)]
     pub fn push(&mut self, position: Vec3<f64>, normal: Vec3<f64>, distance: f64) {
@@ -141,12 +154,46 @@ impl Sink<'_, '_> {
         }
     }
 
-    /// Adds the middle of a line on which one of the shapes rolls, see [`plane::cylinder`], where there are two points from index `first` on.
+    /// Where all points from index `first` on lie on one line, as where a tread crosses triangles of flat ground, leaves its ends.
+    fn keep_ends(&mut self, first: usize) {
+        let count = self.out.count() - first;
+        if !(3..=4).contains(&count) {
+            return;
+        }
+        let mut ends = [*self.out.get(first); 2];
+        for (i, j) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)] {
+            if j < count {
+                let pair = [*self.out.get(first + i), *self.out.get(first + j)];
+                let length = |[a, b]: [Contact; 2]| (b.position - a.position).norm_squared();
+                if length(pair) > length(ends) {
+                    ends = pair;
+                }
+            }
+        }
+        let [a, b] = ends;
+        let way = b.position - a.position;
+        let is_between = |c: &Contact| {
+            let part = (c.position - a.position).dot(way) / way.norm_squared();
+            let aside = (c.position - a.position.add_scaled(part, way)).norm();
+            let over = (c.gap - a.gap - part * (b.gap - a.gap)).abs();
+            aside < ROUND_OFF && over < ROUND_OFF && c.normal.dot(a.normal) > 1.0 - ROUND_OFF
+        };
+        if (first..first + count).all(|i| is_between(self.out.get(i))) {
+            *self.out.get_mut(first) = a;
+            *self.out.get_mut(first + 1) = b;
+            self.out.truncate(first + 2);
+        }
+    }
+
+    /// Adds the middle of a line on which one of the shapes rolls, see [`plane::cylinder`], where all points from index `first` on lie on one.
     /// What bears there the line's ends can bear, so that no ground need be there.
     #[inline]
     fn add_middle(&mut self, first: usize, solids: [&Solid; 2]) {
-        let level = solids.into_iter().filter_map(Solid::share_of_line).reduce(f64::min);
-        let Some(level) = level.filter(|_| self.out.count() == first + 2) else { return };
+        let Some(level) = solids.into_iter().filter_map(Solid::share_of_line).reduce(f64::min) else { return };
+        self.keep_ends(first);
+        if self.out.count() != first + 2 {
+            return;
+        }
         let ends = [*self.out.get(first), *self.out.get(first + 1)];
         let rise = ends[1].gap - ends[0].gap;
         let share = share_of_end(level, rise * rise / (ends[1].position - ends[0].position).norm_squared());

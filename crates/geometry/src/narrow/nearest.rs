@@ -6,6 +6,7 @@ use spatial::Vec3;
 use super::convex::Nearest;
 use super::placed::{Detail, Placed};
 use super::{Convex, Points, Sink, height_field};
+use crate::movement::Motion;
 use crate::solid::{PlacedSolid, Solid};
 
 /// Unit normal from the first shape to the second, the point midway between their nearest points, and their distance, negative where they
@@ -62,8 +63,16 @@ pub(crate) fn nearest_points(
 fn overlap(a: PlacedSolid<'_>, b: PlacedSolid<'_>, workspace: &mut Convex) -> Option<(Vec3<f64>, Vec3<f64>, f64)> {
     let Solid::HeightField(field) = a.solid else { return None };
     let mut found = Vec::new();
-    let mut points = Points::new(&mut [], &mut found);
-    let mut sink = Sink { out: &mut points, geoms: [0, 1], flipped: false, margin: 0.0, pair: None, limit: 0.0 };
+    let (mut points, still) = (Points::new(&mut [], &mut found), Motion::default());
+    let mut sink = Sink {
+        out: &mut points,
+        geoms: [0, 1],
+        flipped: false,
+        margin: 0.0,
+        pair: None,
+        limit: 0.0,
+        motions: [&still; 2],
+    };
     height_field::collide(field, a.at, b, workspace, &mut sink);
     let deepest = found.iter().min_by(|a, b| a.gap.total_cmp(&b.gap))?;
     Some((deepest.normal, deepest.position, deepest.gap))

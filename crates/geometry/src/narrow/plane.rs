@@ -3,7 +3,7 @@
 use spatial::Vec3;
 
 use super::closed::{lowest_corners, share_of_end, share_of_middle};
-use super::spread::spread;
+use super::spread::{STEEPNESS, spread_by};
 use super::{Convex, Point, Sink};
 use crate::hull::Hull;
 use crate::solid::{OF_CAPSULE, OF_LINE, Placement};
@@ -13,6 +13,11 @@ const UPRIGHT: f64 = 1e-6;
 
 /// What is farther off than the limit by this is, however it is computed, m.
 const ROUND_OFF: f64 = 1e-9;
+
+/// Of a mesh's vertices above a plane those that it meets by turning by as much as it does in a step are worth a contact point: a wheel rolls
+/// from edge to edge, and the one that comes next bears before those that are farther out and higher. It is taken to turn by this at
+/// least, rad.
+const LEAST_TURN: f64 = 0.02;
 
 /// Reports a point of a body's surface.
 #[inline(always)]
@@ -124,7 +129,15 @@ pub fn hull(plane: &Placement, at: &Placement, hull: &Hull, workspace: &mut Conv
     for &i in found.iter() {
         marked[i as usize] = false;
     }
-    spread(points, n, 4);
+    let [own, other] = sink.motions;
+    // Where they are in the middle of the step: what comes down in it bears at its end, what rises at its beginning.
+    let way = |p: &Point| 0.5 * sink.displacement(p.position).dot(n);
+    let fall = sink.displacement(other.centre).dot(n).abs() / hull.radius;
+    let turn = ((other.rotation - own.rotation).norm() + fall).max(LEAST_TURN);
+    let steepness = turn.recip().max(STEEPNESS);
+    // What overlaps pushes already.
+    let weight = |p: &Point| steepness * (p.distance.max(0.0) + way(p)) + STEEPNESS * p.distance.min(0.0);
+    spread_by(points, n, |p| p.distance + way(p), |p, lowest| (weight(p) - weight(lowest)).max(0.0));
     for p in points {
         sink.push_point(*p);
     }

@@ -70,12 +70,6 @@ impl<'a> Moving<'a> {
         Self { solid, at, motion, rest_depth }
     }
 
-    /// How the material point that is at `p` at the beginning moves in the step, to first order.
-    #[inline(always)]
-    fn displacement(&self, p: Vec3<f64>) -> Vec3<f64> {
-        self.motion.translation + self.motion.rotation.cross(p - self.motion.centre)
-    }
-
     fn centre(&self, t: f64) -> Vec3<f64> {
         self.motion.centre.add_scaled(t, self.motion.translation)
     }
@@ -171,7 +165,7 @@ fn largest(v: Vec3<f64>) -> f64 {
 /// By how much a point of the second body approaches the first along `normal`, m.
 #[inline(always)]
 fn approach([a, b]: &[Moving; 2], position: Vec3<f64>, normal: Vec3<f64>) -> f64 {
-    (a.displacement(position) - b.displacement(position)).dot(normal)
+    (a.motion.displacement(position) - b.motion.displacement(position)).dot(normal)
 }
 
 /// The cosine above which two axes of these bodies are one.
@@ -422,7 +416,7 @@ fn report_face(bodies: &[Moving; 2], k: usize, axis: &Axis, workspace: &mut Conv
     if workspace.points.is_empty() || is_round && workspace.points.iter().all(is_deeper) {
         workspace.points.push(Point::new(position, normal, distance));
     }
-    spread(&mut workspace.points, normal, 4);
+    spread(&mut workspace.points, normal);
     let first = sink.out.count();
     for p in &workspace.points {
         let (position, change) = pull_back(bodies, t, p.position + origin, normal);
@@ -439,7 +433,7 @@ fn report_face(bodies: &[Moving; 2], k: usize, axis: &Axis, workspace: &mut Conv
 fn pull_back(bodies: &[Moving; 2], t: f64, position: Vec3<f64>, normal: Vec3<f64>) -> (Vec3<f64>, f64) {
     let [(p, dp), (q, dq)] = [&bodies[0], &bodies[1]].map(|body| {
         let p = body.motion.centre + body.turn(t).transpose_mul(position - body.centre(t));
-        (p, body.displacement(p) * t)
+        (p, body.motion.displacement(p) * t)
     });
     let (moves, other) = (dq.norm(), dp.norm());
     let share = if moves + other > 0.0 { moves / (moves + other) } else { 0.5 };

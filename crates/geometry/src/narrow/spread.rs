@@ -4,48 +4,87 @@ use spatial::Vec3;
 
 use super::Point;
 
-/// How much nearer a point must be along the normal to weigh as much as one farther out across it.
-const STEEPNESS: f64 = 4.0;
+/// Greatest number of points that are kept.
+const MAX_POINTS: usize = 4;
 
-/// Keeps at most four points when there are more than `most`: the deepest, and those that span the widest area
-/// across `normal`, a unit vector. Ties go to the earlier point.
-pub fn spread(points: &mut Vec<Point>, normal: Vec3<f64>, most: usize) {
-    if points.len() <= most {
+/// How much nearer a point must be along the normal to weigh as much as one farther out across it.
+pub const STEEPNESS: f64 = 4.0;
+
+/// Keeps at most four points: the deepest, and those that span the widest area across `normal`, a unit vector. Ties go to the earlier point.
+pub fn spread(points: &mut Vec<Point>, normal: Vec3<f64>) {
+    spread_by(points, normal, |p| p.distance, |p, deepest| STEEPNESS * (p.distance - deepest.distance));
+}
+
+/// The same with the point of least `height` in place of the deepest. Another one must be farther out by its `penalty`, which is asked beside that
+/// one.
+pub fn spread_by(
+    points: &mut Vec<Point>,
+    normal: Vec3<f64>,
+    height: impl Fn(&Point) -> f64,
+    penalty: impl Fn(&Point, &Point) -> f64,
+) {
+    if points.len() <= MAX_POINTS {
         return;
     }
     let (t1, t2) = normal.tangents();
-    let deepest = farthest(points, |p| -p.distance).0;
-    let base = points[deepest];
+    let lowest = farthest(points, |p| -height(p)).0;
+    let base = points[lowest];
     let across = |p: &Point| {
         let d = p.position - base.position;
         [d.dot(t1), d.dot(t2)]
     };
-    let penalty = |p: &Point| STEEPNESS * (p.distance - base.distance);
-    let (second, reach) = farthest(points, |p| {
-        let [x, y] = across(p);
-        (x * x + y * y).sqrt() - penalty(p)
-    });
-    let mut chosen = [deepest, second, usize::MAX, usize::MAX];
+    let mut chosen = [lowest; MAX_POINTS];
+    let mut corners = [[0.0; 2]; MAX_POINTS];
     let mut n = 1;
-    if reach > 0.0 && second != deepest {
-        n = 2;
-        let [ex, ey] = across(&points[second]);
-        let scale = 1.0 / (ex * ex + ey * ey).sqrt();
-        let side = |p: &Point| {
-            let [x, y] = across(p);
-            (ex * y - ey * x) * scale
-        };
-        for sign in [1.0, -1.0] {
-            let (i, reach) = farthest(points, |p| sign * side(p) - penalty(p));
-            if reach > 0.0 && !chosen[..n].contains(&i) {
-                chosen[n] = i;
-                n += 1;
-            }
+    while n < MAX_POINTS {
+        let (i, reach) = farthest(points, |p| outside(&corners[..n], across(p)) - penalty(p, &base));
+        if reach <= 0.0 {
+            break;
         }
+        (chosen[n], corners[n]) = (i, across(&points[i]));
+        n += 1;
     }
-    let kept = chosen.map(|i| points.get(i).copied());
+    // Two that are as far from the line of the first two: which of them goes first must not depend on the last digits.
+    if n == MAX_POINTS && beyond(corners[0], corners[1], corners[2]) < 0.0 {
+        chosen.swap(2, 3);
+    }
+    let kept = chosen.map(|i| points[i]);
     points.clear();
-    points.extend(kept.into_iter().take(n).flatten());
+    points.extend_from_slice(&kept[..n]);
+}
+
+/// How far a point is from the one corner, from the way between two, outside the triangle of three, where this is positive.
+fn outside(corners: &[[f64; 2]], p: [f64; 2]) -> f64 {
+    match *corners {
+        [a] => {
+            let [x, y] = [p[0] - a[0], p[1] - a[1]];
+            (x * x + y * y).sqrt()
+        }
+        [a, b] => {
+            let aside = beyond(a, b, p);
+            let before = -along(a, b, p).min(along(b, a, p)).min(0.0);
+            (aside * aside + before * before).sqrt()
+        }
+        [a, b, c] => {
+            let turn = 1.0_f64.copysign(beyond(a, b, c));
+            [beyond(a, b, p), beyond(b, c, p), beyond(c, a, p)]
+                .into_iter()
+                .fold(f64::NEG_INFINITY, |most, x| most.max(-turn * x))
+        }
+        _ => f64::NEG_INFINITY,
+    }
+}
+
+/// How far to the left of the way from a to b a point is.
+fn beyond(a: [f64; 2], b: [f64; 2], p: [f64; 2]) -> f64 {
+    let [ex, ey] = [b[0] - a[0], b[1] - a[1]];
+    (ex * (p[1] - a[1]) - ey * (p[0] - a[0])) / (ex * ex + ey * ey).sqrt()
+}
+
+/// How far along the way from a to b a point is.
+fn along(a: [f64; 2], b: [f64; 2], p: [f64; 2]) -> f64 {
+    let [ex, ey] = [b[0] - a[0], b[1] - a[1]];
+    (ex * (p[0] - a[0]) + ey * (p[1] - a[1])) / (ex * ex + ey * ey).sqrt()
 }
 
 fn farthest(points: &[Point], measure: impl Fn(&Point) -> f64) -> (usize, f64) {

@@ -4,7 +4,7 @@ use std::f64::consts::FRAC_PI_2;
 use std::sync::Arc;
 
 use crate::common::{Placements, box_mesh, collider, contacts, geom, rock};
-use sapwood_geometry::{Contact, HeightField, Shape};
+use sapwood_geometry::{Contact, HeightField, Mesh, Shape, Sweep};
 use spatial::{Mat3, Pose, Quat, Vec3};
 use support::SplitMix64;
 
@@ -108,13 +108,17 @@ fn lines_have_a_middle() {
     let hull = box_mesh([1.0, 1.0, 0.5]);
     let capsule = Shape::Capsule { radius, half_length };
     let cylinder = Shape::Cylinder { radius, half_length };
-    let (level, below) = (at(0.0, 0.0, 0.0), at(0.0, 0.0, -0.5));
+    // Whose triangles the line crosses.
+    let field = field(|_, _| 0.0);
+    let (level, below) = (at(0.02, 0.03, 0.0), at(0.0, 0.0, -0.5));
     for (shape, ground, place) in [
         (&capsule, &PLANE, level),
         (&capsule, &slab, below),
         (&capsule, &hull, below),
+        (&capsule, &field, level),
         (&cylinder, &slab, below),
         (&cylinder, &hull, below),
+        (&cylinder, &field, level),
     ] {
         let lying = |tilt: f64| {
             let height = radius - deep + half_length * libm::sin(tilt);
@@ -384,4 +388,40 @@ fn fields_have_valleys_and_ridges() {
     let found = contacts(&[(ridge, at(0.0, 0.0, 0.0)), (ball, at(0.0, 0.1, 0.099))], 1e-4);
     assert_eq!(found.len(), 1, "{found:#?}");
     assert!((found[0].gap + 1e-3).abs() < 1e-9 && (found[0].normal - Z).norm() < 1e-9);
+}
+
+/// A wheel of many flat sides rolls from edge to edge: of those on which it stands at the beginning and at the end of a step both corners are
+/// contact points. On one corner alone it would be turned aside.
+#[test]
+fn meshes_roll_on_both_corners_of_an_edge() {
+    const RADIUS: f64 = 0.08;
+    const HALF_WIDTH: f64 = 0.025;
+    for sides in [16, 24, 64, 128] {
+        let angle = |k: usize| 2.0 * std::f64::consts::PI * k as f64 / sides as f64;
+        let corner = |k: usize, y: f64| Vec3::new(RADIUS * libm::sin(angle(k)), y, -RADIUS * libm::cos(angle(k)));
+        let corners = (0..sides).flat_map(|k| [corner(k, HALF_WIDTH), corner(k, -HALF_WIDTH)]).collect();
+        let wheel = Shape::Mesh(Arc::new(Mesh::new("wheel", corners, vec![]).unwrap()));
+        let mut collider = collider(vec![geom(0, PLANE), geom(1, wheel)], &[0]);
+        for (phase, turn) in (0..60).flat_map(|i| [0.002, 0.01, 0.02, 0.03].map(|turn| (0.1 * f64::from(i), turn))) {
+            // Its lowest edge, about which it turns, and the one of the step's end.
+            let lowest = |turned: f64| {
+                let place = |k: &usize| -libm::cos(angle(*k) - turned);
+                (0..sides).min_by(|i, j| place(i).total_cmp(&place(j))).unwrap()
+            };
+            let rot = Quat::from_axis_angle(Y, phase).to_mat3();
+            let pivot = rot * corner(lowest(phase), 0.0);
+            let centre = Vec3::new(0.0, 0.0, -pivot.z);
+            let rotation = Y * turn;
+            let sweep = Sweep { translation: -rotation.cross(pivot), rotation, ..Sweep::default() };
+            let mut found = vec![];
+            collider.contacts(|_| (rot, centre), &[Sweep::default(), sweep], &mut found);
+            for edge in [lowest(phase), lowest(phase + turn)] {
+                for y in [HALF_WIDTH, -HALF_WIDTH] {
+                    let p = rot * corner(edge, y) + centre;
+                    let is_found = found.iter().any(|c| (c.position - Vec3::new(p.x, p.y, 0.5 * p.z)).norm() < 1e-9);
+                    assert!(is_found, "{sides} sides at {phase}, turning by {turn}: {p:?} of {found:#?}");
+                }
+            }
+        }
+    }
 }
