@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,75 @@ def test_servos_hold_a_posture() -> None:
     sim.step(1000)
     assert (sim.q <= 2 + 1e-6).all()
     assert np.abs(sim.actuator_forces).max() < 40
+
+
+def quadruped(effort: str) -> str:
+    """A trunk of 12 kg on four legs of two links of 0.25 m, hip and knee."""
+    sphere = '<collision><origin xyz="0 0 -.25"/><geometry><sphere radius=".02"/></geometry></collision>'
+
+    def link(name: str, mass: float, low: float, more: str = "") -> str:
+        inertia = f'<inertia ixx="{mass / 60}" iyy="{mass / 60}" izz="{mass / 60}" ixy="0" ixz="0" iyz="0"/>'
+        return (
+            f'<link name="{name}"><inertial><origin xyz="0 0 {low}"/><mass value="{mass}"/>{inertia}</inertial>{more}'
+            f"</link>"
+        )
+
+    def joint(name: str, parent: str, child: str, place: str) -> str:
+        limit = f'<limit lower="-2.5" upper="2.5" {effort} velocity="20"/>'
+        return (
+            f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="{place}"/><axis xyz="0 1 0"/>{limit}</joint>'
+        )
+
+    legs = [
+        link(f"thigh{k}", 0.6, -0.125)
+        + link(f"shank{k}", 0.2, -0.125, sphere)
+        + joint(f"hip{k}", "trunk", f"thigh{k}", f"{x} {y} 0")
+        + joint(f"knee{k}", f"thigh{k}", f"shank{k}", "0 0 -.25")
+        for k, (x, y) in enumerate([(0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1)])
+    ]
+    return f'<robot name="quadruped">{link("trunk", 12, 0)}{"".join(legs)}</robot>'
+
+
+@pytest.mark.parametrize("effort", ['effort="45"', 'effort="1000"', ""])
+def test_servos_let_a_robot_stand(effort: str) -> None:
+    """Also where a file's efforts are placeholders; without `floating_base` they are those of an arm."""
+    model = sw.load(quadruped(effort), floating_base=True, ground=True, actuators="position")
+    sim = sw.Simulation(model)
+    bent = np.tile([0.7, -1.4], 4)
+    sim.q[2] = 2 * 0.25 * np.cos(0.7) + 0.02
+    sim.q[7:] = sim.ctrl = bent
+    sim.step(2000)
+    assert np.abs(sim.q[7:] - bent).max() < 0.12
+    assert sim.q[2] > 0.36
+    assert np.abs(sim.v).max() < 1e-3
+    kp = sim.parameters.kp
+    # 15.2 kg at the end of a shank of 0.25 m, or 45 N·m, by 0.25 rad.
+    assert kp[1] == pytest.approx(min(15.2 * 9.81 * 0.25, 45 if "45" in effort else np.inf) / 0.25, rel=1e-3)
+    arm = sw.Simulation(sw.load(quadruped(effort), actuators="position")).parameters.kp
+    assert arm[1] == pytest.approx(900 * (0.2 / 60 + 0.2 * 0.125**2))
+
+
+def test_a_go2_stands_on_its_servos() -> None:
+    try:
+        share = Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share")))
+    except PackageNotFoundError:
+        pytest.skip("example-robot-data is not installed")
+    file = share / "example-robot-data/robots/go2_description/urdf/go2.urdf"
+    model = sw.load(file, floating_base=True, ground=True, actuators="position")
+    sim = sw.Simulation(model)
+    for joint in sim.joints:
+        pose = {"thigh": 0.8, "calf": -1.5}
+        for part, angle in pose.items():
+            if joint.name.endswith(f"{part}_joint"):
+                joint.q = angle
+    sim.q[2] = 0.33
+    for actuator in sim.actuators:
+        actuator.ctrl = float(sim.joint(actuator.name).q)
+    wanted = sim.q.copy()
+    sim.step(2000)
+    assert sim.q[2] > 0.3
+    assert np.abs(sim.q[7:] - wanted[7:]).max() < 0.1
 
 
 def test_motors_take_torques() -> None:

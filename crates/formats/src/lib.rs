@@ -53,7 +53,7 @@ pub use binary::{BytesError, from_bytes, to_bytes};
 pub use error::LoadError;
 pub use ground::add_ground;
 pub use mjcf::write::{MeshFiles, WriteError, WriteOptions, Written, WrittenFile, to_mjcf};
-pub use robot::actuators::{Actuators, SERVO_FREQUENCY};
+pub use robot::actuators::{Actuators, SERVO_FREQUENCY, SERVO_SAG};
 pub use soft_bodies::StandingSoftBody;
 
 /// A file as a model and a scene.

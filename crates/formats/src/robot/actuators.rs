@@ -1,6 +1,12 @@
 //! Actuators of a robot, which its file does not describe: those of its `<transmission>`s (URDF), else one for each joint.
 
-use multibody::{Actuator, ActuatorLaw, Coordinate, EqualityKind, InverseWeights, Model, Transmission};
+use std::collections::BTreeMap;
+
+use geometry::Scene;
+use multibody::{
+    Actuator, ActuatorLaw, Body, Coordinate, EqualityKind, InverseWeights, Joint, JointKind, JointType, Model,
+    Transmission,
+};
 
 use crate::LoadError;
 use crate::warnings::Warnings;
@@ -14,13 +20,18 @@ pub enum Actuators {
     None,
     /// Motors: a control is a force, N or N·m.
     Motors,
-    /// Position servos: a control is a coordinate, rad or m. Each is critically damped, with a natural frequency of [`SERVO_FREQUENCY`] at the
-    /// inertia that it moves in the default configuration.
+    /// Position servos: a control is a coordinate, rad or m. Each is at least so stiff that it has a natural frequency of [`SERVO_FREQUENCY`] at
+    /// the inertia that it moves in the default configuration, and critically damped there. Those of robots that float are stiffer where legs
+    /// need it: they give way by no more than [`SERVO_SAG`] under the robot's weight at the end of the stretched limb, or under their effort where
+    /// that is less.
     PositionServos,
 }
 
 /// rad/s: an arm of length l that is held level sags by about 1 / (l ω²/g) rad, a hundredth at 1 m.
 pub const SERVO_FREQUENCY: f64 = 30.0;
+
+/// rad, and of joints that slide the same share of the limb's length.
+pub const SERVO_SAG: f64 = 0.25;
 
 /// A joint that is driven.
 struct Driven {
@@ -39,6 +50,7 @@ pub(crate) fn transmissions(robot: Element<'_>) -> Vec<Element<'_>> {
 pub(crate) fn add(
     transmissions: &[Element<'_>],
     model: &mut Model,
+    scene: &Scene,
     kind: Actuators,
     warnings: &mut Warnings,
 ) -> Result<(), LoadError> {
@@ -52,8 +64,8 @@ pub(crate) fn add(
         let (law, ctrl_range) = match kind {
             Actuators::PositionServos => {
                 let inertia = 1.0 / weights.dofs[of.v];
-                let (kp, kv) = (inertia * SERVO_FREQUENCY * SERVO_FREQUENCY, 2.0 * inertia * SERVO_FREQUENCY);
-                (ActuatorLaw::fixed(kp, [0.0, -kp, -kv]), of.range)
+                let kp = (inertia * SERVO_FREQUENCY * SERVO_FREQUENCY).max(bearing_stiffness(model, scene, joint));
+                (ActuatorLaw::fixed(kp, [0.0, -kp, -2.0 * kp / SERVO_FREQUENCY]), of.range)
             }
             Actuators::None | Actuators::Motors => (ActuatorLaw::fixed(1.0, [0.0; 3]), of.effort_limit),
         };
@@ -71,6 +83,42 @@ pub(crate) fn add(
         });
     }
     Ok(())
+}
+
+/// How stiff a servo must be for [`SERVO_SAG`], N·m/rad or N/m; 0 of a robot that does not float.
+fn bearing_stiffness(model: &Model, scene: &Scene, joint: usize) -> f64 {
+    let Joint { body, kind, effort_limit, ref nodes, .. } = model.joints[joint];
+    let Some(tree) = model.tree.trees.iter().find(|tree| tree.contains(&nodes.start)) else { return 0.0 };
+    if model.tree.nodes[tree.start].joint != JointType::Free {
+        return 0.0;
+    }
+    let is_of_tree = |of: &&Body| of.node.is_some_and(|node| tree.contains(&node));
+    let mass: f64 = model.bodies.iter().filter(is_of_tree).map(|of| of.inertia.mass).sum();
+    let (weight, limb) = (mass * model.gravity.norm(), reach(model, scene, body));
+    let effort = effort_limit.map_or(f64::INFINITY, |(low, high)| high.min(-low).max(0.0));
+    match kind {
+        JointKind::Prismatic { .. } if limb > 0.0 => weight.min(effort) / (SERVO_SAG * limb),
+        JointKind::Prismatic { .. } => 0.0,
+        _ => (weight * limb).min(effort) / SERVO_SAG,
+    }
+}
+
+/// How far the farthest frame, shape or centre of mass of what hangs on a body is from its origin where all is stretched, m.
+fn reach(model: &Model, scene: &Scene, body: usize) -> f64 {
+    let parts: Vec<usize> = model.subtree(body).collect();
+    let mut reaches: BTreeMap<usize, f64> =
+        parts.iter().map(|part| (*part, model.bodies[*part].inertia.com.norm())).collect();
+    for geom in &scene.geoms {
+        if let Some(own) = reaches.get_mut(&geom.body) {
+            *own = own.max(geom.pose.pos.norm());
+        }
+    }
+    for part in parts.into_iter().rev().filter(|part| *part != body) {
+        let Body { parent, ref pose_in_parent, .. } = model.bodies[part];
+        let all = pose_in_parent.pos.norm() + reaches.get(&part).copied().unwrap_or(0.0);
+        reaches.entry(parent).and_modify(|above| *above = above.max(all));
+    }
+    reaches.get(&body).copied().unwrap_or(0.0)
 }
 
 /// The joints that have an actuator, and its name: those of `<transmission>`, or all with one degree of freedom that follow no other.

@@ -86,7 +86,7 @@ fn read_elements(sdf: Element<'_>, base: Option<&Path>, options: &LoadOptions) -
     warnings.add_unread(sdf);
     let mut loaded = assembly.build().map_err(|error| sdf.error(error.to_string()))?;
     couplings::follow(&mut loaded.model);
-    actuators::add(&[], &mut loaded.model, options.actuators, &mut warnings)?;
+    actuators::add(&[], &mut loaded.model, &loaded.scene, options.actuators, &mut warnings)?;
     loaded.model.warnings = warnings.finish();
     Ok(loaded)
 }

@@ -103,7 +103,7 @@ fn read_robot(
     }
     let transmissions = actuators::transmissions(robot);
     warnings.add_unread(robot);
-    actuators::add(&transmissions, &mut model, options.actuators, &mut warnings)?;
+    actuators::add(&transmissions, &mut model, &scene, options.actuators, &mut warnings)?;
     if let Some(message) = neighbours::exclude(&model, &mut scene).map_err(|message| robot.error(message))? {
         warnings.add(robot, &message);
     }
