@@ -83,12 +83,12 @@ FN void gather_drives(World& W, const Here here) {
     }
 #endif
     low = min_(max_(low, least), most), high = max_(min_(high, most), least);
-    real apart = 0;
+    real is_saturated = 0;
     ONCE for (int m = 0; m < W.remembered; m++)
       if (met[m].id == FIRST_DRIVE + k)
-        apart = low * R(NEAR_DRIVE_LIMIT) < met[m].impulse && met[m].impulse < high * R(NEAR_DRIVE_LIMIT) ? R(0) : R(1);
+        is_saturated = low * R(NEAR_DRIVE_LIMIT) < met[m].impulse && met[m].impulse < high * R(NEAR_DRIVE_LIMIT) ? R(0) : R(1);
     real* to = W.drive[k];
-    to[0] = impulse, to[1] = impedance, to[2] = low, to[3] = high, to[4] = apart;
+    to[0] = impulse, to[1] = impedance, to[2] = low, to[3] = high, to[4] = is_saturated;
   }
   SYNC;
 }
@@ -142,14 +142,14 @@ PHASE void gather_impulses(const Here here) {
 #endif
 }
 
-// Λ with all drives, or with `is_parted` those that are no constraints.
-PHASE void add_impedances(const Here here, bool is_parted) {
+// Λ with all drives, or with `leaves_out_saturated` those that are no constraints.
+PHASE void add_impedances(const Here here, bool leaves_out_saturated) {
   WORLD;
   EACH(k, NV) {
     real lambda = dof_lambda(k);
 #if DRIVES
     ONCE for (int d = 0; d < DRIVES; d++)
-      if (drive_of(1, d) == k && !(is_parted && W.drive[d][4] > 0)) lambda += W.drive[d][1];
+      if (drive_of(1, d) == k && !(leaves_out_saturated && W.drive[d][4] > 0)) lambda += W.drive[d][1];
 #endif
     W.lambda[k] = lambda;
   }
@@ -170,7 +170,7 @@ PHASE void set_impulses(const Here here, bool has_drives) {
   SYNC;
 }
 
-FN bool has_parted_drives(const World& W, const Here here) {
+FN bool has_saturated_drives(const World& W, const Here here) {
   bool any = false;
 #if DRIVES
   EACH(k, DRIVES) any |= W.drive[k][4] > 0;
@@ -179,7 +179,7 @@ FN bool has_parted_drives(const World& W, const Here here) {
 }
 
 // Makes constraints of the drives that are beyond a limit at the velocities found; whether there are any.
-FN bool set_drives_apart(World& W, const Here here) {
+FN bool saturate_drives(World& W, const Here here) {
   bool any = false;
 #if DRIVES
   EACH(k, DRIVES) {

@@ -67,7 +67,7 @@ PHASE void begin_step(const Here here) {
 
 // v*, with the drives that are no constraints.
 FN void move_freely(World& W, const Here here) {
-  if (DRIVES && has_parted_drives(W, here)) {
+  if (DRIVES && has_saturated_drives(W, here)) {
     add_impedances(here, true);
     factor(here);
   }
@@ -87,7 +87,7 @@ PHASE void find_velocities(const Here here) {
   const Here own = alone(here);
   ONCE for (int round = 1;; round++) {
     if (pushes) resolve(own);
-    if (!DRIVES || !set_drives_apart(W, own)) break;
+    if (!DRIVES || !saturate_drives(W, own)) break;
     if (round == MAX_DRIVE_ROUNDS) {
       LEAD W.is_unsettled = 1;
       break;

@@ -52,7 +52,7 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn collide(&mut self, plan: &Plan) {
         self.place_geoms(plan);
         self.near.clear();
-        if !self.is_lone {
+        if !self.is_single_world {
             // Groups take turns with this scratch.
             for (k, bounds) in plan.contacts.bounds.iter().enumerate() {
                 self.collide_pair(plan, k, bounds);

@@ -129,11 +129,11 @@ impl<T: Bundle> Lanes<T> {
             }
             Source::Drive { drive } => {
                 let of = self.drives[*drive];
-                if positive(of.is_apart) == 0 {
+                if positive(of.is_saturated) == 0 {
                     return T::ZERO;
                 }
                 let StepForce { impulse, impedance, low, high } = of.force;
-                self.set_force(plan, k, of_plan, (impulse, impedance), Some((low, high))) * of.is_apart
+                self.set_force(plan, k, of_plan, (impulse, impedance), Some((low, high))) * of.is_saturated
             }
         }
     }

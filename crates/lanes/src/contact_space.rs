@@ -232,7 +232,7 @@ impl<T: Bundle> Lanes<T> {
             }
         }
         let per_block = if plan.constraints.rolls { 1 } else { 3 };
-        let most = if self.is_lone { MAX_ROWS.min(ROWS_OF_JAMS * plan.nv) } else { MAX_ROWS };
+        let most = if self.is_single_world { MAX_ROWS.min(ROWS_OF_JAMS * plan.nv) } else { MAX_ROWS };
         let (mut first_spin, mut spin_blocks) = (0, 0);
         for lane in 0..T::LANES {
             if 3 * threes[lane] + 3 / per_block * spins[lane] + ones[lane] > most {

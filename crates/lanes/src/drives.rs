@@ -13,11 +13,11 @@ use spatial::masks::{all_lanes, positive};
 pub(super) struct Drive<T> {
     pub force: StepForce<T>,
     /// 1 where it is a constraint, else 0.
-    pub is_apart: T,
+    pub is_saturated: T,
 }
 
 impl<T: Real> Drive<T> {
-    pub const NONE: Self = Self { force: StepForce::ZERO, is_apart: T::ZERO };
+    pub const NONE: Self = Self { force: StepForce::ZERO, is_saturated: T::ZERO };
 }
 
 impl<T: Bundle> Lanes<T> {
@@ -144,25 +144,25 @@ impl<T: Bundle> Lanes<T> {
             }
             let force = sum.within(least, most);
             let memory = &self.memory[plan.first_drive + k];
-            let is_apart = memory.is_remembered * force.is_near_limit(memory.normal);
-            self.drives[k] = Drive { force, is_apart };
+            let is_saturated = memory.is_remembered * force.is_near_limit(memory.normal);
+            self.drives[k] = Drive { force, is_saturated };
         }
     }
 
-    /// Takes the drives into Λ, all of them or with `is_parted` those that are no constraints.
+    /// Takes the drives into Λ, all of them or with `leaves_out_saturated` those that are no constraints.
     #[inline(always)]
-    pub(super) fn add_impedances(&mut self, plan: &Plan, is_parted: bool) {
+    pub(super) fn add_impedances(&mut self, plan: &Plan, leaves_out_saturated: bool) {
         self.lambda.copy_from_slice(&self.numbers.lambda);
         for (drive, of) in plan.drives.iter().zip(&self.drives) {
-            let is_part = if is_parted { T::ONE - of.is_apart } else { T::ONE };
+            let is_part = if leaves_out_saturated { T::ONE - of.is_saturated } else { T::ONE };
             self.lambda[drive.v] = of.force.impedance.mul_add(is_part, self.lambda[drive.v]);
         }
     }
 
     /// Whether any drive is a constraint.
     #[inline(always)]
-    pub(super) fn has_parted_drives(&self) -> bool {
-        self.drives.iter().any(|drive| positive(drive.is_apart) != 0)
+    pub(super) fn has_saturated_drives(&self) -> bool {
+        self.drives.iter().any(|drive| positive(drive.is_saturated) != 0)
     }
 
     /// Lets impulses move the degrees of freedom, `x`; with `has_drives` also those of drives that are no constraints.
@@ -174,22 +174,22 @@ impl<T: Bundle> Lanes<T> {
         if has_drives {
             for (drive, of) in plan.drives.iter().zip(&self.drives) {
                 let x = &mut self.dofs[drive.v].x;
-                *x = of.force.impulse.mul_add(T::ONE - of.is_apart, *x);
+                *x = of.force.impulse.mul_add(T::ONE - of.is_saturated, *x);
             }
         }
     }
 
     /// Makes constraints of the drives that are beyond a limit at the velocities found; the lanes in which there are any.
     #[inline(always)]
-    pub(super) fn set_drives_apart(&mut self, plan: &Plan) -> u32 {
-        let mut parted = 0;
+    pub(super) fn saturate_drives(&mut self, plan: &Plan) -> u32 {
+        let mut saturated = 0;
         for (drive, of) in plan.drives.iter().zip(&mut self.drives) {
             let change = self.v[drive.v] - self.v_start[drive.v];
-            let exceeds = of.force.exceeds(of.force.unlimited(change)) * (T::ONE - of.is_apart);
-            parted |= positive(exceeds);
-            of.is_apart = of.is_apart.max(exceeds);
+            let exceeds = of.force.exceeds(of.force.unlimited(change)) * (T::ONE - of.is_saturated);
+            saturated |= positive(exceeds);
+            of.is_saturated = of.is_saturated.max(exceeds);
         }
-        parted & all_lanes::<T>() & !self.fallback
+        saturated & all_lanes::<T>() & !self.fallback
     }
 
     /// The force of an actuator over a step, on what it acts on, whose length and velocity are given.

@@ -107,7 +107,7 @@ impl<T: Bundle> Lanes<T> {
     /// Free motion: v*, and what it adds to the motions of nodes.
     #[inline(always)]
     pub(super) fn move_freely(&mut self, plan: &Plan) {
-        if self.has_parted_drives() {
+        if self.has_saturated_drives() {
             self.add_impedances(plan, true);
             T::factor(self, plan);
         }

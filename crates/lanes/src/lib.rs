@@ -42,13 +42,13 @@ mod dynamics;
 mod kinematics;
 mod laws;
 mod limits;
-mod lone;
 mod name;
 mod one_by_one;
 mod phases;
 mod plan;
 mod reports;
 mod rule;
+mod single_world;
 mod solve;
 mod step;
 mod surfaces;
@@ -64,7 +64,6 @@ pub use constrain::ball_limit;
 pub use contact::LaneContact;
 use contact_space::ContactSpace;
 use drives::Drive;
-pub use lone::Summary;
 pub use name::{ConstraintName, WarmStartEntry};
 use one_by_one::Solver;
 pub use phases::Bundle;
@@ -74,6 +73,7 @@ pub use plan::{
 };
 pub use reports::LaneLoad;
 pub use rule::{OneSided, RowLaw, RowWeight, Rule, Slider, Turning, stiff_mobility};
+pub use single_world::Summary;
 use surfaces::Carrier;
 
 /// What the next step of a group needs beside its state: what constraints met in the last step. Few of all that a model may have did.
@@ -142,10 +142,10 @@ pub struct Lanes<T: Real> {
     /// Whether the nodes are placed at `q`.
     is_placed: bool,
     /// Whether a world is stepped by itself: then it falls back where it hardly moves, and the velocities of contact points are noted.
-    pub is_lone: bool,
-    /// What constraints met in the step before, of a lone world.
+    pub is_single_world: bool,
+    /// What constraints met in the step before, of a single world.
     warm_start: Vec<WarmStartEntry>,
-    /// How far the impulses of the last step are from what the laws ask for, of a lone world.
+    /// How far the impulses of the last step are from what the laws ask for, of a single world.
     residual: f64,
     /// Lanes whose next step falls back to a simulation without a trial, a bit each.
     pub untried: u32,
@@ -160,7 +160,7 @@ pub struct Lanes<T: Real> {
     origins: Vec<Vec3<T>>,
     /// Whether each turns so fast in this step that Coriolis forces between its ends and the balance matter, 1 or 0.
     turns: Vec<T>,
-    /// Axes of the degrees of freedom at the beginning of the last step of a lone world, (nv).
+    /// Axes of the degrees of freedom at the beginning of the last step of a single world, (nv).
     axes_at_start: Vec<Twist<T>>,
     /// v₀, v* and forces on the degrees of freedom, (nv).
     v_start: Vec<T>,
@@ -186,7 +186,7 @@ pub struct Lanes<T: Real> {
     spins: Vec<T>,
     slots: Vec<ConstraintSlot<T>>,
     narrow: NarrowPhase,
-    /// Of a lone world.
+    /// Of a single world.
     near_pairs: NearPairs<T>,
     /// The slots of contact points in reach of any lane in this step.
     near: Vec<usize>,
@@ -362,7 +362,7 @@ struct ConstraintSlot<T: Real> {
     impulse: Vec3<T>,
     /// Whether a contact pushes in the step so far, 1 or 0.
     pushes: T,
-    /// The velocity of the second body there relative to the first at the velocities found, of a lone world.
+    /// The velocity of the second body there relative to the first at the velocities found, of a single world.
     velocity: Vec3<T>,
     /// A contact's normal impulse in the step before, or else that of the contact taken for itself.
     normal_estimate: T,
@@ -433,7 +433,7 @@ impl<T: Bundle> Lanes<T> {
             memory: vec![Memory::NONE; constraints],
             memory_before: vec![Memory::NONE; constraints],
             is_placed: false,
-            is_lone: false,
+            is_single_world: false,
             warm_start: Vec::with_capacity(constraints),
             residual: 0.0,
             untried: 0,

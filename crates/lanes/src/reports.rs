@@ -30,7 +30,7 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Calls `f` with the contact points of a lane in the last step, in that order: the point, the impulse on the second body, N·s, and of
-    /// a [lone](Self::is_lone) world the velocity of that body relative to the first, m/s, in world axes.
+    /// a [single world](Self::is_single_world) the velocity of that body relative to the first, m/s, in world axes.
     pub fn each_contact(&self, plan: &Plan, lane: usize, mut f: impl FnMut(LaneContact, Vec3<f64>, Vec3<f64>)) {
         for k in self.near.iter().copied().filter(|&k| self.is_there(&self.slots[k], lane)) {
             let (pair, slot) = (&plan.contacts.pairs[plan.contacts.ends[k].pair], &self.slots[k]);
@@ -74,9 +74,9 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Whether a drive was a constraint of a lane's last step.
-    pub fn is_parted(&self, plan: &Plan, lane: usize, drive: ConstraintName) -> bool {
+    pub fn is_saturated(&self, plan: &Plan, lane: usize, drive: ConstraintName) -> bool {
         let drive = plan.constraints.of_name(drive).and_then(|k| self.drives.get(k.checked_sub(plan.first_drive)?));
-        drive.is_some_and(|drive| get(&drive.is_apart, lane) != 0.0)
+        drive.is_some_and(|drive| get(&drive.is_saturated, lane) != 0.0)
     }
 
     /// Whether a constraint was one of the last step in a lane.

@@ -97,7 +97,7 @@ impl<T: Bundle> Lanes<T> {
         }
         let limits = plan.limits::<T>(problem.bounds(plan));
         let Outcome { solved, steps, slowest, residual } = space.newton.solve(rows, &space.w, energy, open, &limits);
-        if self.is_lone && solved != 0 {
+        if self.is_single_world && solved != 0 {
             self.residual = self.residual.max(get(&residual, 0));
         }
         self.stats.iterations += steps;

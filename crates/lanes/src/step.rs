@@ -25,7 +25,7 @@ impl<T: Bundle> Lanes<T> {
         if self.has_wrenches {
             self.apply_wrenches(plan);
         }
-        if self.is_lone {
+        if self.is_single_world {
             self.recall_all_but_contacts(plan);
         }
         self.advance_activations(plan);
@@ -36,7 +36,7 @@ impl<T: Bundle> Lanes<T> {
         for round in 0..MAX_DRIVE_ROUNDS {
             self.move_freely(plan);
             if round == 0 {
-                if self.is_lone && self.is_calm() {
+                if self.is_single_world && self.is_calm() {
                     self.fallback = all_lanes::<T>();
                     self.act.copy_from_slice(&self.act_start);
                     return;
@@ -54,13 +54,13 @@ impl<T: Bundle> Lanes<T> {
                 slot.impulse = select3(again, Vec3::ZERO, slot.impulse);
                 slot.pushes = select(again, T::ZERO, slot.pushes);
             }
-            if round == 0 && self.is_lone {
+            if round == 0 && self.is_single_world {
                 self.recall_contacts(plan);
             }
             T::regularise_contacts(self, plan);
             self.resolve(plan, pending);
             // Steps in which drives exceed their limits are made again, with these drives as constraints.
-            pending &= self.set_drives_apart(plan);
+            pending &= self.saturate_drives(plan);
             if pending == 0 {
                 break;
             }
@@ -71,11 +71,11 @@ impl<T: Bundle> Lanes<T> {
         self.check_velocities(plan);
         self.v_solved.copy_from_slice(&self.v);
         T::note_due(self, plan);
-        if self.is_lone {
+        if self.is_single_world {
             self.note_velocities(plan);
         }
         self.advance(plan);
-        if self.is_lone {
+        if self.is_single_world {
             for (axis, dof) in self.axes_at_start.iter_mut().zip(&self.dofs) {
                 *axis = dof.axis;
             }

@@ -19,7 +19,7 @@ use crate::scheme::{Discretization, SpringDamper};
 /// A force on one degree of freedom that opposes its motion, within limits.
 ///
 /// While the step keeps it within its limits it is part of A and of the free motion. If not, it is a constraint of the
-/// contact problem (`sap::Law::bounded`): the convex problem is the same, whichever drives are apart.
+/// contact problem (`sap::Law::bounded`): the convex problem is the same, whichever drives are saturated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drive {
     pub key: ConstraintName,
@@ -27,7 +27,7 @@ pub(crate) struct Drive {
     pub dof: usize,
     pub force: StepForce<f64>,
     /// Whether it is a constraint.
-    pub apart: bool,
+    pub is_saturated: bool,
 }
 
 /// The law of a force that is a constraint; `v` is the velocity at the beginning of the step.
@@ -212,7 +212,7 @@ impl Servo {
         if let Some((least, most)) = self.effort_limit {
             force = force.within(step.dt * (least - beside), step.dt * (most - beside));
         }
-        Drive { key: ConstraintName::servo(ctrl), dof: self.dof, force, apart: false }
+        Drive { key: ConstraintName::servo(ctrl), dof: self.dof, force, is_saturated: false }
     }
 }
 

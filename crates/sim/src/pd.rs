@@ -141,7 +141,7 @@ impl PdDrive {
             move |(dof, (_, limit))| {
                 let (impulse, impedance) = (impulse[dof], impedance[dof]);
                 let force = StepForce { impulse, impedance, low: -dt * limit, high: dt * limit };
-                Drive { key: ConstraintName::pd(dofs.start + dof), dof, force, apart: false }
+                Drive { key: ConstraintName::pd(dofs.start + dof), dof, force, is_saturated: false }
             },
         )
     }

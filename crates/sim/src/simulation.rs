@@ -391,9 +391,9 @@ impl Simulation {
                 }
                 self.remember_round();
             }
-            let is_apart = self.set_drives_apart();
+            let is_any_saturated = self.saturate_drives();
             let is_corrected = self.rejects_prediction(dt, &mut may_correct);
-            if !is_apart && !is_corrected {
+            if !is_any_saturated && !is_corrected {
                 return Ok(());
             }
         }

@@ -355,7 +355,7 @@ impl TreeWorkspace {
         self.settle_drives(&state.warm_start);
     }
 
-    /// Keeps those drives apart that were near their limits in the last step; those without impedance are impulses at once.
+    /// Takes those drives for saturated that were near their limits in the last step; those without impedance are impulses at once.
     fn settle_drives(&mut self, warm_start: &WarmStart) {
         let mut next = 0;
         let (impulses, impedance, constant) = (&mut self.impulse, &mut self.impedance_all, &mut self.constant);
@@ -369,18 +369,18 @@ impl TreeWorkspace {
                 return false;
             }
             impedance[drive.dof] += drive.force.impedance;
-            drive.apart = drive.force.is_limited()
+            drive.is_saturated = drive.force.is_limited()
                 && warm_start.of(drive.key, &mut next).is_some_and(|m| drive.force.is_near_limit(m.normal) > 0.0);
             true
         });
     }
 
     /// Free motion: (M + Λ)(v* − v₀) = dt (forces at q₀, v₀ − dt K v₀), the parts of the forces that oppose motion taken
-    /// at the end of the step; drives that are apart do not push.
+    /// at the end of the step; saturated drives do not push.
     pub fn move_freely(&mut self, v: &[f64]) {
         self.rhs.copy_from_slice(&self.impulse);
         self.impedance.diagonal.copy_from_slice(&self.impedance_bare);
-        for drive in self.drives.iter().filter(|drive| !drive.apart) {
+        for drive in self.drives.iter().filter(|drive| !drive.is_saturated) {
             self.rhs[drive.dof] += drive.force.impulse;
             self.impedance.diagonal[drive.dof] += drive.force.impedance;
         }
@@ -401,7 +401,7 @@ impl TreeWorkspace {
     pub fn follow(&mut self, state: &State, step: &Discretization, lanes: &Lanes<f64>, plan: &Plan) {
         self.impulse.fill(0.0);
         self.gather_drives(state, &state.v[self.dofs.clone()], step);
-        self.drives.iter_mut().for_each(|drive| drive.apart = lanes.is_parted(plan, 0, drive.key));
+        self.drives.iter_mut().for_each(|drive| drive.is_saturated = lanes.is_saturated(plan, 0, drive.key));
         if self.has_own_loads {
             self.loads.iter_mut().for_each(|load| load.dragged = lanes.dragged(plan, 0, load.body));
         }
@@ -456,18 +456,18 @@ impl TreeWorkspace {
         self.v_star.copy_from_slice(&v[self.dofs.clone()]);
     }
 
-    /// Sets those drives apart that are beyond a limit where the tree ends with `v`, from `v₀`; returns whether there are
+    /// Marks those drives saturated that are beyond a limit where the tree ends with `v`, from `v₀`; returns whether there are
     /// any.
-    pub fn set_drives_apart(&mut self, v: &[f64], v0: &[f64]) -> bool {
-        let mut parted = false;
-        for drive in self.drives.iter_mut().filter(|drive| !drive.apart) {
+    pub fn saturate_drives(&mut self, v: &[f64], v0: &[f64]) -> bool {
+        let mut is_any_saturated = false;
+        for drive in self.drives.iter_mut().filter(|drive| !drive.is_saturated) {
             let Drive { dof, force, .. } = *drive;
             if force.exceeds(force.unlimited(v[dof] - v0[dof])) > 0.0 {
-                drive.apart = true;
-                parted = true;
+                drive.is_saturated = true;
+                is_any_saturated = true;
             }
         }
-        parted
+        is_any_saturated
     }
 
     /// Adds the impulses of applied wrenches, gravity compensation and the medium on the nodes.

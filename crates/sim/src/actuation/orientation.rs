@@ -39,7 +39,7 @@ impl OrientationDrive {
             key: ConstraintName::servo(self.ctrl + k),
             dof: self.dof + k,
             force: torques[k],
-            apart: false,
+            is_saturated: false,
         })
     }
 

@@ -53,7 +53,7 @@ impl JointFriction {
 /// Adds the drives that may not stay within their limits.
 pub(crate) fn push_drives(cx: &Context<'_>, set: &mut ConstraintSet) {
     for (tree, workspace) in cx.cliques.trees.iter().enumerate() {
-        for drive in workspace.drives.iter().filter(|drive| drive.apart) {
+        for drive in workspace.drives.iter().filter(|drive| drive.is_saturated) {
             let node = workspace.tree.nodes.partition_point(|node| node.v <= drive.dof) - 1;
             let law = law(&drive.force, cx.v[workspace.dofs.start + drive.dof]);
             set.push(

@@ -22,7 +22,7 @@ impl Simulation {
 
     /// Whether there is nothing to constrain in this step, and was nothing in the last.
     pub(super) fn is_idle(&self) -> bool {
-        let has_limit = |workspace: &TreeWorkspace| workspace.drives.iter().any(|drive| drive.apart);
+        let has_limit = |workspace: &TreeWorkspace| workspace.drives.iter().any(|drive| drive.is_saturated);
         self.detected.is_empty()
             && self.sources.are_none()
             && self.soft.is_empty()
@@ -157,8 +157,9 @@ impl Simulation {
             }
         }
         self.free_evaluations += self.free_iterations;
-        let needs_more =
-            |workspace: &TreeWorkspace| workspace.has_prediction() || workspace.drives.iter().any(|drive| drive.apart);
+        let needs_more = |workspace: &TreeWorkspace| {
+            workspace.has_prediction() || workspace.drives.iter().any(|drive| drive.is_saturated)
+        };
         if !self.is_near && self.sources.are_none() && self.soft.is_empty() && !trees.iter().any(needs_more) {
             return Ok(());
         }
@@ -276,20 +277,20 @@ impl Simulation {
         has_numbers
     }
 
-    /// Sets drives apart that the step took beyond their limits; whether there were any. Each can be only once.
-    pub(super) fn set_drives_apart(&mut self) -> bool {
-        let mut parted = false;
+    /// Marks drives saturated that the step took beyond their limits; whether there were any. Each can be only once.
+    pub(super) fn saturate_drives(&mut self) -> bool {
+        let mut is_any_saturated = false;
         if !self.has_drives {
-            return parted;
+            return is_any_saturated;
         }
         for workspace in &mut self.trees {
             let (v, v0) = (&self.v_next[workspace.dofs.clone()], &self.v_start[workspace.dofs.clone()]);
-            if workspace.set_drives_apart(v, v0) {
+            if workspace.saturate_drives(v, v0) {
                 workspace.move_freely(&self.v_start);
-                parted = true;
+                is_any_saturated = true;
             }
         }
-        parted
+        is_any_saturated
     }
 
     /// Takes the velocities of constraints at q₀, under schemes that take their rows elsewhere.

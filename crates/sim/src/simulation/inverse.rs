@@ -76,7 +76,7 @@ impl Simulation {
                 }
             }
         }
-        self.set_drives_apart();
+        self.saturate_drives();
         self.detect(dt, 0.0);
         self.check_contacts()?;
         self.constrain_all(self.rule(dt, 0.0));

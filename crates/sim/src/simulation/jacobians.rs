@@ -45,7 +45,7 @@ const JUMP: f64 = 100.0;
 /// The constraints of the step from the present state.
 struct Reference {
     /// Which drives are constraints.
-    apart: Vec<bool>,
+    saturated: Vec<bool>,
     keys: Vec<ConstraintName>,
     jacobians: Vec<ConstraintJacobian>,
     /// Where those between two bodies are.
@@ -83,7 +83,7 @@ impl Simulation {
     /// By the implicit function theorem at the solution of the contact problem (to a tolerance of 1e-10 or the
     /// simulation's): what is smooth is differenced at fixed velocities, the laws of constraints are differentiated in
     /// closed form. Beside differences of whole steps they are right to 1e-6 of the largest entry or better. Modes stay
-    /// as they are: what sticks, slides, is apart or is cut to a bound does so in every direction. The bounds of friction
+    /// as they are: what sticks, slides, is saturated or is cut to a bound does so in every direction. The bounds of friction
     /// of [`ContactLaw::Lagged`] are those of the last step, constants. Where contacts or limits start violated, what recovery does to
     /// positions ([`Options::recovery_speed`]) is left out.
     ///
@@ -295,7 +295,11 @@ impl Simulation {
         scratch.coupled(self).products(&v, &mut a_v, &mut v_c);
         let is_coulomb = self.options.contact == ContactLaw::Coulomb;
         Reference {
-            apart: self.trees.iter().flat_map(|workspace| workspace.drives.iter().map(|drive| drive.apart)).collect(),
+            saturated: self
+                .trees
+                .iter()
+                .flat_map(|workspace| workspace.drives.iter().map(|drive| drive.is_saturated))
+                .collect(),
             keys: self.set.keys.clone(),
             jacobians: self.set.jacobians.clone(),
             points: (0..rows.len()).map(|k| self.point(k)).collect(),
@@ -312,14 +316,18 @@ impl Simulation {
         Some(self.trees[end.tree].kin.frames[end.node].pos + end.arm)
     }
 
-    /// Free motion and constraints at the state, the same drives apart as in the reference.
+    /// Free motion and constraints at the state, the same drives saturated as in the reference.
     fn replace(&mut self, reference: &Reference, dt: f64, margin: f64) {
         self.v_start.copy_from_slice(&self.state.v);
         self.q_at.copy_from_slice(&self.state.q);
         self.gather_forces(dt);
-        let mut apart = reference.apart.iter();
+        let mut saturated = reference.saturated.iter();
         for workspace in &mut self.trees {
-            workspace.drives.iter_mut().zip(&mut apart).for_each(|(drive, apart)| drive.apart = *apart);
+            workspace
+                .drives
+                .iter_mut()
+                .zip(&mut saturated)
+                .for_each(|(drive, saturated)| drive.is_saturated = *saturated);
             workspace.move_freely(&self.v_start);
         }
         self.detect(dt, margin);

@@ -135,7 +135,7 @@ impl Lane {
 
     fn with(whole: Length, of: (Arc<Model>, Arc<Scene>)) -> Self {
         let mut lanes = Box::new(Lanes::new(&whole.plan, of.0.nu()));
-        lanes.is_lone = true;
+        lanes.is_single_world = true;
         Self { of, lanes, lengths: vec![whole], present: 0, last: None }
     }
 

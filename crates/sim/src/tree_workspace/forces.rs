@@ -99,7 +99,7 @@ impl TreeWorkspace {
             } else {
                 out.actuation[dof] += force;
             }
-            if drive.apart {
+            if drive.is_saturated {
                 out.constraint[dof] -= force;
             }
         }

@@ -221,7 +221,7 @@ impl TreeWorkspace {
         }
         if let Err(Stall { iterations: spent, .. }) = iterations
             && motion.is_all
-            && !self.drives.iter().any(|drive| drive.apart)
+            && !self.drives.iter().any(|drive| drive.is_saturated)
         {
             let start = self.start_from_half(&mut newton, motion, scale);
             iterations = start.and_then(|more| Ok(spent + more + self.iterate(&mut newton, motion, scale)?));
@@ -356,7 +356,7 @@ impl TreeWorkspace {
             drive.add_impulse(state.inputs(), q, &newton.v_theta, step, &mut newton.impulses);
         }
         self.relinearize(newton, motion);
-        for drive in self.drives.iter().filter(|drive| !drive.apart) {
+        for drive in self.drives.iter().filter(|drive| !drive.is_saturated) {
             newton.impulses[drive.dof] += drive.force.unlimited(step.dt * newton.acceleration[drive.dof]);
         }
         if !newton.is_loaded {
@@ -381,7 +381,7 @@ impl TreeWorkspace {
         for drive in self.drives.iter_mut() {
             let dof = self.dofs.start + drive.dof;
             if drive.key == ConstraintName::pd(dof) {
-                newton.gains[drive.dof] = if drive.apart { 0.0 } else { pd.kp[dof] };
+                newton.gains[drive.dof] = if drive.is_saturated { 0.0 } else { pd.kp[dof] };
                 let rate = newton.v_theta[drive.dof] - pd.target_velocity[dof];
                 let force = pd_law(pd.kp[dof], pd.kd[dof], newton.error[drive.dof], rate);
                 drive.force.impulse = dt * (force + drive.force.impedance * newton.acceleration[drive.dof]);
@@ -396,7 +396,7 @@ impl TreeWorkspace {
         for (d, lambda) in newton.diagonal.iter_mut().zip(&self.impedance_bare) {
             *d = lambda / dt;
         }
-        for drive in self.drives.iter().filter(|drive| !drive.apart) {
+        for drive in self.drives.iter().filter(|drive| !drive.is_saturated) {
             newton.diagonal[drive.dof] += drive.force.impedance / dt;
         }
         if self.turns {
@@ -438,7 +438,7 @@ impl TreeWorkspace {
         let v0 = &motion.v0[self.dofs.clone()];
         self.v_linearised.copy_from_slice(&self.v_star);
         self.impedance.diagonal.copy_from_slice(&self.impedance_bare);
-        for drive in self.drives.iter().filter(|drive| !drive.apart) {
+        for drive in self.drives.iter().filter(|drive| !drive.is_saturated) {
             self.impedance.diagonal[drive.dof] += drive.force.impedance;
         }
         let all = self.tree.all();
