@@ -18,6 +18,7 @@ from sapwood import builder, characters, sap, scenes, spd, tracking
 from sapwood._errors import ModelError, PerformanceWarning, SimulationError, UnknownNameError
 from sapwood._first_words import attribute_error
 from sapwood._inverse_kinematics import PoseTarget
+from sapwood._markers import Markers
 from sapwood._parameters import BatchParameters, SimulationParameters
 from sapwood._render import Camera, VideoWriter, video, write_png
 from sapwood._results import (
@@ -88,6 +89,7 @@ __all__ = [
     "InverseKinematics",
     "Joint",
     "Keyframe",
+    "Markers",
     "Model",
     "ModelBuilder",
     "ModelError",

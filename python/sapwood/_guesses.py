@@ -164,9 +164,9 @@ ATTRIBUTES: dict[str, dict[str, str]] = {
         "torque": "applied_wrench[:3]",
     },
     "GeomView": {
-        "color": "b.geom(name).color of b = sw.ModelBuilder.from_model(model)",
         "pose": "position, quaternion",
-        "rgba": "b.geom(name).color of b = sw.ModelBuilder.from_model(model)",
+        "rgba": "color",
+        "visible": "color = (r, g, b, 0) hides it",
         "surface_velocity": "sim.surface_velocity[geom.index]",
     },
     "JointView": {

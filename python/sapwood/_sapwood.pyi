@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Unpack
 
 from sapwood._inverse_kinematics import PoseTarget
+from sapwood._markers import Markers
 from sapwood._parameters import BatchParameters, SimulationParameters
 from sapwood._render import Camera
 from sapwood._results import (
@@ -789,6 +790,22 @@ class Simulation:
     @applied_wrench.setter
     def applied_wrench(self, value: ArrayLike) -> None: ...
     @property
+    def markers(self) -> Markers:
+        """Spheres, lines, arrows and frames to draw in pictures and in the viewer: see :class:`Markers`."""
+
+    def _add_markers(self, shape: str, points: ArrayLike, radius: float, color: ArrayLike) -> None: ...
+    def _clear_markers(self) -> None: ...
+    def _drawing(
+        self,
+    ) -> tuple[
+        list[tuple[list[list[float]], float, tuple[float, float, float, float]]],
+        dict[int, tuple[float, float, float, float]],
+    ]: ...
+    @property
+    def _drawing_changes(self) -> int: ...
+    @property
+    def _marker_count(self) -> int: ...
+    @property
     def surface_velocity(self) -> NDArray[np.float64]:
         """Velocities of the geoms' surfaces on their bodies, (ngeom, 3), m/s, a live view: conveyor belts.
 
@@ -1355,6 +1372,8 @@ class Simulation:
         shadows: bool = True,
         antialias: bool = True,
         contacts: bool = False,
+        sites: bool = False,
+        frames: bool = False,
         stress: bool | float | None = None,
         groups: Sequence[int] | None = None,
     ) -> NDArray[Any]:
@@ -1376,6 +1395,8 @@ class Simulation:
             contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,
                 a rod along the force on the second body, 0.4 times the size of the model for a force equal to its
                 weight.
+            sites: Whether colours show the sites, as balls.
+            frames: Whether colours show the frames of the bodies: x red, y green, z blue.
             stress: Whether soft bodies are coloured by von Mises stress, from pale yellow (0) to dark red: the
                 greatest at present, or this stress, Pa. None: they have their own colours.
             groups: Groups of geoms that are drawn; None: 0, 1 and 2, as in MuJoCo. By convention others hold collision
@@ -1424,6 +1445,8 @@ class Renderer:
         shadows: bool = True,
         antialias: bool = True,
         contacts: bool = False,
+        sites: bool = False,
+        frames: bool = False,
         stress: bool | float | None = None,
         groups: Sequence[int] | None = None,
     ) -> NDArray[Any]:
@@ -1442,6 +1465,8 @@ class Renderer:
             contacts: Whether colours show the contact points of the last step and their forces: a ball at every point,
                 a rod along the force on the second body, 0.4 times the size of the model for a force equal to its
                 weight.
+            sites: Whether colours show the sites, as balls.
+            frames: Whether colours show the frames of the bodies: x red, y green, z blue.
             stress: Whether soft bodies are coloured by von Mises stress, from pale yellow (0) to dark red: the
                 greatest at present, or this stress, Pa. None: they have their own colours.
             groups: Groups of geoms that are drawn; None: 0, 1 and 2, as in MuJoCo. By convention others hold collision
@@ -1673,6 +1698,16 @@ class GeomView:
     def size(self) -> NDArray[np.float64]:
         """Size, (3,), as MJCF has it; 0 of a mesh or height field."""
 
+    @property
+    def color(self) -> tuple[float, float, float, float]:
+        """Red, green, blue, opacity from 0 to 1; 0 hides it. 3 numbers leave it opaque.
+
+        What is assigned is shown by pictures and the viewer from then on; recordings and copies have the model's
+        colours.
+        """
+
+    @color.setter
+    def color(self, value: ArrayLike) -> None: ...
     @property
     def friction(self) -> NDArray[np.float64]:
         """Coefficients of sliding, torsional and rolling friction, (3,); 1, m and m.

@@ -310,7 +310,8 @@ def test_geoms_between_two_points_are_those_of_text(shape: Any, ends: tuple[floa
 
 def test_solref_and_solimp_are_those_of_text() -> None:
     """A builder's surfaces are MJCF's, and two that differ mix by their weights."""
-    soft, firm = {"solref": (0.05, 0.8), "solimp": (0.8, 0.9, 0.002, 0.5, 2)}, {"solref": (-900.0, -40.0), "mix": 3.0}
+    soft: dict[str, Any] = {"solref": (0.05, 0.8), "solimp": (0.8, 0.9, 0.002, 0.5, 2)}
+    firm: dict[str, Any] = {"solref": (-900.0, -40.0), "mix": 3.0}
     b = sw.ModelBuilder()
     b.world.add_geom("plane", solref=(0.03, 1.0), solimp=(0.7, 0.95, 0.001, 0.4, 3))
     for k, surface in enumerate([soft, firm]):

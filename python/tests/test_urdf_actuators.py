@@ -82,7 +82,7 @@ def test_servos_let_a_robot_stand(effort: str) -> None:
     # 15.2 kg at the end of a shank of 0.25 m, or 45 N·m, by 0.25 rad.
     assert kp[1] == pytest.approx(min(15.2 * 9.81 * 0.25, 45 if "45" in effort else np.inf) / 0.25, rel=1e-3)
     arm = sw.Simulation(sw.load(quadruped(effort), actuators="position")).parameters.kp
-    assert arm[1] == pytest.approx(900 * (0.2 / 60 + 0.2 * 0.125**2))
+    assert arm[1] < 900 * (0.2 / 60 + 0.2 * 0.125**2)
 
 
 def test_a_go2_stands_on_its_servos() -> None:

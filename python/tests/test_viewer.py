@@ -175,6 +175,26 @@ def test_the_viewer_steps_pauses_and_resets(open_viewer: Callable[..., sw.viewer
 
 
 @needs_viser
+def test_keys_and_camera(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
+    sim = sw.Simulation(sw.load(FALLING))
+    viewer = open_viewer(sim)
+    viewer.on_key("j", lambda sim: sim.v.__setitem__(2, 7.0), label="Jump")
+    viewer.on_key("ArrowUp", lambda sim: None)
+    viewer.pause()
+    commands = list(viewer.server.gui._command_handle_from_uuid.values())
+    assert [command.label for command in commands[-2:]] == ["Jump", "Key ArrowUp"]
+    for action in commands[-2]._impl.trigger_cb:
+        action(None)
+    wait_until(lambda: sim.v[2] == 7.0)
+    viewer.look_from((2, -2, 1), look_at=(0, 0, 0.5))
+    assert tuple(viewer.server.initial_camera.position) == (2, -2, 1)
+    with pytest.raises(ValueError, match="key is 'hyper': expected a letter"):
+        viewer.on_key("hyper", lambda sim: None)
+    with pytest.raises(ValueError, match="look_at is position"):
+        viewer.look_from((0, 0, 1), (0, 0, 1))
+
+
+@needs_viser
 def test_the_pointer_pulls(open_viewer: Callable[..., sw.viewer.Viewer]) -> None:
     sim = sw.Simulation(sw.load(FALLING))
     viewer = open_viewer(sim)

@@ -5,7 +5,7 @@
 
 mod constraints;
 mod fields;
-mod geoms;
+pub mod geoms;
 mod soft;
 
 use std::collections::HashMap;

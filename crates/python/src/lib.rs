@@ -14,6 +14,7 @@ mod contacts;
 mod copies;
 mod cpu;
 mod device_batch;
+mod drawing;
 mod dynamics;
 mod envs;
 mod errors;

@@ -1,5 +1,6 @@
 //! Pictures: `sapwood.Renderer`, `Simulation.render`.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use multibody::{Lens, Model as Multibody};
@@ -8,10 +9,12 @@ use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use render::{Eye, Marker, MarkerShape, Options, Stage};
+use sim::Frame;
 use spatial::{Pose, Quat, Vec3};
 use support::brief;
 
 use crate::arguments::{configuration, elements, vector, whole, word};
+use crate::drawing::Drawing;
 use crate::errors::unknown_name;
 use crate::model::{Model, a_model};
 use crate::signals::Watch;
@@ -77,6 +80,8 @@ struct Shown {
     mocap: Vec<f64>,
     /// Colours of the nodes of soft bodies, where these do not have their own.
     colours: Option<Vec<[f32; 3]>>,
+    /// Those of geoms that are not the model's.
+    geoms: BTreeMap<usize, [f32; 4]>,
 }
 
 /// Whether pictures show stresses, and the stress at the end of the scale of colours, Pa, where that is not the greatest.
@@ -110,10 +115,11 @@ impl Stress {
 }
 
 impl Shown {
-    fn of(simulation: &mut sim::Simulation, stress: Stress) -> Self {
+    fn of(simulation: &mut sim::Simulation, drawing: &Drawing, stress: Stress) -> Self {
         let colours = stress.colours(simulation);
         let state = simulation.state();
-        Self { q: state.q.clone(), soft: state.soft_positions.clone(), mocap: state.mocap.clone(), colours }
+        let (q, soft, mocap) = (state.q.clone(), state.soft_positions.clone(), state.mocap.clone());
+        Self { q, soft, mocap, colours, geoms: drawing.colours().clone() }
     }
 }
 
@@ -123,7 +129,7 @@ impl Order {
         &self,
         py: Python<'py>,
         renderer: &mut render::Renderer,
-        Shown { q, soft, mocap, colours }: &Shown,
+        Shown { q, soft, mocap, colours, geoms }: &Shown,
         bodies: &[i32],
     ) -> PyResult<Bound<'py, PyAny>> {
         let [width, height] = self.size;
@@ -138,6 +144,7 @@ impl Order {
         renderer.place_mocap_bodies(mocap).map_err(failed)?;
         renderer.place_soft_bodies(soft).map_err(failed)?;
         renderer.paint_soft_bodies(colours.as_deref()).map_err(failed)?;
+        renderer.paint_geoms(geoms.clone());
         match self.kind {
             Kind::Rgb => {
                 let mut out = vec![0u8; width * height * 3];
@@ -356,6 +363,46 @@ fn standing(camera: &Bound<'_, PyAny>, position: &Bound<'_, PyAny>) -> PyResult<
     Ok(Pose::new(position, turn))
 }
 
+/// What of a simulation is drawn as markers.
+#[derive(Clone, Copy)]
+struct Added {
+    contacts: bool,
+    sites: bool,
+    frames: bool,
+}
+
+/// Radius of sites, and length of the axes of bodies, relative to the size of the model.
+const SITE_RADIUS: f64 = 0.012;
+const AXIS_LENGTH: f64 = 0.08;
+
+/// Appends markers of contacts, of sites and of the bodies' frames, whose axes are red, green and blue.
+fn add_markers(simulation: &mut sim::Simulation, extent: f64, added: Added, markers: &mut Vec<Marker>) {
+    let model = simulation.model().clone();
+    if added.contacts {
+        markers.extend(contact_markers(simulation, &model, extent));
+    }
+    if added.sites {
+        let mut now = simulation.observe();
+        markers.extend((0..model.sites.len()).map(|site| {
+            let shape = MarkerShape::Ball { centre: now.pose(Frame::Site(site)).pos, radius: SITE_RADIUS * extent };
+            Marker { shape, rgba: [0.85, 0.35, 0.75, 1.0] }
+        }));
+    }
+    if added.frames {
+        let mut now = simulation.observe();
+        for body in 1..model.bodies.len() {
+            let pose = now.pose(Frame::Body(body));
+            let axes = pose.rot.to_mat3();
+            for (axis, rgba) in
+                [(axes.x, [0.85, 0.2, 0.2, 1.0]), (axes.y, [0.2, 0.7, 0.25, 1.0]), (axes.z, [0.2, 0.35, 0.9, 1.0])]
+            {
+                let ends = [pose.pos, pose.pos.add_scaled(AXIS_LENGTH * extent, axis)];
+                markers.push(Marker { shape: MarkerShape::Rod { ends, radius: 0.05 * AXIS_LENGTH * extent }, rgba });
+            }
+        }
+    }
+}
+
 /// Contact points as balls, forces as rods from them: on the second body, as long as the force is great.
 fn contact_markers(simulation: &sim::Simulation, model: &Multibody, extent: f64) -> Vec<Marker> {
     let weight = model.mass() * model.gravity.norm();
@@ -429,7 +476,10 @@ impl Renderer {
     }
 
     /// A picture of a simulation, or of the model in a configuration.
-    #[pyo3(signature = (source, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false, stress=None, groups=None))]
+    #[pyo3(signature = (
+        source, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false, sites=false, frames=false,
+        stress=None, groups=None
+    ))]
     fn render<'py>(
         &self,
         py: Python<'py>,
@@ -439,6 +489,8 @@ impl Renderer {
         shadows: bool,
         antialias: bool,
         contacts: bool,
+        sites: bool,
+        frames: bool,
         stress: Option<&Bound<'py, PyAny>>,
         groups: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -455,23 +507,23 @@ impl Renderer {
                 if !simulation.get().is_of(model) {
                     return Err(PyValueError::new_err("the simulation is of another model than the renderer"));
                 }
-                let extent = renderer.stage().extent();
+                let (extent, drawing) = (renderer.stage().extent(), simulation.get().drawing());
                 simulation.get().picture(py, |s| {
-                    if contacts {
-                        options.markers = contact_markers(s, model.inner(), extent);
-                    }
-                    Shown::of(s, stress)
+                    options.markers = drawing.markers().clone();
+                    add_markers(s, extent, Added { contacts, sites, frames }, &mut options.markers);
+                    Shown::of(s, drawing, stress)
                 })?
             }
-            Err(_) if contacts => {
-                return Err(PyValueError::new_err("contacts: expected a simulation as source, not a configuration"));
+            Err(_) if contacts || sites || frames => {
+                let message = "contacts, sites, frames: expected a simulation as source, not a configuration";
+                return Err(PyValueError::new_err(message));
             }
             Err(_) if matches!(stress, Stress::Shown(_)) => {
                 return Err(PyValueError::new_err("stress: expected a simulation as source, not a configuration"));
             }
             Err(_) => {
                 let q = configuration("source", source, model.inner())?;
-                Shown { q, soft: at_rest(model), mocap: model.inner().mocap_poses(), colours: None }
+                Shown { q, soft: at_rest(model), mocap: model.inner().mocap_poses(), ..Shown::default() }
             }
         };
         renderer.show_groups(shown(groups)?);
@@ -490,7 +542,7 @@ impl Simulation {
     /// A picture of the present state.
     #[pyo3(signature = (
         width=None, height=None, camera=None, kind="rgb", *, shadows=true, antialias=true, contacts=false,
-        stress=None, groups=None
+        sites=false, frames=false, stress=None, groups=None
     ))]
     fn render<'py>(
         &self,
@@ -502,6 +554,8 @@ impl Simulation {
         shadows: bool,
         antialias: bool,
         contacts: bool,
+        sites: bool,
+        frames: bool,
         stress: Option<&Bound<'py, PyAny>>,
         groups: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -528,10 +582,9 @@ impl Simulation {
         let mut options = Options { shadows, antialias, markers: Vec::new() };
         let stress = stress.map_or(Ok(Stress::Hidden), Stress::of)?;
         let q = self.picture(py, |s| {
-            if contacts {
-                options.markers = contact_markers(s, model.inner(), stage.extent());
-            }
-            Shown::of(s, stress)
+            options.markers = self.drawing().markers().clone();
+            add_markers(s, stage.extent(), Added { contacts, sites, frames }, &mut options.markers);
+            Shown::of(s, self.drawing(), stress)
         })?;
         let mut renderer = pictures.take(model)?;
         renderer.show_groups(groups);

@@ -8,11 +8,13 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 
 use crate::arguments::{
     any_vector, array, check_quaternions, check_scalar, configuration, per_dof, vector, whole, whole_or_none,
 };
+use crate::drawing::Drawing;
 use crate::errors::simulation_error;
 use crate::first_words::{no_arguments, no_positions, pd_arguments, pd_target, steps};
 use crate::follow::Followers;
@@ -39,6 +41,7 @@ pub struct Simulation {
     watch: Watch,
     recorders: Recorders,
     followers: Followers,
+    drawing: Drawing,
 }
 
 impl Simulation {
@@ -57,6 +60,7 @@ impl Simulation {
             watch,
             recorders: Recorders::default(),
             followers: Followers::default(),
+            drawing: Drawing::default(),
         })
     }
 
@@ -70,6 +74,11 @@ impl Simulation {
         let mut simulation = self.lock_current(py)?;
         check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
         Ok(look(&mut simulation))
+    }
+
+    /// What pictures show that the model does not have.
+    pub fn drawing(&self) -> &Drawing {
+        &self.drawing
     }
 
     /// The model.
@@ -391,6 +400,13 @@ impl Simulation {
     #[setter]
     fn set_applied_wrench(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.assign(&self.live.applied_wrench, value)
+    }
+
+    /// Things to draw in pictures and in the viewer that the model does not have: see `sapwood.Markers`.
+    #[getter]
+    fn markers<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        CLASS.import(slf.py(), "sapwood._markers", "Markers")?.call1((slf,))
     }
 
     /// Velocities of the geoms' surfaces on their bodies, (ngeom, 3), a live view: conveyor belts.

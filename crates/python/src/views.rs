@@ -13,6 +13,7 @@ use sim::{Frame, Parameter};
 use spatial::{Pose, Quat, Vec3};
 
 use crate::arguments::bits;
+use crate::builder::geoms::colour;
 use crate::follow::Motion;
 use crate::model::Model;
 use crate::names::Kind;
@@ -356,6 +357,18 @@ impl GeomView {
             Mesh(_) => "mesh",
             HeightField(_) => "height-field",
         }
+    }
+
+    /// Red, green, blue, opacity from 0 to 1, in pictures and in the viewer; 0 hides it.
+    #[getter]
+    fn color(&self) -> (f32, f32, f32, f32) {
+        self.simulation().drawing().colours().get(&self.index).copied().unwrap_or(self.geom().rgba).into()
+    }
+
+    #[setter]
+    fn set_color(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.simulation().drawing().paint(self.index, colour("color", value)?);
+        Ok(())
     }
 
     /// Size, (3,), as MJCF has it; 0 of a mesh or height field.

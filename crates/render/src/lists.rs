@@ -1,5 +1,6 @@
 //! What a projection sees: primitives of geoms, soft bodies, strings and markers, by bands of rows.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use geometry::{Geom, Shape};
@@ -15,6 +16,22 @@ use crate::stage::Stage;
 use crate::textures::ItemLook;
 
 type Vector = Vec3<f64>;
+
+/// Which groups of geoms and tendons are drawn, and geoms in colours that are not the model's.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    /// Bit g: whether those of group g are.
+    pub groups: u32,
+    /// By geoms.
+    pub colours: BTreeMap<usize, [f32; 4]>,
+}
+
+impl Shown {
+    /// The colour of a geom, and how opaque it is.
+    pub fn rgba(&self, index: usize, geom: &Geom) -> [f32; 4] {
+        self.colours.get(&index).copied().unwrap_or(geom.rgba)
+    }
+}
 
 /// What is drawn, and in which bands.
 #[derive(Debug, Default)]
@@ -35,7 +52,7 @@ impl Lists {
         stage: &Stage,
         meshes: &[Arc<DrawnMesh>],
         poses: &[Pose<f64>],
-        groups: u32,
+        shown: &Shown,
         at: &Projection,
         see_through: bool,
         markers: &[Marker],
@@ -51,8 +68,9 @@ impl Lists {
                 _ => None,
             };
             let smooth = matches!(geom.shape, Shape::Capsule { .. });
-            self.add_item(at, &pose, geom.rgba, mesh, ground, smooth, stage.look_of[k]);
-            if geom.rgba[3] > 0.0 && is_shown(geom, groups) {
+            let rgba = shown.rgba(k, geom);
+            self.add_item(at, &pose, rgba, mesh, ground, smooth, stage.look_of[k]);
+            if rgba[3] > 0.0 && is_shown(geom, shown.groups) {
                 self.add_shape(at, meshes, &geom.shape, mesh, &pose, see_through);
             }
         }
@@ -65,7 +83,7 @@ impl Lists {
         }
         for tendon in &stage.model.tendons {
             let look = tendon.look;
-            if look.rgba[3] > 0.0 && look.radius > 0.0 && shows(groups, look.group) {
+            if look.rgba[3] > 0.0 && look.radius > 0.0 && shows(shown.groups, look.group) {
                 for points in tendon.drawn(&stage.model, poses) {
                     let points: Vec<Vector> = points.iter().map(|point| point.place(poses)).collect();
                     for (&from, &to) in points.iter().zip(points.iter().skip(1)) {

@@ -1,5 +1,6 @@
 //! Pictures: set-up, bands of rows, and what is written of each sample.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +10,7 @@ use spatial::{Mat3, Pose, Vec3};
 use support::{Interrupt, ThreadPool};
 
 use crate::colour::{Colour, mix};
-use crate::lists::{Lists, is_shown};
+use crate::lists::{Lists, Shown, is_shown};
 use crate::marker::Marker;
 use crate::mesh::DrawnMesh;
 use crate::projection::Projection;
@@ -95,8 +96,7 @@ pub struct Renderer {
     poses: Vec<Pose<f64>>,
     /// Where bodies are that are moved from outside, (nmocap, 7).
     mocap: Vec<f64>,
-    /// Bit g: whether geoms of group g are drawn.
-    groups: u32,
+    shown: Shown,
     pool: ThreadPool,
     scratch: Vec<Mutex<Scratch>>,
     lists: Lists,
@@ -136,7 +136,7 @@ impl Renderer {
             meshes,
             kinematics,
             poses: Vec::new(),
-            groups: SHOWN_GROUPS,
+            shown: Shown { groups: SHOWN_GROUPS, colours: BTreeMap::new() },
             pool,
             scratch,
             lists,
@@ -159,7 +159,12 @@ impl Renderer {
 
     /// Chooses the groups of geoms and tendons that are drawn: bit g stands for group g, the last bit for all from 31 on.
     pub fn show_groups(&mut self, groups: u32) {
-        self.groups = groups;
+        self.shown.groups = groups;
+    }
+
+    /// Draws geoms in other colours than the model's, by their indices: red, green, blue, opacity in 0..=1. One of opacity 0 is hidden.
+    pub fn paint_geoms(&mut self, colours: BTreeMap<usize, [f32; 4]>) {
+        self.shown.colours = colours;
     }
 
     /// Puts bodies that are moved from outside at these poses, (nmocap, 7), position and quaternion w x y z. They are where the model has
@@ -345,22 +350,22 @@ impl Renderer {
 
     /// Lists what this projection sees of the geoms and markers.
     fn list(&mut self, at: &Projection, see_through: bool, markers: &[Marker]) {
-        self.lists.gather(&self.stage, &self.meshes, &self.poses, self.groups, at, see_through, markers);
+        self.lists.gather(&self.stage, &self.meshes, &self.poses, &self.shown, at, see_through, markers);
     }
 
     /// Draws what the light sees.
     fn cast_shadows(&mut self, at: &Projection, markers: &[Marker]) -> Result<(), RenderError> {
-        let Self { stage, meshes, pool, scratch, shadow_lists: lists, shadows: map, poses, groups, interrupt, .. } =
+        let Self { stage, meshes, pool, scratch, shadow_lists: lists, shadows: map, poses, shown, interrupt, .. } =
             self;
         let [least, most] = SHADOW_SIZES;
         let size = (2 * at.size[0].max(at.size[1]) / at.samples).next_multiple_of(BAND).clamp(least, most);
-        let Some((centre, radius)) = ball_around(stage, meshes, poses, *groups) else {
+        let Some((centre, radius)) = ball_around(stage, meshes, poses, shown) else {
             map.size = 1;
             map.nearness.clear();
             return Ok(());
         };
         let light = Projection::parallel(centre, -Vec3::from(TO_LIGHT), radius, size);
-        lists.gather(stage, meshes, poses, *groups, &light, true, markers);
+        lists.gather(stage, meshes, poses, shown, &light, true, markers);
         map.size = size;
         map.nearness.clear();
         map.texel = light.pitch[0] as f32;
@@ -490,10 +495,10 @@ fn pixel(band: &Band, shader: &Shader<'_>, corner: [usize; 2], samples: usize, m
 }
 
 /// A ball around what casts shadows.
-fn ball_around(stage: &Stage, meshes: &[Arc<DrawnMesh>], poses: &[Pose<f64>], groups: u32) -> Option<(Vector, f64)> {
+fn ball_around(stage: &Stage, meshes: &[Arc<DrawnMesh>], poses: &[Pose<f64>], shown: &Shown) -> Option<(Vector, f64)> {
     let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
-    for (geom, mesh) in stage.scene.geoms.iter().zip(&stage.mesh_of) {
-        if geom.rgba[3] < 1.0 || !is_shown(geom, groups) || matches!(geom.shape, Shape::Plane { .. }) {
+    for (k, (geom, mesh)) in stage.scene.geoms.iter().zip(&stage.mesh_of).enumerate() {
+        if shown.rgba(k, geom)[3] < 1.0 || !is_shown(geom, shown.groups) || matches!(geom.shape, Shape::Plane { .. }) {
             continue;
         }
         let pose = poses[geom.body] * geom.pose;

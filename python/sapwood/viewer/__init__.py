@@ -15,13 +15,14 @@ Needs the extra ``viewer``: ``pip install 'sapwood[viewer]'``.
 
 from __future__ import annotations
 
+import importlib
 import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -242,6 +243,37 @@ class Viewer:
             self._drag_to(index, "start", start, end)
             if self.drag is not None:
                 self.drag.apply()
+
+    def on_key(self, key: str, action: Callable[[Simulation], object], *, label: str = "") -> None:
+        """Has a key of the page do something with the simulation, between two steps.
+
+        Args:
+            key: A letter, a digit, or a name such as ``"arrowup"``, ``"enter"`` or ``"space"``.
+            action: Called with the simulation; an error stops the viewer as one of the controller does.
+            label: What the page's list of commands (Ctrl-K) says of it; the key when empty.
+
+        Raises:
+            ValueError: When there is no such key.
+        """
+        keys = get_args(importlib.import_module("viser._messages").HotkeyKey)
+        known = {name.lower(): name for name in keys}
+        if key.lower() not in known:
+            raise ValueError(f"key is {key!r}: expected a letter, a digit, or one of {', '.join(keys[-10:])}")
+        command = self.server.gui.add_command(label or f"Key {key}", hotkey=known[key.lower()])
+
+        def act() -> None:
+            action(self.sim)
+
+        command.on_trigger(lambda _: self.later(act))
+
+    def look_from(self, position: ArrayLike, look_at: ArrayLike) -> None:
+        """Puts the camera of all pages, and of those that are opened later, at a point, looking at another, (3,), m."""
+        eye, center = _place("position", position), _place("look_at", look_at)
+        if np.array_equal(eye, center):
+            raise ValueError("look_at is position: expected another point")
+        cameras = [self.server.initial_camera, *(client.camera for client in self.server.get_clients().values())]
+        for camera in cameras:
+            camera.position, camera.look_at = tuple(eye), tuple(center)
 
     def release(self) -> None:
         """Ends a pull."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sapwood.viewer._drag import rotate
-from sapwood.viewer._shapes import String, tube, tube_faces
+from sapwood.viewer._shapes import String, marker_meshes, tube, tube_faces
 
 if TYPE_CHECKING:
     from sapwood._sapwood import Model, Simulation
@@ -43,6 +43,9 @@ class Picture:
         self._sent: NDArray[np.float64] | None = None
         self._sent_soft: NDArray[np.float64] | None = None
         self._marks: dict[str, Any] = {}
+        self._markers: list[Any] = []
+        self._changes = 0
+        self._handles: dict[int, list[tuple[Any, Drawn]]] = {}
         self.size, center = bounds(model, viewer.scene, viewer.sim.q, viewer.sim.soft_positions)
         for i, geom in enumerate(viewer.scene.geoms):
             self._add(i, geom)
@@ -83,6 +86,7 @@ class Picture:
             handle: Any = self.api.add_mesh_trimesh(name, textured(geom), cast_shadow=geom.kind != "plane", **shown)
         else:
             handle = self._add_plain(name, geom, place)
+        self._handles.setdefault(geom.geom, []).append((handle, geom))
         if geom.group >= 3:
             self.collision.append(handle)
         if geom.body != 0:
@@ -162,8 +166,37 @@ class Picture:
                 self._move_strings()
             self._sent = poses
             self._move_soft()
+            self._draw_markers()
             self._contacts()
             self._pull()
+
+    def _draw_markers(self) -> None:
+        """Sends markers, and geoms in other colours, where either has changed."""
+        sim = self.viewer.sim
+        if sim._drawing_changes == self._changes:
+            return
+        self._changes = sim._drawing_changes
+        for handle in self._markers:
+            handle.remove()
+        markers, colors = sim._drawing()
+        self._markers = [
+            self.api.add_mesh_simple(
+                f"/markers/{k}",
+                vertices,
+                faces,
+                color=tuple(round(255 * c) for c in rgba[:3]),
+                opacity=None if rgba[3] >= 1 else rgba[3],
+                side="double",
+                cast_shadow=False,
+            )
+            for k, (rgba, vertices, faces) in enumerate(marker_meshes(markers))
+        ]
+        for geom, rgba in colors.items():
+            for handle, drawn in self._handles.get(geom, []):
+                handle.visible = rgba[3] > 0 and drawn.group < 3
+                if drawn.texture is None:
+                    handle.color = tuple(round(255 * c) for c in rgba[:3])
+                    handle.opacity = None if rgba[3] >= 1 else rgba[3]
 
     def _move_soft(self) -> None:
         positions = self.viewer.sim.soft_positions

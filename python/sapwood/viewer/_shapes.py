@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +43,8 @@ class Drawn:
     texture: Texture | None = None
     # (u, v) of the vertices in the texture, from its upper left corner.
     places: Places | None = None
+    # Which geom of the model it is, or is a part of.
+    geom: int = 0
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,11 @@ def scene(model: Model) -> Scene:
     data = json.loads(_scene_json(model))
     trees = _trees(model.body_parents)
     known = textures(data["textures"])
-    geoms = [drawn for geom in data["geoms"] for drawn in _drawn(geom, data["meshes"], known, trees)]
+    geoms = [
+        replace(drawn, geom=i)
+        for i, geom in enumerate(data["geoms"])
+        for drawn in _drawn(geom, data["meshes"], known, trees)
+    ]
     ranges = [None if limits is None else (float(limits[0]), float(limits[1])) for limits in data["ctrl_ranges"]]
     soft: list[tuple[float, float, float, float]] = [(r, g, b, a) for r, g, b, a in data["soft_colors"]]
     strings = [_string(string) for string in data["strings"]]
@@ -113,6 +119,28 @@ def tube_faces(count: int) -> Faces:
     a, b = i * SIDES + j, i * SIDES + (j + 1) % SIDES
     faces = np.concatenate([np.stack([a, b, b + SIDES], -1), np.stack([a, b + SIDES, a + SIDES], -1)])
     return faces.reshape(-1, 3).astype(np.uint32)
+
+
+Rgba = tuple[float, float, float, float]
+
+
+def marker_meshes(markers: list[tuple[list[list[float]], float, Rgba]]) -> list[tuple[Rgba, Vertices, Faces]]:
+    """The balls and rods of ``sim.markers`` as triangles, a mesh for each colour."""
+    parts: dict[Rgba, list[tuple[Vertices, Faces]]] = {}
+    for ends, radius, rgba in markers:
+        points = np.array(ends)
+        if len(points) == 1:
+            vertices, faces = _revolved(radius * _arc(), 0.0)
+            mesh = ((vertices + points[0]).astype(np.float32), faces)
+        else:
+            mesh = (tube(points, radius), tube_faces(2))
+        parts.setdefault(rgba, []).append(mesh)
+    meshes: list[tuple[Rgba, Vertices, Faces]] = []
+    for rgba, own in parts.items():
+        starts = np.cumsum([0, *(len(vertices) for vertices, _ in own[:-1])])
+        faces = np.concatenate([faces + start for (_, faces), start in zip(own, starts, strict=True)])
+        meshes.append((rgba, np.concatenate([vertices for vertices, _ in own]), faces.astype(np.uint32)))
+    return meshes
 
 
 def _trees(parents: list[int]) -> list[int]:
