@@ -207,7 +207,7 @@ MUJOCO = {
     "m.eq_type": "sim.equality(name).kind",
     "m.jnt_margin": "model.to_mjcf(path), where another margin makes another model",
     "m.geom_condim": "model.to_mjcf(path), where another condim makes another model",
-    "m.geom_rgba": "sim.geom(name).color",
+    "m.geom_rgba": "sim.geom(g).color",
     "m.site_pos": "sim.site(s).position, where it is now",
     "m.opt.disableactuator": "sim.parameters.actuators_enabled[np.equal(model.actuator_groups, 2)] = 0",
     "m.opt.disableflags": "sw.load(text), with the flags of the file",
