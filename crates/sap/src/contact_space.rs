@@ -1,4 +1,4 @@
-//! The fast path: problems of few rows, solved in contact space by the semismooth Newton method.
+//! Problems of few rows, solved in contact space by the semismooth Newton method.
 //!
 //! Constraints move velocities by `v − v* = A⁻¹ Jᵀ λ` only, so that the problem depends on `A` and `J` through the Delassus operator
 //! `W = J A⁻¹ Jᵀ` alone. What Newton's method ([`crate::semismooth`]) does not solve in a few steps is solved by the proximal point method,

@@ -54,14 +54,14 @@ pub struct ContactSpaceParameters {
     /// Steps after which the proximal point method takes over: robots in motion take 3 in the mean, and what has not settled by then seldom
     /// does.
     pub max_steps: usize,
-    /// The same of more than [`many_rows`](Self::many_rows), where a step costs as much as one of the safeguard: what converges mostly does
+    /// The same of more than [`many_rows`](Self::many_rows), where a step costs as much as one of the global solver: what converges mostly does
     /// in 8.
     pub max_steps_of_many_rows: usize,
     /// Those of 16 contacts. Problems of matrices are solved otherwise from there on.
     pub many_rows: usize,
     /// Factorisations of the proximal point method, with those of Newton's method before it, after which the problem is left to the
-    /// safeguard. Of the 3,300 problems of a hand and a gripper that it solves, half take 20 and 25 at most, 99 of 100 62 and 82.
-    pub max_steps_from_afar: usize,
+    /// global solver. Of the 3,300 problems of a hand and a gripper that it solves, half take 20 and 25 at most, 99 of 100 62 and 82.
+    pub max_proximal_steps: usize,
     /// `w` relative to the constraint's own share of `W`: neighbours resist as well. Of 4180 problems of a humanoid and a dog that walk
     /// and run, 48 are given up with 1, 44 with 2, 46 with 3.
     pub scaling: f64,
@@ -195,7 +195,7 @@ impl SolverParameters {
             max_steps: 12,
             max_steps_of_many_rows: 8,
             many_rows: 48,
-            max_steps_from_afar: 100,
+            max_proximal_steps: 100,
             scaling: 2.0,
             scaling_growth: 3.0,
             cycle_length: 6,

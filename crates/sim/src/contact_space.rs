@@ -1,4 +1,4 @@
-//! The fast path of an island: its problem in contact space.
+//! An island's problem in contact space, where it is pushed in few rows.
 //!
 //! Newton's method in all velocities factors and multiplies along whole trees in every iteration. A robot in motion is pushed in a few
 //! rows, and the Delassus operator W = J A⁻¹ Jᵀ is all that these need of the trees. Each row is carried to the root once; iterations are
@@ -77,14 +77,14 @@ enum Choosing {
 /// Nodes from which on it pays: of a single body, H is as small as W.
 const MIN_NODES: usize = 2;
 
-/// Rows up to which it pays where nodes push against the world alone: the safeguard's factor is a recursion there. With 39 rows a humanoid
+/// Rows up to which it pays where nodes push against the world alone: the global solver's factor is a recursion there. With 39 rows a humanoid
 /// of 34 degrees of freedom takes 1.7 times as long as by recursion, with 30 to 36 as long.
 const MAX_ROWS_WITH_THE_WORLD: usize = 36;
 
 /// Rows up to which it pays where nodes push against each other.
 const MAX_ROWS_OF_PAIRS: usize = 72;
 
-/// The same of friction cones: the safeguard solves a convex problem in few factors.
+/// The same of friction cones: the global solver solves a convex problem in few factors.
 const MAX_ROWS_OF_CONES: usize = 48;
 
 /// Rows up to which W is so small that it pays even where velocities are fewer and nothing has friction: of the six muscles of an arm it takes

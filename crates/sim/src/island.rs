@@ -159,7 +159,7 @@ impl Island {
         self.size = Size::new(self.v.len(), &scratch.set);
         let options = budget::options(self.size, &scratch.set, problem.options);
         let options = sap::Options { expects_guess, ..options };
-        let path = if is_quasi_static { Path::Safeguard } else { Path::Fast };
+        let path = if is_quasi_static { Path::Global } else { Path::ContactSpace };
         let mut report = solve_problem(problem, &self.slots, &mut self.cholesky, &mut self.v, path, &options, scratch)?;
         let (impulses, velocities) = scratch.solution();
         if options.friction != problem.options.friction {
@@ -285,12 +285,12 @@ impl Island {
 /// How a problem is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Path {
-    /// In contact space, and where that fails by the safeguard.
-    Fast,
+    /// In contact space, and where that fails by the global solver.
+    ContactSpace,
     /// In contact space if that was how the last problem was solved, which differs in its constraints alone.
-    Again,
+    ContactSpaceAgain,
     /// By the solver that always converges.
-    Safeguard,
+    Global,
 }
 
 /// Minimises the cost of the problem in the scratch, from the guess in `v`, which becomes the solution.
@@ -306,7 +306,7 @@ fn solve_problem(
     let Context { cliques, v: v0, .. } = *problem.cx;
     if problem.factorization == HessianFactor::Matrices {
         scratch.in_contact_space = false;
-        if path != Path::Again {
+        if path != Path::ContactSpaceAgain {
             assemble(slots, cliques, scratch)?;
         }
         let Scratch { set, v_star, ws, matrices, .. } = scratch;
@@ -325,10 +325,12 @@ fn solve_problem(
     let mut structure =
         Coupled::new(cliques, v0, slots, jacobians, terms, coupled, cholesky, choice, problem.interrupt);
     let fast = match path {
-        Path::Fast if choice == HessianFactor::Auto => {
+        Path::ContactSpace if choice == HessianFactor::Auto => {
             contact_space.solve(&mut structure, constraints, v_star, v, options)
         }
-        Path::Again if *in_contact_space => contact_space.solve_again(&mut structure, constraints, v_star, v, options),
+        Path::ContactSpaceAgain if *in_contact_space => {
+            contact_space.solve_again(&mut structure, constraints, v_star, v, options)
+        }
         _ => Err(NotSolved { iterations: 0 }),
     };
     *in_contact_space = fast.is_ok();

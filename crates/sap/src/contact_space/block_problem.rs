@@ -73,7 +73,7 @@ impl BlockProblem {
             }
         }
         if !is_found {
-            let steps = allowed(PARAMETERS.max_steps_from_afar).saturating_sub(iterations);
+            let steps = allowed(PARAMETERS.max_proximal_steps).saturating_sub(iterations);
             let limits = Limits { steps, ..limits };
             let (spent, found) = proximal_point::solve(blocks, &mut backend, FirstImpulses::Alone, &limits, proximal);
             (iterations, is_found) = (iterations + spent, found);

@@ -41,7 +41,7 @@ impl Island {
             &self.slots,
             &mut self.cholesky,
             &mut self.recovery_v,
-            Path::Again,
+            Path::ContactSpaceAgain,
             &options,
             scratch,
         ) {

@@ -30,7 +30,7 @@ pub(super) const MAX_TREES: usize = 4;
 /// Constraints at most that may ever push: lanes look at most of them in every step.
 const MAX_CONSTRAINTS: usize = 40_000;
 
-/// Friction cones that push at most. Of more, a factor of all velocities takes less time than W: the safeguard finds the solution of a convex
+/// Friction cones that push at most. Of more, a factor of all velocities takes less time than W: the global solver finds the solution of a convex
 /// problem in a few of them, and of contacts with the world in O(n). A dog that lies on 24 takes 17 µs a step there, 54 in the lane.
 const MAX_CONES: usize = 12;
 
