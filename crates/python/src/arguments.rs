@@ -263,6 +263,19 @@ pub fn any_vector(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     Ok(values)
 }
 
+/// Red, green, blue and, if it is said, opacity.
+pub fn colour(field: &str, value: &Bound<'_, PyAny>) -> PyResult<[f32; 4]> {
+    let expected = "expected 3 or 4 numbers from 0 to 1";
+    let count = value.len().map_err(|_| PyValueError::new_err(format!("{field}: {expected}")))?;
+    let given = array(field, value, &[if count == 3 { 3 } else { 4 }])?;
+    if given.iter().any(|c| !(0.0..=1.0).contains(c)) {
+        return Err(PyValueError::new_err(format!("{field} is {given:?}: {expected}")));
+    }
+    let mut rgba = [1.0; 4];
+    rgba.iter_mut().zip(&given).for_each(|(into, from)| *into = *from as f32);
+    Ok(rgba)
+}
+
 /// Positions for some worlds, in rows: finite, with rotations.
 pub fn configurations(name: &str, value: &Bound<'_, PyAny>, count: usize, model: &Model) -> PyResult<Vec<f64>> {
     let nq = model.nq();

@@ -5,7 +5,7 @@
 
 mod constraints;
 mod fields;
-pub mod geoms;
+mod geoms;
 mod soft;
 
 use std::collections::HashMap;

@@ -1,5 +1,7 @@
 //! Pictures: `sapwood.Renderer`, `Simulation.render`.
 
+mod markers;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -8,11 +10,11 @@ use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use render::{Eye, Marker, MarkerShape, Options, Stage};
-use sim::Frame;
+use render::{Eye, Options, Stage};
 use spatial::{Pose, Quat, Vec3};
 use support::brief;
 
+use self::markers::{Added, add_markers};
 use crate::arguments::{configuration, elements, vector, whole, word};
 use crate::drawing::Drawing;
 use crate::errors::unknown_name;
@@ -31,11 +33,6 @@ enum Kind {
 
 const KINDS: [(&str, Kind); 4] =
     [("rgb", Kind::Rgb), ("depth", Kind::Depth), ("segmentation", Kind::Segmentation), ("bodies", Kind::Bodies)];
-
-/// Radius of the points at which contacts are drawn, and length of the arrow of a force as great as the model's weight, relative to
-/// the size of the model.
-const CONTACT_RADIUS: f64 = 0.008;
-const FORCE_LENGTH: f64 = 0.4;
 
 /// Renderers of a model that are not in use, and what they share.
 #[derive(Default)]
@@ -361,70 +358,6 @@ fn standing(camera: &Bound<'_, PyAny>, position: &Bound<'_, PyAny>) -> PyResult<
         }
     };
     Ok(Pose::new(position, turn))
-}
-
-/// What of a simulation is drawn as markers.
-#[derive(Clone, Copy)]
-struct Added {
-    contacts: bool,
-    sites: bool,
-    frames: bool,
-}
-
-/// Radius of sites, and length of the axes of bodies, relative to the size of the model.
-const SITE_RADIUS: f64 = 0.012;
-const AXIS_LENGTH: f64 = 0.08;
-
-/// Appends markers of contacts, of sites and of the bodies' frames, whose axes are red, green and blue.
-fn add_markers(simulation: &mut sim::Simulation, extent: f64, added: Added, markers: &mut Vec<Marker>) {
-    let model = simulation.model().clone();
-    if added.contacts {
-        markers.extend(contact_markers(simulation, &model, extent));
-    }
-    if added.sites {
-        let mut now = simulation.observe();
-        markers.extend((0..model.sites.len()).map(|site| {
-            let shape = MarkerShape::Ball { centre: now.pose(Frame::Site(site)).pos, radius: SITE_RADIUS * extent };
-            Marker { shape, rgba: [0.85, 0.35, 0.75, 1.0] }
-        }));
-    }
-    if added.frames {
-        let mut now = simulation.observe();
-        for body in 1..model.bodies.len() {
-            let pose = now.pose(Frame::Body(body));
-            let axes = pose.rot.to_mat3();
-            for (axis, rgba) in
-                [(axes.x, [0.85, 0.2, 0.2, 1.0]), (axes.y, [0.2, 0.7, 0.25, 1.0]), (axes.z, [0.2, 0.35, 0.9, 1.0])]
-            {
-                let ends = [pose.pos, pose.pos.add_scaled(AXIS_LENGTH * extent, axis)];
-                markers.push(Marker { shape: MarkerShape::Rod { ends, radius: 0.05 * AXIS_LENGTH * extent }, rgba });
-            }
-        }
-    }
-}
-
-/// Contact points as balls, forces as rods from them: on the second body, as long as the force is great.
-fn contact_markers(simulation: &sim::Simulation, model: &Multibody, extent: f64) -> Vec<Marker> {
-    let weight = model.mass() * model.gravity.norm();
-    let scale = if weight > 0.0 { FORCE_LENGTH * extent / (weight * simulation.timestep()) } else { 0.0 };
-    let rigid = simulation.contacts().iter().map(|contact| {
-        let [x, y, z] = contact.impulse;
-        let [t1, t2] = contact.tangents;
-        (contact.position, t1 * x + t2 * y + contact.normal * z)
-    });
-    let soft = simulation.soft_contacts().iter().map(|contact| (contact.position, contact.impulse_world()));
-    let radius = CONTACT_RADIUS * extent;
-    let mut markers = Vec::new();
-    for (position, impulse) in rigid.chain(soft) {
-        let ball = MarkerShape::Ball { centre: position, radius };
-        markers.push(Marker { shape: ball, rgba: [0.95, 0.55, 0.10, 1.0] });
-        let force = impulse * scale;
-        if force.norm() > 0.25 * radius {
-            let rod = MarkerShape::Rod { ends: [position, position + force], radius: 0.4 * radius };
-            markers.push(Marker { shape: rod, rgba: [0.85, 0.15, 0.12, 1.0] });
-        }
-    }
-    markers
 }
 
 /// Draws pictures of a model, and keeps its buffers.

@@ -12,8 +12,7 @@ use pyo3::prelude::*;
 use sim::{Frame, Parameter};
 use spatial::{Pose, Quat, Vec3};
 
-use crate::arguments::bits;
-use crate::builder::geoms::colour;
+use crate::arguments::{bits, colour};
 use crate::follow::Motion;
 use crate::model::Model;
 use crate::names::Kind;

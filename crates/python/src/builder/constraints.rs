@@ -13,9 +13,8 @@ use pyo3::prelude::*;
 use spatial::{Pose, Vec3};
 
 use super::fields::{self, at_least_zero, coefficients, interval};
-use super::geoms::colour;
 use super::{Assembly, rotation, vector3};
-use crate::arguments::several;
+use crate::arguments::{colour, several};
 
 /// What a string passes: "site" or "geom", its index, and the site on the side of a geom.
 type PassedThing = (String, usize, Option<usize>);

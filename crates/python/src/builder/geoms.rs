@@ -13,7 +13,7 @@ use spatial::{Pose, RigidInertia, Vec3};
 
 use super::fields::{at_least_zero, compliance, number, unknown, with_reference};
 use super::{Assembly, quaternion, rotation, vector3};
-use crate::arguments::{any_rows, array, bits, several, tuple, word};
+use crate::arguments::{any_rows, array, bits, colour, several, tuple, word};
 
 #[stubdoc::documented]
 #[pymethods]
@@ -315,17 +315,4 @@ fn fluid(field: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<FluidCoeffici
         return Err(PyValueError::new_err(message));
     }
     Ok(<[f64; 5]>::try_from(&numbers[..]).ok().map(FluidCoefficients::from_array))
-}
-
-/// Red, green, blue and, if it is said, opacity.
-pub fn colour(field: &str, value: &Bound<'_, PyAny>) -> PyResult<[f32; 4]> {
-    let expected = "expected 3 or 4 numbers from 0 to 1";
-    let count = value.len().map_err(|_| PyValueError::new_err(format!("{field}: {expected}")))?;
-    let given = array(field, value, &[if count == 3 { 3 } else { 4 }])?;
-    if given.iter().any(|c| !(0.0..=1.0).contains(c)) {
-        return Err(PyValueError::new_err(format!("{field} is {given:?}: {expected}")));
-    }
-    let mut rgba = [1.0; 4];
-    rgba.iter_mut().zip(&given).for_each(|(into, from)| *into = *from as f32);
-    Ok(rgba)
 }

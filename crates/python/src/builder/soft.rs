@@ -9,9 +9,8 @@ use pyo3::types::PyDict;
 use spatial::{Pose, Vec3};
 
 use super::fields::{at_least_zero, unknown};
-use super::geoms::colour;
 use super::{Assembly, rotation, vector3};
-use crate::arguments::selection;
+use crate::arguments::{colour, selection};
 use crate::soft::table;
 use crate::soft_body::SoftBody;
 
