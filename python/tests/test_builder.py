@@ -331,7 +331,7 @@ def test_solref_and_solimp_are_those_of_text() -> None:
     geom = b.geom("g1")
     assert (geom.solref, geom.mix, geom.priority) == ((-900.0, -40.0), 3.0, 0)
     geom.solref, geom.solimp = (0.02, 1.0), (0.8, 0.9, 0.01)
-    assert geom.solimp == (0.8, 0.9, 0.01, 0.5, 2)
+    assert b.geom("g1").solimp == (0.8, 0.9, 0.01, 0.5, 2)
     with pytest.raises(ValueError, match=r"solref is .*expected a time constant"):
         geom.solref = (0.02, -1.0)
     with pytest.raises(ValueError, match=r"solimp is .*expected up to five numbers"):

@@ -141,7 +141,7 @@ impl Order {
         renderer.place_mocap_bodies(mocap).map_err(failed)?;
         renderer.place_soft_bodies(soft).map_err(failed)?;
         renderer.paint_soft_bodies(colours.as_deref()).map_err(failed)?;
-        renderer.paint_geoms(geoms.clone());
+        renderer.paint_geoms(geoms);
         match self.kind {
             Kind::Rgb => {
                 let mut out = vec![0u8; width * height * 3];

@@ -163,8 +163,8 @@ impl Renderer {
     }
 
     /// Draws geoms in other colours than the model's, by their indices: red, green, blue, opacity in 0..=1. One of opacity 0 is hidden.
-    pub fn paint_geoms(&mut self, colours: BTreeMap<usize, [f32; 4]>) {
-        self.shown.colours = colours;
+    pub fn paint_geoms(&mut self, colours: &BTreeMap<usize, [f32; 4]>) {
+        self.shown.colours.clone_from(colours);
     }
 
     /// Puts bodies that are moved from outside at these poses, (nmocap, 7), position and quaternion w x y z. They are where the model has

@@ -171,6 +171,23 @@ class Number(_Field):
         element._set(self._field, value)
 
 
+class Numbers(_Field):
+    """A property that is several numbers, or None, and can be assigned."""
+
+    @overload
+    def __get__(self, element: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, element: _Element, owner: type) -> tuple[float, ...] | None: ...
+    def __get__(self, element: _Element | None, owner: type) -> Self | tuple[float, ...] | None:
+        if element is None:
+            return self
+        value = element._get(self._field)
+        return None if value is None else tuple(value)
+
+    def __set__(self, element: _Element, value: bool | ArrayLike | None) -> None:
+        element._set(self._field, value)
+
+
 class Polynomial(_Field):
     """The coefficient of a force law, or three of a polynomial; can be assigned."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sapwood.builder._checks import fixed, number_of, vector_of, with_context
-from sapwood.builder._element import Number, Polynomial, Whole, _Element, _Handle
+from sapwood.builder._element import Number, Numbers, Polynomial, Whole, _Element, _Handle
 
 if TYPE_CHECKING:
     from sapwood.builder._bodies import BodyBuilder
@@ -107,35 +107,13 @@ class GeomBuilder(_Element):
 
     conaffinity = Whole("See :attr:`contype`.")
 
-    @property
-    def fluid(self) -> tuple[float, ...] | None:
-        """How strongly a medium acts on it as an ellipsoid, five coefficients; None where it counts as none."""
-        value = self._get("fluid")
-        return None if value is None else tuple(value)
-
-    @fluid.setter
-    def fluid(self, value: bool | ArrayLike | None) -> None:
-        self._set("fluid", value)
-
-    @property
-    def solref(self) -> tuple[float, ...] | None:
-        """How contact springs, as in MJCF, two numbers; None of what is near-rigid or has a stiffness in N/m."""
-        value = self._get("solref")
-        return None if value is None else tuple(value)
-
-    @solref.setter
-    def solref(self, value: ArrayLike) -> None:
-        self._set("solref", value)
-
-    @property
-    def solimp(self) -> tuple[float, ...] | None:
-        """How strongly contact is held, as in MJCF, five numbers; see :attr:`solref`."""
-        value = self._get("solimp")
-        return None if value is None else tuple(value)
-
-    @solimp.setter
-    def solimp(self, value: ArrayLike) -> None:
-        self._set("solimp", value)
+    fluid = Numbers(
+        "How strongly a medium acts on it as an ellipsoid, five coefficients; None where it counts as none."
+    )
+    solref = Numbers(
+        "How contact springs, as in MJCF, two numbers; None of what is near-rigid or has a stiffness in N/m."
+    )
+    solimp = Numbers("How strongly contact is held, as in MJCF, five numbers; see :attr:`solref`.")
 
     @property
     def color(self) -> NDArray[np.float64]:

@@ -87,15 +87,16 @@ pub(crate) fn add(
 
 /// How stiff a servo must be for [`SERVO_SAG`], N·m/rad or N/m; 0 of a robot that does not float.
 fn bearing_stiffness(model: &Model, scene: &Scene, joint: usize) -> f64 {
-    let Joint { body, kind, effort_limit, ref nodes, .. } = model.joints[joint];
+    let of = &model.joints[joint];
+    let Joint { body, kind, ref nodes, .. } = *of;
     let Some(tree) = model.tree.trees.iter().find(|tree| tree.contains(&nodes.start)) else { return 0.0 };
     if model.tree.nodes[tree.start].joint != JointType::Free {
         return 0.0;
     }
-    let is_of_tree = |of: &&Body| of.node.is_some_and(|node| tree.contains(&node));
-    let mass: f64 = model.bodies.iter().filter(is_of_tree).map(|of| of.inertia.mass).sum();
+    let is_of_tree = |body: &&Body| body.node.is_some_and(|node| tree.contains(&node));
+    let mass: f64 = model.bodies.iter().filter(is_of_tree).map(|body| body.inertia.mass).sum();
     let (weight, limb) = (mass * model.gravity.norm(), reach(model, scene, body));
-    let effort = effort_limit.map_or(f64::INFINITY, |(low, high)| high.min(-low).max(0.0));
+    let effort = of.effort_both_ways().unwrap_or(f64::INFINITY);
     match kind {
         JointKind::Prismatic { .. } if limb > 0.0 => weight.min(effort) / (SERVO_SAG * limb),
         JointKind::Prismatic { .. } => 0.0,

@@ -261,7 +261,7 @@ fn make_room<T>(all: &mut Vec<T>, most: usize) {
 
 /// Whether lanes can make the next step from this state. Of worlds that hardly move the step for all models knows the solution of the last
 /// step, and has little to do. What is to have more rows than lanes take would be tried in vain.
-fn takes(state: &State, (model, scene): (&Model, &Scene), options: &Options) -> bool {
+fn takes(state: &State, model: &Model, scene: &Scene, options: &Options) -> bool {
     let entries = state.warm_start.entries();
     let most = if options.contact == ContactLaw::Sap { MAX_CONES } else { MAX_CONTACTS };
     let pushes = |entry: &&WarmStartEntry| is_point(entry) && entry.normal > 0.0;
@@ -390,7 +390,7 @@ impl Simulation {
     /// Makes the lane ready for the next step, under PD control if there is any; false where it cannot make it.
     fn prepare_lane(&mut self) -> bool {
         let Self { lane: Some(lane), state, model, scene, options, extents, .. } = self else { return false };
-        if !takes(state, (model, scene), options) {
+        if !takes(state, model, scene, options) {
             return false;
         }
         if state.pd.is_active() && !lane.is_controlled() && state.pd.check(&model.tree).is_ok() {
