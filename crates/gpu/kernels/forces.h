@@ -42,20 +42,28 @@ FN void difference(int joint, const real* reference, const real* q, const real* 
 }
 
 #if HAS_PD
+// The numbers that PD control has of a degree of freedom.
+enum { PD_KP, PD_KD, PD_TARGET_VELOCITY, PD_IMPEDANCE, PD_MOST, PD_IS_LIMITED };
+
+// Force of PD control, as `multibody::pd_law`.
+FN real pd_force(int v, real error, real velocity) {
+  return -pd_number(PD_KP, v) * error - pd_number(PD_KD, v) * (velocity - pd_number(PD_TARGET_VELOCITY, v));
+}
+
 // Impulses of PD control, of positions where the present velocity leads. Without limits they are impulses like others.
 FN void gather_pd(World& W, const Here here) {
   EACH(i, NODES) {
     const int q = node_q(i), v = node_v(i), nv = node_nv(i);
     bool acts = false;
-    ONCE for (int k = v; k < v + nv; k++) W.pd_impulse[k] = 0, acts |= pd_law(3, k) > 0;
+    ONCE for (int k = v; k < v + nv; k++) W.pd_impulse[k] = 0, acts |= pd_number(PD_IMPEDANCE, k) > 0;
     if (acts) {
       real ahead[6], error[6];
       ONCE for (int k = 0; k < nv; k++) ahead[k] = R(DT) * W.v[v + k];
       difference(node_joint(i), W.pd_target + q, W.q + q, ahead, error);
       ONCE for (int k = 0; k < nv; k++)
-        if (pd_law(3, v + k) > 0) {
-          real impulse = R(DT) * (-error[k] * pd_law(0, v + k) - (W.v[v + k] - pd_law(2, v + k)) * pd_law(1, v + k));
-          if (pd_law(5, v + k) > 0) W.pd_impulse[v + k] = impulse;
+        if (pd_number(PD_IMPEDANCE, v + k) > 0) {
+          real impulse = R(DT) * pd_force(v + k, error[k], W.v[v + k]);
+          if (pd_number(PD_IS_LIMITED, v + k) > 0) W.pd_impulse[v + k] = impulse;
           else W.impulse[v + k] += impulse;
         }
     }
@@ -78,8 +86,8 @@ FN void gather_drives(World& W, const Here here) {
     }
 #if HAS_PD
     if (start == end) {
-      impulse = W.pd_impulse[v], impedance = pd_law(5, v) > 0 ? pd_law(3, v) : R(0);
-      low = -INFINITE, high = INFINITE, most = pd_law(4, v), least = -most;
+      impulse = W.pd_impulse[v], impedance = pd_number(PD_IS_LIMITED, v) > 0 ? pd_number(PD_IMPEDANCE, v) : R(0);
+      low = -INFINITE, high = INFINITE, most = pd_number(PD_MOST, v), least = -most;
     }
 #endif
     low = min_(max_(low, least), most), high = max_(min_(high, most), least);

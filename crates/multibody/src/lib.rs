@@ -113,7 +113,7 @@ pub use sensor::{
 };
 pub use site::{Site, SiteShape};
 pub use spring::{Decay, SpringPoint, UNRESOLVED};
-pub use step_force::{NEAR_LIMIT, StepForce, pd_law, stable_pd_impedance};
+pub use step_force::{NEAR_LIMIT, StepForce, damps_alone, pd_law, stable_pd_impedance};
 pub use tendon::{
     Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,
     TendonTerm, stretch,

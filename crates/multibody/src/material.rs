@@ -101,6 +101,15 @@ impl Default for Material {
 }
 
 impl Material {
+    /// Coefficients of sliding, spinning and rolling friction, the latter two in m, where an MJCF file says nothing.
+    pub const MJCF_FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
+
+    /// The surface of a geom of which an MJCF file says nothing.
+    pub fn of_mjcf() -> Self {
+        let [friction, torsional_friction, rolling_friction] = Self::MJCF_FRICTION;
+        Self { friction, torsional_friction, rolling_friction, ..Self::default() }
+    }
+
     /// The surface that two surfaces make together: the one of higher priority, or the rougher friction and both
     /// compliances together.
     pub fn combine(a: &Self, b: &Self) -> Self {

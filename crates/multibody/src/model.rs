@@ -11,7 +11,7 @@ use crate::{
     PolynomialForces, Sensor, SensorDelay, Site, Tendon, Transmission, Tree,
 };
 
-/// The kinds of joints that a model can have (spec: the state table).
+/// The kinds of joints that a model can have.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum JointKind {
     /// Turns about an axis.

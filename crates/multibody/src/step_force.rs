@@ -108,6 +108,11 @@ pub fn pd_law<T: Real>(kp: T, kd: T, error: T, lag: T) -> T {
     -kp * error - kd * lag
 }
 
+/// Whether the damping of stable PD control over `dt` s is all of its impedance: Z = K_d.
+pub fn damps_alone(kp: f64, kd: f64, dt: f64) -> bool {
+    kd >= 1.5 * dt * kp
+}
+
 /// Impulse per change of velocity of stable PD control over `dt` s: dt Z, Z = K_d (Tan, Liu, Turk 2011) or dt K_p + ⅓ K_d if that is more.
 ///
 /// A joint without inertia at its target goes from v to (1 − (K_d + dt K_p)/Z) v: with Z = K_d this overshoots by dt

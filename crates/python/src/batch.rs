@@ -521,7 +521,7 @@ impl Batch {
         let mut state = sim::State::new(self.model.get().inner());
         state.restore(&bytes).map_err(|error| PyValueError::new_err(format!("state: {error}")))?;
         // All or nothing.
-        own.apply(self.model.get().inner(), self.model.get().scene()).map_err(|error| wrong(&error))?;
+        own.check(self.model.get().inner(), self.model.get().scene()).map_err(|error| wrong(&error))?;
         let mut batch = self.lock()?;
         self.read_world(py, &mut batch, world)?;
         batch.set_state(world, &state).map_err(|error| batch_error(py, &error))?;

@@ -99,6 +99,10 @@ class _Parts(NamedTuple):
     """Where MuJoCo has each force of an actuator, and the control with that force."""
     surfaces: list[list[float]]
     """Of each geom: condim, priority, five coefficients of friction, solref, solimp, margin."""
+    pairs: list[list[int]]
+    """The geoms of each explicit pair, the lower number first."""
+    pair_surfaces: list[list[float]]
+    """The same numbers of each explicit pair."""
     is_pyramidal: bool
     reads_rows: bool
     """Whether something asks for the forces of rows that are none of contacts."""
@@ -157,6 +161,15 @@ def _softness(m: Any) -> dict[str, float]:
     return {**yields, "sigma": float(np.clip(np.median(creep), 1e-5, 1.0))}
 
 
+def _surfaces(m: Any, kind: str, dims: Any, priorities: Any, friction: Any) -> list[list[float]]:
+    """The numbers of the surfaces of all things of a kind."""
+    others = [getattr(m, f"{kind}_{name}") for name in ("solref", "solimp", "margin")]
+    numbers: list[list[float]] = np.column_stack(
+        [dims, priorities, np.maximum(friction, MIN_FRICTION), *others]
+    ).tolist()
+    return numbers
+
+
 def _add_wrenches(m: Any, d: Any) -> None:
     """Adds what ``xfrc_applied`` does to the degrees of freedom to ``qfrc_inverse``."""
     for body in np.flatnonzero(d.xfrc_applied.any(axis=1)).tolist():
@@ -169,8 +182,6 @@ def _world(m: Any, d: Any, watched: Watched) -> _MujocoWorld:
     version, carried = watched.version, watched.carried  # in this order, as another thread may make the model again
     controls = zip(m.actuator_outadr.tolist(), m.actuator_ctrladr.tolist(), strict=True)
     counts = np.minimum(m.actuator_outnum, m.actuator_ctrlnum).tolist()
-    friction = np.maximum(m.geom_friction[:, [0, 0, 1, 2, 2]], MIN_FRICTION)
-    kinds = np.column_stack([m.geom_condim, m.geom_priority]).astype(float)
     has_readers = bool(np.isin(m.eq_type, WRENCHES).any() or np.isin(m.sensor_type, LIMIT_SENSORS).any())
     options = m.opt.gravity.ctypes.data - OPTION["gravity"]
     stages = _stages(m)
@@ -192,7 +203,9 @@ def _world(m: Any, d: Any, watched: Watched) -> _MujocoWorld:
         equalities=[] if m.opt.disableflags & OFF else carried.equalities,
         mocap=carried.mocap,
         outputs=[[out + k, ctrl + k] for (out, ctrl), n in zip(controls, counts, strict=True) for k in range(n)],
-        surfaces=np.hstack([kinds, friction, m.geom_solref, m.geom_solimp, m.geom_margin[:, None]]).tolist(),
+        surfaces=_surfaces(m, "geom", m.geom_condim, m.geom_priority, m.geom_friction[:, [0, 0, 1, 2, 2]]),
+        pairs=np.sort(np.column_stack([m.pair_geom1, m.pair_geom2]), axis=1).tolist(),
+        pair_surfaces=_surfaces(m, "pair", m.pair_dim, np.zeros(m.npair), m.pair_friction),
         is_pyramidal=m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL,
         reads_rows=has_readers,
         is_sparse=bool(mujoco.mj_isSparse(m)),

@@ -1,7 +1,7 @@
 //! A whole model below a body.
 
 use geometry::Scene;
-use multibody::{BodySpec, JointSpec, Material, Model, SensorKind, SiteQuantity, mocap_numbers, mocap_pose};
+use multibody::{BodySpec, JointKind, JointSpec, Material, Model, SensorKind, SiteQuantity, mocap_numbers, mocap_pose};
 use spatial::{Pose, RigidInertia};
 
 use super::sensors::{Indices, place_obstacles};
@@ -218,7 +218,7 @@ impl Assembly {
             for (index, joint) in model.joints.iter().enumerate() {
                 let mut q = key.q[joint.q..joint.q + joint.kind.nq()].to_vec();
                 let mut v = key.v[joint.v..joint.v + joint.kind.nv()].to_vec();
-                if joint.kind.nv() == 6 && pose != Pose::IDENTITY {
+                if joint.kind == JointKind::Free && pose != Pose::IDENTITY {
                     let own = Pose::new([q[0], q[1], q[2]].into(), spatial::Quat::new(q[3], q[4], q[5], q[6]));
                     let moved = pose * own;
                     q = vec![moved.pos.x, moved.pos.y, moved.pos.z, moved.rot.w, moved.rot.x, moved.rot.y, moved.rot.z];

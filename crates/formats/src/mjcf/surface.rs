@@ -10,9 +10,6 @@ use super::option::Options;
 use crate::LoadError;
 use crate::warnings::Warnings;
 
-/// MuJoCo's coefficients of sliding, spinning and rolling friction.
-const FRICTION: [f64; 3] = [1.0, 0.005, 0.0001];
-
 /// Coefficients of friction: of sliding along both tangents, spinning, and rolling about both.
 pub(super) struct Friction {
     sliding: [f64; 2],
@@ -22,13 +19,13 @@ pub(super) struct Friction {
 
 /// The coefficients of a geom.
 pub(super) fn geom_friction(attributes: &Attributes<'_, '_>) -> Result<Friction, LoadError> {
-    let [slide, spinning, rolling] = attributes.leading("friction", FRICTION)?;
+    let [slide, spinning, rolling] = attributes.leading("friction", Material::MJCF_FRICTION)?;
     Ok(Friction { sliding: [slide; 2], spinning, rolling: [rolling; 2] })
 }
 
 /// The coefficients of a pair, which has two for sliding and for rolling.
 pub(super) fn pair_friction(attributes: &Attributes<'_, '_>) -> Result<Friction, LoadError> {
-    let [slide, spin, roll] = FRICTION;
+    let [slide, spin, roll] = Material::MJCF_FRICTION;
     let [first, second, spinning, roll1, roll2] = attributes.leading("friction", [slide, slide, spin, roll, roll])?;
     Ok(Friction { sliding: [first, second], spinning, rolling: [roll1, roll2] })
 }

@@ -12,7 +12,7 @@ fn material(attributes: &str) -> Material {
 #[test]
 fn friction_and_condim() {
     // MuJoCo's defaults.
-    let plain = Material { torsional_friction: 0.005, rolling_friction: 0.0001, ..Material::default() };
+    let plain = Material::of_mjcf();
     assert_eq!(material(""), plain);
     let set = material(r#"friction="0.3 0.1 0.2" condim="1" priority="2""#);
     let (torsional_friction, rolling_friction, resistance) = (0.1, 0.2, Resistance::None);
@@ -129,7 +129,7 @@ fn pairs_have_a_surface_of_their_own() {
     assert_eq!((material.friction, material.resistance), (0.7, Resistance::None));
     // What it does not say has its default, whatever the geoms say.
     let loaded = load(&text(""));
-    let plain = Material { torsional_friction: 0.005, rolling_friction: 0.0001, ..Material::default() };
+    let plain = Material::of_mjcf();
     assert_eq!(loaded.model.materials[loaded.scene.pairs[0].material], plain);
     // Two coefficients of sliding, one of spinning, two of rolling.
     let loaded = load(&text(r#"friction="0.7 0.7 0.5 0.3 0.3" condim="6""#));

@@ -542,7 +542,7 @@ impl Numbers<f64> {
                 self.actuators.iter().map(|a| [a.per_ctrl, a.constant, a.per_length, a.per_velocity, a.impedance]),
             ),
             Table::new(
-                "pd_law",
+                "pd_number",
                 self.pd
                     .iter()
                     .map(|of| [of.kp, of.kd, of.target_velocity, of.impedance, of.most.min(1e30), of.is_limited]),

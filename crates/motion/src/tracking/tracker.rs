@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use geometry::Scene;
-use multibody::Model;
+use multibody::{Model, damps_alone};
 use sim::stable_pd::{Method, Solver, pd_force};
 use sim::{Options, Pd, Scheme, Simulation};
 
@@ -77,7 +77,7 @@ impl Tracker {
     ) -> Result<Self, Error> {
         controller.check()?;
         let (dt, pd) = (reference.dt, controller.gains.controller(model, controller.effort_limit));
-        let alike = pd.kp.iter().zip(&pd.kd).all(|(kp, kd)| *kd >= 1.5 * dt * kp);
+        let alike = pd.kp.iter().zip(&pd.kd).all(|(kp, kd)| damps_alone(*kp, *kd, dt));
         let damped = controller.control == Control::Embedded && !alike;
         if damped && pd.effort_limit.iter().any(|limit| *limit < f64::INFINITY) {
             return Err(Error::Limit);

@@ -160,7 +160,7 @@ impl Assembly {
 
     fn add_pair(&mut self, geoms: [usize; 2], fields: &Bound<'_, PyDict>) -> PyResult<()> {
         self.check("geom", &geoms)?;
-        let mut material = Material { torsional_friction: 0.005, rolling_friction: 0.0001, ..Material::default() };
+        let mut material = Material::of_mjcf();
         let mut geom = empty_geom(0, Shape::Sphere { radius: 1.0 });
         for (name, value) in fields {
             let name = name.extract::<String>()?;
@@ -212,7 +212,7 @@ impl Assembly {
     ) -> PyResult<usize> {
         self.check("body", &[body])?;
         let mut geom = empty_geom(body, shape);
-        let mut material = Material { torsional_friction: 0.005, rolling_friction: 0.0001, ..Material::default() };
+        let mut material = Material::of_mjcf();
         for (name, value) in fields {
             set_geom(&mut geom, &mut material, &name.extract::<String>()?, &value)?;
         }

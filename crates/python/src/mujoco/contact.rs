@@ -1,6 +1,10 @@
 //! Contacts as MuJoCo has them.
 
+use std::collections::BTreeMap;
+
+use multibody::ellipse_tangents;
 use sim::ContactPoint;
+use spatial::Vec3;
 
 /// An `mjContact`.
 #[repr(C)]
@@ -73,30 +77,52 @@ impl Surface {
 
     /// Of two that touch. `solref` and `solimp` are the first's, as they have no part in the forces here.
     fn with(&self, other: &Self) -> Self {
+        let margin = self.margin + other.margin;
         match self.priority.cmp(&other.priority) {
-            std::cmp::Ordering::Greater => *self,
-            std::cmp::Ordering::Less => *other,
+            std::cmp::Ordering::Greater => Self { margin, ..*self },
+            std::cmp::Ordering::Less => Self { margin, ..*other },
             std::cmp::Ordering::Equal => Self {
                 dim: self.dim.max(other.dim),
                 friction: std::array::from_fn(|k| self.friction[k].max(other.friction[k])),
+                margin,
                 ..*self
             },
         }
     }
 }
 
+/// The surfaces of all geoms, and those of explicit pairs by the numbers of their geoms, the lower first.
+pub struct Surfaces {
+    pub of_geoms: Vec<Surface>,
+    pub of_pairs: BTreeMap<[usize; 2], Surface>,
+}
+
+impl Surfaces {
+    /// Of two geoms that touch.
+    fn of(&self, [a, b]: [usize; 2]) -> Surface {
+        match self.of_pairs.get(&[a.min(b), a.max(b)]) {
+            Some(of_pair) => *of_pair,
+            None => self.of_geoms[a].with(&self.of_geoms[b]),
+        }
+    }
+}
+
+/// The tangents of MuJoCo's frame of a contact, along which friction has its coefficients.
+fn tangents(normal: Vec3<f64>) -> [Vec3<f64>; 2] {
+    ellipse_tangents([1.0; 2], normal)
+}
+
 impl MjContact {
-    pub fn new(point: &ContactPoint, surfaces: &[Surface]) -> Self {
-        let surface = surfaces[point.geoms[0]].with(&surfaces[point.geoms[1]]);
-        let axes = [point.normal, point.tangents[0], point.normal.cross(point.tangents[0])];
-        let margin: f64 = point.geoms.iter().map(|&geom| surfaces[geom].margin).sum();
+    pub fn new(point: &ContactPoint, surfaces: &Surfaces) -> Self {
+        let surface = surfaces.of(point.geoms);
+        let [t1, t2] = tangents(point.normal);
         let geoms = point.geoms.map(|geom| geom as i32);
         Self {
             // Gaps are less the margin.
-            distance: point.gap + margin,
+            distance: point.gap + surface.margin,
             position: point.position.to_array(),
-            frame: axes.map(|axis| axis.to_array()),
-            margin: margin + point.gap.max(0.0),
+            frame: [point.normal, t1, t2].map(|axis| axis.to_array()),
+            margin: surface.margin + point.gap.max(0.0),
             friction: surface.friction,
             solref: surface.solref,
             friction_solref: [0.0; 2],
@@ -123,11 +149,12 @@ impl MjContact {
         let count = if is_pyramid && dim > 1 { 2 * (dim - 1) } else { dim };
         let Ok(start) = usize::try_from(self.efc_address) else { return };
         let Some(rows) = forces.get_mut(start..start + count) else { return };
-        // MuJoCo's second tangent is across normal and first.
-        let turn = point.normal.cross(point.tangents[0]).dot(point.tangents[1]).signum();
-        let [t1, t2, normal] = point.impulse.map(|impulse| impulse / timestep);
+        let [along_first, along_second, normal] = point.impulse.map(|impulse| impulse / timestep);
+        let [first, second] = point.tangents;
+        let rubbing = first * along_first + second * along_second;
+        let [t1, t2] = tangents(point.normal).map(|tangent| tangent.dot(rubbing));
         // What spins and rolls has no part in it.
-        let force = [normal, t1, turn * t2, 0.0, 0.0, 0.0];
+        let force = [normal, t1, t2, 0.0, 0.0, 0.0];
         if !is_pyramid || dim == 1 {
             rows.copy_from_slice(&force[..dim]);
             return;

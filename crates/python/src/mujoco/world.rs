@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyWeakrefMethods, PyWeakrefReference};
 use sim::{Simulation as Sim, SimulationError};
 
 use self::rows::{RowForces, RowMemory};
-use super::contact::{LAYOUT, MjContact, Surface};
+use super::contact::{LAYOUT, MjContact, Surface, Surfaces};
 use super::memory::{Field, MujocoNumbers, Numbers};
 use super::native::{Native, Pair, Part};
 use crate::errors::simulation_error;
@@ -46,6 +46,8 @@ struct Parts<'py> {
     mocap: Vec<usize>,
     outputs: Vec<[usize; 2]>,
     surfaces: Vec<[f64; Surface::LEN]>,
+    pairs: Vec<[usize; 2]>,
+    pair_surfaces: Vec<[f64; Surface::LEN]>,
     is_pyramidal: bool,
     /// Whether something asks for the forces of rows that are none of contacts, and whether MuJoCo's rows are sparse.
     reads_rows: bool,
@@ -210,7 +212,7 @@ pub struct MujocoWorld {
     mocap: Vec<usize>,
     /// Where MuJoCo has the force of which actuator.
     outputs: Vec<[usize; 2]>,
-    surfaces: Vec<Surface>,
+    surfaces: Surfaces,
     is_pyramidal: bool,
     reads_rows: bool,
     kept: Mutex<Kept>,
@@ -259,7 +261,10 @@ impl MujocoWorld {
             readings: own.readings,
             mocap: own.mocap,
             outputs: own.outputs,
-            surfaces: own.surfaces.iter().map(Surface::new).collect(),
+            surfaces: Surfaces {
+                of_geoms: own.surfaces.iter().map(Surface::new).collect(),
+                of_pairs: own.pairs.into_iter().zip(own.pair_surfaces.iter().map(Surface::new)).collect(),
+            },
             is_pyramidal: own.is_pyramidal,
             reads_rows: own.reads_rows,
             kept: Mutex::default(),

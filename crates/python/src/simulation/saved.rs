@@ -17,9 +17,9 @@ impl Simulation {
         let mut next = simulation.state().clone();
         let name = &model.inner().name;
         next.restore(state).map_err(|error| PyValueError::new_err(format!("state of {name:?}: {error}")))?;
-        // All or nothing.
-        own.apply(model.inner(), model.scene()).map_err(|error| parameters::wrong(&error))?;
-        if !own.is_empty() || self.parameters.get().is_some() {
+        if own != self.own_parameters(py)? {
+            // All or nothing.
+            own.check(model.inner(), model.scene()).map_err(|error| parameters::wrong(&error))?;
             self.live_parameters(py)?.write(py, &own)?;
         }
         self.bring_parameters(py, &mut simulation)?;

@@ -102,6 +102,7 @@ impl<S: Structure> SparseA<'_, '_, S> {
             }
             narrow(impulse, &mut current.gamma[own]);
         }
+        // As a trial of a line search would, it takes a pass over all rows.
         self.iteration.line_search_evaluations += 1;
         let residual = self.iteration.residual(self.ws).map_or(f64::NAN, |optimality| optimality.residual);
         self.residual = Some(residual);

@@ -21,6 +21,14 @@ impl Parameters {
         Ok((own, own_scene))
     }
 
+    /// Whether they can be [applied](Self::apply), for nothing where all are the model's.
+    ///
+    /// # Errors
+    /// As `apply`.
+    pub fn check(&self, model: &Model, scene: &Scene) -> Result<(), ParameterError> {
+        if self.is_empty() { Ok(()) } else { self.apply(model, scene).map(drop) }
+    }
+
     /// [`apply`](Self::apply) into copies of the model and the scene, which may have other parameters by now: nothing of them stays.
     ///
     /// # Errors
@@ -199,6 +207,9 @@ impl Parameters {
             if let Some(&[first, second, torsional, rolling]) = given {
                 (new.friction, new.second_friction) = (first, (second != first).then_some(second));
                 (new.torsional_friction, new.rolling_friction) = (torsional, rolling);
+                // A length of its own counts about both axes.
+                new.second_rolling_friction =
+                    new.second_rolling_friction.filter(|_| rolling == surface.rolling_friction);
             }
             if new != surface {
                 pair.material = model.materials.len();
