@@ -425,3 +425,24 @@ def test_numbers_of_a_model_say_where_they_are_changed() -> None:
         copy = array.copy()
         copy[0] = 3
         assert copy[0] == 3
+
+
+def test_a_length_of_rolling_friction_counts_about_both_axes() -> None:
+    """Of a pair that has two, until one is given."""
+    model = sw.load(
+        """<mujoco><worldbody><geom name="ground" type="plane" size="1 1 1"/>
+        <body pos="0 0 .1"><freejoint/><geom name="ball" size=".1"/></body></worldbody>
+        <contact><pair geom1="ground" geom2="ball" condim="6" friction="1 1 .005 .0001 .01"/></contact></mujoco>"""
+    )
+
+    def speed(v: list[float], length: float | None) -> float:
+        sim = sw.Simulation(model)
+        sim.v = v
+        if length is not None:
+            sim.parameters.pair_frictions[0, 3] = length
+        sim.step(50)
+        return float(np.linalg.norm(sim.v[:2]))
+
+    along_x, along_y = [1.0, 0, 0, 0, 10, 0], [0, 1.0, 0, -10, 0, 0]
+    assert speed(along_y, None) < speed(along_x, None) - 0.05
+    np.testing.assert_allclose(speed(along_x, 0.02), speed(along_y, 0.02), rtol=1e-9)
