@@ -436,3 +436,23 @@ def test_what_a_plate_carries_lies_on_it(dt: float, shape: str, speed: float) ->
     ]:
         assert height - 0.07 - plate == pytest.approx(0, abs=1e-6)
         assert v == pytest.approx(speed, abs=1e-6)
+
+
+@pytest.mark.parametrize(("begin", "end"), [("", ""), ("<body><geom size='.05'/>", "</body>")])
+def test_what_hangs_from_a_moved_body_passes_through_it(begin: str, end: str) -> None:
+    """As in MuJoCo, where only what hangs from the world touches its parent."""
+    text = f"""<mujoco><worldbody>
+      <body mocap="true" pos="5 0 1">{begin}<geom size="1"/>
+        <body pos="0 0 1.5"><joint type="slide" axis="0 0 1"/><geom size="1"/></body></body>{end}
+      <body mocap="true" pos="9 0 1"><geom size="1"/></body>
+      <body pos="9 0 2"><joint type="slide" axis="0 0 1"/><geom size="1"/></body></worldbody></mujoco>"""
+    m = mujoco.MjModel.from_xml_string(text)
+    d = mujoco.MjData(m)
+    mujoco.mj_step(m, d, 100)
+    for model in (sw.load(text), sw.Model.from_mujoco(m)):
+        sim, batch = sw.Simulation(model), sw.Batch(model, 1)
+        sim.step(100)
+        batch.step(100)
+        for q in (sim.q, batch.q[0]):
+            assert q[0] == pytest.approx(d.qpos[0], abs=1e-3)
+            assert q[1] > -1e-3

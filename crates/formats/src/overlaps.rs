@@ -12,12 +12,6 @@ const NAMED: usize = 5;
 /// The share of the smaller geom's inner radius beyond which links of one robot that overlap are worth a warning.
 const DEEP: f64 = 0.1;
 
-/// The rigid group that a body's rigid group hangs from.
-pub(crate) fn parent_group(model: &Model, body: usize) -> usize {
-    let first = model.bodies[body].rigid_group;
-    model.bodies[model.bodies[first].parent].rigid_group
-}
-
 /// Where the bodies are in the default configuration.
 pub(crate) fn poses_at_start(model: &Model) -> Vec<Pose<f64>> {
     let mut kinematics = Kinematics::new(&model.tree);
@@ -32,12 +26,16 @@ pub(crate) fn poses_at_start(model: &Model) -> Vec<Pose<f64>> {
 /// The contact points of the default configuration.
 pub(crate) fn contacts_at_start(model: &Model, scene: &Scene) -> Result<Vec<Contact>, TooMany> {
     let poses = poses_at_start(model);
-    let attachments = scene.geoms.iter().map(|geom| Attachment {
-        frame: Some(geom.body),
-        pose: geom.pose,
-        group: model.bodies[geom.body].rigid_group,
-        parent_group: parent_group(model, geom.body),
-    });
+    let attach = |geom: &geometry::Geom| {
+        let is_fixed = model.bodies[geom.body].node.is_none();
+        Attachment {
+            frame: (!is_fixed).then_some(geom.body),
+            pose: if is_fixed { poses[geom.body] * geom.pose } else { geom.pose },
+            group: model.contact_group(geom.body),
+            parent_group: model.parent_contact_group(geom.body),
+        }
+    };
+    let attachments = scene.geoms.iter().map(attach);
     let mut collider = Collider::new(Arc::new(scene.clone()), attachments.collect());
     let mut contacts = Vec::new();
     let frame = |body: usize| (poses[body].rot.to_mat3(), poses[body].pos);

@@ -353,6 +353,22 @@ impl Model {
             .map(move |part| (part, back * self.bodies[part].pose))
     }
 
+    /// The group of bodies that a body is in, of which none touches another: those that are welded together. What a body carries that is moved
+    /// from outside is a group of its own, apart from the world.
+    pub fn contact_group(&self, body: usize) -> usize {
+        let group = self.bodies[body].rigid_group;
+        if group > 0 {
+            return group;
+        }
+        let mut up = std::iter::successors(Some(body), |body| (*body > 0).then(|| self.bodies[*body].parent));
+        up.find(|body| self.bodies[*body].is_mocap).unwrap_or(0)
+    }
+
+    /// The [group](Self::contact_group) that a body's rigid group hangs from.
+    pub fn parent_contact_group(&self, body: usize) -> usize {
+        self.contact_group(self.bodies[self.bodies[body].rigid_group].parent)
+    }
+
     /// The body that is moved from outside and carries each body along, by its place among [those](Self::mocap_bodies), (nbody).
     pub fn mocap_carriers(&self) -> Vec<Option<usize>> {
         let mut carriers = vec![None; self.bodies.len()];

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use geometry::Scene;
 use multibody::Model;
 
-use crate::overlaps::{contacts_at_start, listed, parent_group};
+use crate::overlaps::{contacts_at_start, listed};
 
 /// Adds the pairs to `scene.excluded`. The message names those that overlap in the default configuration.
 ///
@@ -32,7 +32,7 @@ pub(super) fn exclude(model: &Model, scene: &mut Scene) -> Result<Option<String>
 fn exclude_base(model: &Model, scene: &mut Scene) -> Result<(), String> {
     let bodies: BTreeSet<usize> = scene.geoms.iter().filter(|g| g.contype != 0).map(|g| g.body).collect();
     let fixed = |&&body: &&usize| model.bodies[body].rigid_group == 0;
-    let hangs = |&&body: &&usize| model.bodies[body].rigid_group != 0 && parent_group(model, body) == 0;
+    let hangs = |&&body: &&usize| model.bodies[body].rigid_group != 0 && model.parent_contact_group(body) == 0;
     let (fixed, hanging) = (bodies.iter().filter(fixed), bodies.iter().filter(hangs).count());
     let count = fixed.clone().count().saturating_mul(hanging);
     if count > geometry::MAX_NEAR_PAIRS {

@@ -91,13 +91,11 @@ pub fn rest_depths(model: &Model, scene: &Scene) -> Vec<f64> {
 pub fn attachments(model: &Model, scene: &Scene) -> Vec<Attachment> {
     let attach = |geom: &geometry::Geom| {
         let body = &model.bodies[geom.body];
-        // The parent of the whole rigid group: what its first body hangs on.
-        let parent = model.bodies[body.rigid_group].parent;
         Attachment {
             frame: body.node,
             pose: body.pose * geom.pose,
-            group: body.rigid_group,
-            parent_group: model.bodies[parent].rigid_group,
+            group: model.contact_group(geom.body),
+            parent_group: model.parent_contact_group(geom.body),
         }
     };
     scene.geoms.iter().map(attach).collect()
