@@ -17,30 +17,27 @@
 //!
 //! This crate knows linear algebra only. [`solve`] is the method; a [`Constraint`] supplies `(ℓ, γ, G)`; a [`Structure`]
 //! supplies products with `A` and `J` and factors `H`. [`Sparse`] is the structure of matrices. [`Problem`] is the whole
-//! for callers who have matrices, [`solve_matrices`] for contacts in plain arrays.
+//! for callers who have matrices.
 //!
 //! # Example
 //!
 //! A block of 2 kg slides at 1 m/s on the ground with friction 0.5; the step is 0.01 s. Friction takes `μ g dt` of its speed.
 //!
 //! ```
-//! use sapwood_sap::{solve_matrices, MatrixProblem, Options};
+//! use sapwood_sap::{Factorization, FrictionLaw, Kind, Options, Problem, SparseMatrix};
 //!
 //! let (dt, g, mu) = (0.01, 9.81, 0.5);
-//! let problem = MatrixProblem {
-//!     a: &[2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0],
-//!     v_star: &[1.0, 0.0, -g * dt],
-//!     j: &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], // rows t1, t2, n
-//!     mu: &[mu],
-//!     r_t: &[1e-6],
-//!     r_n: &[1e-6],
-//!     vn_hat: &[0.0],
-//! };
-//! let solution = solve_matrices(&problem, &Options::default()).unwrap();
+//! let a = SparseMatrix::from_dense("A", 3, 3, &[2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0])?;
+//! let mut problem = Problem::new(a, vec![1.0, 0.0, -g * dt])?;
+//! let rows = SparseMatrix::from_dense("J", 3, 3, &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])?; // t1, t2, n
+//! let contact = Kind::Contact { mu, r_t: Some(1e-6), r_n: Some(1e-6), v_hat: [0.0; 3], normal_impulse: None };
+//! problem.push(&[contact], &rows)?;
+//! let solution = problem.solve(FrictionLaw::Coulomb, Factorization::Auto, &Options::default(), None)?;
 //!
 //! let normal_impulse = solution.impulses[2];
-//! assert!((solution.impulses[0] + mu * normal_impulse).abs() < 1e-9); // on the edge of the cone, against the motion
+//! assert!((solution.impulses[0] + mu * normal_impulse).abs() < 1e-9); // at the friction bound, against the motion
 //! assert!((solution.v[0] - (1.0 - mu * normal_impulse / 2.0)).abs() < 1e-6);
+//! # Ok::<(), sapwood_sap::Error>(())
 //! ```
 
 mod block;
@@ -55,7 +52,6 @@ mod error;
 mod jacobian;
 mod law;
 mod linearization;
-mod matrices;
 mod options;
 pub mod parameters;
 mod problem;
@@ -82,7 +78,6 @@ pub use coulomb::{Workspace, friction_residual, meets_coulomb};
 pub use error::Error;
 pub use law::{Law, LawKind};
 pub use linearization::{LawData, Linearization};
-pub use matrices::{MatrixProblem, MatrixSolution, solve_matrices};
 pub use options::{Criterion, FrictionLaw, Options, Report, Strategy};
 pub use parameters::SolverParameters;
 pub use problem::{Factorization, Kind, NEAR_RIGID, Problem, ProblemSolution, Start};

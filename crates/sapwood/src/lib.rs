@@ -72,8 +72,8 @@ pub mod math {
 /// The contact solver for problems of your own: `min ½‖v − v*‖²_A + Σ ℓ_k(J_k v)`.
 pub mod contact {
     pub use sap::{
-        Constraint, Criterion, Error, Law, LawKind, MatrixProblem, MatrixSolution, Options, Report, Strategy,
-        solve_matrices,
+        Constraint, Criterion, Error, Factorization, FrictionLaw, Kind, Law, LawKind, Options, Problem,
+        ProblemSolution, Report, SparseMatrix, Start, Strategy,
     };
 }
 
