@@ -12,172 +12,113 @@ use spatial::{Quat, Sym3, Vec3};
 pub(crate) use apply::is_in_state;
 pub use own::OwnModel;
 
-/// What can be changed. Structure cannot: bodies, joints, geoms and actuators stay as many and as they are connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Parameter {
+/// Declares [`Parameter`], each with the name that users know.
+macro_rules! parameters {
+    ($($(#[$doc:meta])* $parameter:ident = $name:literal,)*) => {
+        /// What can be changed. Structure cannot: bodies, joints, geoms and actuators stay as many and as they are connected.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Parameter {
+            $($(#[$doc])* $parameter,)*
+        }
+
+        impl Parameter {
+            /// All of them.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$parameter),*];
+
+            /// The name that users know.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$parameter => $name,)*
+                }
+            }
+        }
+    };
+}
+
+parameters! {
     /// Acceleration of gravity, (3), m/s².
-    Gravity,
+    Gravity = "gravity",
     /// Masses of the bodies, (nbody), kg; rotational inertia changes in proportion.
-    Masses,
+    Masses = "masses",
     /// Centres of mass in the bodies' frames, (nbody, 3), m; rotational inertia about them stays.
-    Coms,
+    Coms = "coms",
     /// Rotational inertias about the centres of mass in the bodies' axes, (nbody, 6): xx, yy, zz, xy, xz, yz, kg·m². They are those at the
     /// model's masses: other masses and [`InertiaScales`](Self::InertiaScales) multiply them.
-    Inertias,
+    Inertias = "inertias",
     /// Factors on the rotational inertias, (nbody).
-    InertiaScales,
+    InertiaScales = "inertia_scales",
     /// Origins of the bodies in their parents' frames, (nbody, 3), m. Those of the world, and of bodies with a free joint or that are moved from
     /// outside, whose place is in the state, stay.
-    BodyPositions,
+    BodyPositions = "body_positions",
     /// Orientations of the bodies in their parents' frames, (nbody, 4): quaternions w x y z.
-    BodyQuaternions,
+    BodyQuaternions = "body_quaternions",
     /// Axes of the joints in their bodies' frames, (njoint, 3), of any length above 0; 0 of those that have not one axis, and stay so.
-    JointAxes,
+    JointAxes = "joint_axes",
     /// Points of the joints in their bodies' frames, (njoint, 3), m; that of a free joint stays.
-    JointAnchors,
+    JointAnchors = "joint_anchors",
     /// Coefficients of sliding friction of the geoms, (ngeom); of two geoms the larger counts.
-    Frictions,
+    Frictions = "frictions",
     /// Greatest torques about the normal over normal force, (ngeom), m; they count where a geom resists spinning.
-    TorsionalFrictions,
+    TorsionalFrictions = "torsional_frictions",
     /// Greatest torques about a tangent over normal force, (ngeom), m; they count where a geom resists rolling.
-    RollingFrictions,
+    RollingFrictions = "rolling_frictions",
     /// `solref` of the geoms, (ngeom, 2), see [`multibody::Reference`]; 0 of those that are near-rigid, or springs in physical units, and stay so.
-    Solref,
+    Solref = "solref",
     /// `solimp` of the geoms, (ngeom, 5), likewise.
-    Solimp,
+    Solimp = "solimp",
     /// Frictions of the pairs with surfaces of their own, in the order of the scene, (npair, 4): sliding along both tangents of
     /// [`multibody::Material::friction_tangents`], torsional and rolling, m.
-    PairFrictions,
+    PairFrictions = "pair_frictions",
     /// `solref` of these pairs, in the order of the scene, (npair, 2), likewise.
-    PairSolref,
+    PairSolref = "pair_solref",
     /// `solimp` of these, (npair, 5).
-    PairSolimp,
+    PairSolimp = "pair_solimp",
     /// `solref` of the joints' limits, (njoint, 2), likewise.
-    LimitSolref,
+    LimitSolref = "limit_solref",
     /// `solimp` of these, (njoint, 5).
-    LimitSolimp,
+    LimitSolimp = "limit_solimp",
     /// Sizes of the geoms, (ngeom, 3): radius of a sphere; radius and half length of a capsule or cylinder; half extents of a box;
     /// semi-axes of an ellipsoid. Those of other shapes count for nothing. Masses stay.
-    GeomSizes,
+    GeomSizes = "geom_sizes",
     /// Positions of the geoms in their bodies' frames, (ngeom, 3), m. Masses stay.
-    GeomPositions,
+    GeomPositions = "geom_positions",
     /// Orientations of the geoms in their bodies' frames, (ngeom, 4): quaternions w x y z.
-    GeomQuaternions,
+    GeomQuaternions = "geom_quaternions",
     /// Inertia of the drives, (nv).
-    Armature,
+    Armature = "armature",
     /// Damping of the joints, (nv).
-    Damping,
+    Damping = "damping",
     /// Stiffness of the joints, (nv).
-    Stiffness,
+    Stiffness = "stiffness",
     /// Coulomb friction of the joints, (nv), N or N·m.
-    Frictionloss,
+    Frictionloss = "frictionloss",
     /// Limits of the joints, (njoint, 2): rad or m; of a ball (0, greatest angle). Infinite where there are none.
-    JointRanges,
+    JointRanges = "joint_ranges",
     /// Where balls and free joints are held, (njoint, 8): 1, then the coordinates of the joint, then 0; all 0 of one that moves. Other joints are
     /// held by [`JointRanges`](Self::JointRanges).
-    JointLocks,
+    JointLocks = "joint_locks",
     /// Force of the actuators per unit of control, (nu): kp of a position servo and kv of a velocity servo, whose bias follows.
-    Gains,
+    Gains = "gains",
     /// Damping of the actuators that are position servos, (nu). Those of others count for nothing.
-    Kv,
+    Kv = "kv",
     /// Whether the actuators give a force, (nu): 1 or 0. An activation goes on either way.
-    ActuatorsEnabled,
+    ActuatorsEnabled = "actuators_enabled",
     /// Bits of the geoms, (ngeom): two may touch when one's `contype` and the other's `conaffinity` share one.
-    Contypes,
+    Contypes = "contypes",
     /// See [`Contypes`](Self::Contypes), (ngeom).
-    Conaffinities,
+    Conaffinities = "conaffinities",
     /// What equality constraints hold together, (neq, 6): a point of the first body in its frame, then one of the second, m. Those of couplings
     /// count for nothing.
-    EqualityAnchors,
+    EqualityAnchors = "equality_anchors",
     /// Orientations of the second body in the frame of the first that welds hold, (neq, 4): quaternions w x y z. Those of others count for
     /// nothing.
-    EqualityQuaternions,
+    EqualityQuaternions = "equality_quaternions",
 }
 
 use Parameter as P;
 
 impl Parameter {
-    /// All of them.
-    pub const ALL: [Self; 35] = [
-        P::Gravity,
-        P::Masses,
-        P::Coms,
-        P::Inertias,
-        P::InertiaScales,
-        P::BodyPositions,
-        P::BodyQuaternions,
-        P::JointAxes,
-        P::JointAnchors,
-        P::Frictions,
-        P::TorsionalFrictions,
-        P::RollingFrictions,
-        P::Solref,
-        P::Solimp,
-        P::PairFrictions,
-        P::PairSolref,
-        P::PairSolimp,
-        P::LimitSolref,
-        P::LimitSolimp,
-        P::GeomSizes,
-        P::GeomPositions,
-        P::GeomQuaternions,
-        P::Armature,
-        P::Damping,
-        P::Stiffness,
-        P::Frictionloss,
-        P::JointRanges,
-        P::JointLocks,
-        P::Gains,
-        P::Kv,
-        P::ActuatorsEnabled,
-        P::Contypes,
-        P::Conaffinities,
-        P::EqualityAnchors,
-        P::EqualityQuaternions,
-    ];
-
-    /// The name that users know.
-    pub const fn name(self) -> &'static str {
-        match self {
-            P::Gravity => "gravity",
-            P::Masses => "masses",
-            P::Coms => "coms",
-            P::Inertias => "inertias",
-            P::InertiaScales => "inertia_scales",
-            P::BodyPositions => "body_positions",
-            P::BodyQuaternions => "body_quaternions",
-            P::JointAxes => "joint_axes",
-            P::JointAnchors => "joint_anchors",
-            P::Frictions => "frictions",
-            P::TorsionalFrictions => "torsional_frictions",
-            P::RollingFrictions => "rolling_frictions",
-            P::Solref => "solref",
-            P::Solimp => "solimp",
-            P::PairFrictions => "pair_frictions",
-            P::PairSolref => "pair_solref",
-            P::PairSolimp => "pair_solimp",
-            P::LimitSolref => "limit_solref",
-            P::LimitSolimp => "limit_solimp",
-            P::GeomSizes => "geom_sizes",
-            P::GeomPositions => "geom_positions",
-            P::GeomQuaternions => "geom_quaternions",
-            P::Armature => "armature",
-            P::Damping => "damping",
-            P::Stiffness => "stiffness",
-            P::Frictionloss => "frictionloss",
-            P::JointRanges => "joint_ranges",
-            P::JointLocks => "joint_locks",
-            P::Gains => "gains",
-            P::Kv => "kv",
-            P::ActuatorsEnabled => "actuators_enabled",
-            P::Contypes => "contypes",
-            P::Conaffinities => "conaffinities",
-            P::EqualityAnchors => "equality_anchors",
-            P::EqualityQuaternions => "equality_quaternions",
-        }
-    }
-
     /// The parameter of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|parameter| parameter.name() == name)
