@@ -108,8 +108,8 @@ pub use retraction::{Retraction, logarithm_tangent, right_jacobian};
 pub use rnea::{RneaWorkspace, accelerations, rnea};
 pub use sensor::{
     ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DelayedSensor, DistanceQuantity, FrameQuantity,
-    GeomsOf, JointQuantity, RayField, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SiteQuantity,
-    SubtreeQuantity, TendonQuantity,
+    GeomsOf, JointQuantity, RayField, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SensorTraits,
+    SiteQuantity, SubtreeQuantity, TendonQuantity,
 };
 pub use site::{Site, SiteShape};
 pub use spring::{Decay, SpringPoint, UNRESOLVED};

@@ -120,53 +120,137 @@ pub enum SensorKind {
     },
 }
 
-/// What can be measured of a joint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum JointQuantity {
-    /// The coordinate, rad or m.
-    Position,
-    /// Its rate.
-    Velocity,
-    /// The force of all actuators on it, after its effort limit, N or N·m.
-    ActuatorForce,
-    /// The quaternion of a ball joint.
-    Quaternion,
-    /// The angular velocity of a ball joint, in the frame of its body.
-    AngularVelocity,
-    /// How far it is from the nearer limit, negative beyond it; 0 while no limit is violated.
-    LimitDistance,
-    /// The rate of that.
-    LimitVelocity,
-    /// The force of the limit, N or N·m.
-    LimitForce,
+/// Declares what can be measured of something: of each quantity the name of its MJCF element, how many numbers it has and what must be known
+/// for it.
+macro_rules! quantities {
+    ($($(#[$doc:meta])* $kind:ident {
+        $($(#[$of:meta])* $quantity:ident = $element:literal, $dim:literal, $stage:ident;)*
+    })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub enum $kind {
+            $($(#[$of])* $quantity,)*
+        }
+
+        impl $kind {
+            /// The quantity of an MJCF element.
+            pub fn named(element: &str) -> Option<Self> {
+                match element {
+                    $($element => Some(Self::$quantity),)*
+                    _ => None,
+                }
+            }
+
+            /// Its MJCF element, how many numbers it has, what must be known for it.
+            pub const fn traits(self) -> SensorTraits<'static> {
+                match self {
+                    $(Self::$quantity => SensorTraits { element: $element, dim: $dim, stage: SensorStage::$stage },)*
+                }
+            }
+        }
+    )*};
 }
 
-/// What can be measured of a tendon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum TendonQuantity {
-    /// Length.
-    Position,
-    /// Its rate.
-    Velocity,
-    /// The sum of the forces of its actuators, before their gears.
-    ActuatorForce,
-    /// How far it is from the nearer limit, negative beyond it; 0 while no limit is violated.
-    LimitDistance,
-    /// The rate of that.
-    LimitVelocity,
-    /// The force of the limit.
-    LimitForce,
-}
-
-/// What can be measured of an actuator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum ActuatorQuantity {
-    /// Its length: gear times coordinate.
-    Position,
-    /// Its rate.
-    Velocity,
-    /// Its force, before the gear.
-    Force,
+quantities! {
+    /// What can be measured of a joint.
+    JointQuantity {
+        /// The coordinate, rad or m.
+        Position = "jointpos", 1, Position;
+        /// Its rate.
+        Velocity = "jointvel", 1, Velocity;
+        /// The force of all actuators on it, after its effort limit, N or N·m.
+        ActuatorForce = "jointactuatorfrc", 1, Acceleration;
+        /// The quaternion of a ball joint.
+        Quaternion = "ballquat", 4, Position;
+        /// The angular velocity of a ball joint, in the frame of its body.
+        AngularVelocity = "ballangvel", 3, Velocity;
+        /// How far it is from the nearer limit, negative beyond it; 0 while no limit is violated.
+        LimitDistance = "jointlimitpos", 1, Position;
+        /// The rate of that.
+        LimitVelocity = "jointlimitvel", 1, Velocity;
+        /// The force of the limit, N or N·m.
+        LimitForce = "jointlimitfrc", 1, Acceleration;
+    }
+    /// What can be measured of a tendon.
+    TendonQuantity {
+        /// Length.
+        Position = "tendonpos", 1, Position;
+        /// Its rate.
+        Velocity = "tendonvel", 1, Velocity;
+        /// The sum of the forces of its actuators, before their gears.
+        ActuatorForce = "tendonactuatorfrc", 1, Acceleration;
+        /// How far it is from the nearer limit, negative beyond it; 0 while no limit is violated.
+        LimitDistance = "tendonlimitpos", 1, Position;
+        /// The rate of that.
+        LimitVelocity = "tendonlimitvel", 1, Velocity;
+        /// The force of the limit.
+        LimitForce = "tendonlimitfrc", 1, Acceleration;
+    }
+    /// What can be measured of an actuator.
+    ActuatorQuantity {
+        /// Its length: gear times coordinate.
+        Position = "actuatorpos", 1, Position;
+        /// Its rate.
+        Velocity = "actuatorvel", 1, Velocity;
+        /// Its force, before the gear.
+        Force = "actuatorfrc", 1, Acceleration;
+    }
+    /// What can be measured of a frame.
+    FrameQuantity {
+        /// Position of the origin, m.
+        Position = "framepos", 3, Position;
+        /// Orientation, a unit quaternion.
+        Quaternion = "framequat", 4, Position;
+        /// Direction of the x axis.
+        XAxis = "framexaxis", 3, Position;
+        /// Direction of the y axis.
+        YAxis = "frameyaxis", 3, Position;
+        /// Direction of the z axis.
+        ZAxis = "framezaxis", 3, Position;
+        /// Velocity of the origin, m/s.
+        LinearVelocity = "framelinvel", 3, Velocity;
+        /// Angular velocity, rad/s.
+        AngularVelocity = "frameangvel", 3, Velocity;
+        /// Acceleration of the origin less gravity, m/s²: what an accelerometer feels, in world axes.
+        LinearAcceleration = "framelinacc", 3, Acceleration;
+        /// Angular acceleration, rad/s².
+        AngularAcceleration = "frameangacc", 3, Acceleration;
+    }
+    /// What an instrument at a site measures.
+    SiteQuantity {
+        /// Acceleration less gravity, m/s².
+        Acceleration = "accelerometer", 3, Acceleration;
+        /// Velocity, m/s.
+        Velocity = "velocimeter", 3, Velocity;
+        /// Angular velocity, rad/s.
+        AngularVelocity = "gyro", 3, Velocity;
+        /// The magnetic field.
+        MagneticField = "magnetometer", 3, Position;
+        /// The force that the site's body puts on its parent, N: the parent carries it with the opposite one.
+        Force = "force", 3, Acceleration;
+        /// The torque that goes with that force, about the site, N·m.
+        Torque = "torque", 3, Acceleration;
+        /// The sum of the normal forces on the site's body whose contact points, or rays from them along the normal, meet the site's volume, N.
+        Touch = "touch", 1, Acceleration;
+    }
+    /// What can be measured of a subtree.
+    SubtreeQuantity {
+        /// Centre of mass, m.
+        CenterOfMass = "subtreecom", 3, Position;
+        /// Its velocity, m/s.
+        LinearVelocity = "subtreelinvel", 3, Velocity;
+        /// Angular momentum about it, N·m·s.
+        AngularMomentum = "subtreeangmom", 3, Velocity;
+    }
+    /// What can be measured of the place where two shapes are nearest.
+    DistanceQuantity {
+        /// The distance, negative in penetration, m; the cutoff where they are farther apart.
+        Distance = "distance", 1, Position;
+        /// The direction from the first to the second; zero where they are farther apart than the cutoff.
+        Normal = "normal", 3, Position;
+        /// The two nearest points, in world axes, m.
+        FromTo = "fromto", 6, Position;
+    }
 }
 
 /// A frame that a sensor looks at.
@@ -187,59 +271,6 @@ pub enum SensorFrame {
     Site(usize),
 }
 
-/// What can be measured of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum FrameQuantity {
-    /// Position of the origin, m.
-    Position,
-    /// Orientation, a unit quaternion.
-    Quaternion,
-    /// Direction of the x axis.
-    XAxis,
-    /// Direction of the y axis.
-    YAxis,
-    /// Direction of the z axis.
-    ZAxis,
-    /// Velocity of the origin, m/s.
-    LinearVelocity,
-    /// Angular velocity, rad/s.
-    AngularVelocity,
-    /// Acceleration of the origin less gravity, m/s²: what an accelerometer feels, in world axes.
-    LinearAcceleration,
-    /// Angular acceleration, rad/s².
-    AngularAcceleration,
-}
-
-/// What an instrument at a site measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum SiteQuantity {
-    /// Acceleration less gravity, m/s².
-    Acceleration,
-    /// Velocity, m/s.
-    Velocity,
-    /// Angular velocity, rad/s.
-    AngularVelocity,
-    /// The magnetic field.
-    MagneticField,
-    /// The force that the site's body puts on its parent, N: the parent carries it with the opposite one.
-    Force,
-    /// The torque that goes with that force, about the site, N·m.
-    Torque,
-    /// The sum of the normal forces on the site's body whose contact points, or rays from them along the normal, meet the site's volume, N.
-    Touch,
-}
-
-/// What can be measured of a subtree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum SubtreeQuantity {
-    /// Centre of mass, m.
-    CenterOfMass,
-    /// Its velocity, m/s.
-    LinearVelocity,
-    /// Angular momentum about it, N·m·s.
-    AngularMomentum,
-}
-
 /// A geom, or all geoms of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum GeomsOf {
@@ -247,17 +278,6 @@ pub enum GeomsOf {
     Geom(usize),
     /// All geoms of a body.
     Body(usize),
-}
-
-/// What can be measured of the place where two shapes are nearest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum DistanceQuantity {
-    /// The distance, negative in penetration, m; the cutoff where they are farther apart.
-    Distance,
-    /// The direction from the first to the second; zero where they are farther apart than the cutoff.
-    Normal,
-    /// The two nearest points, in world axes, m.
-    FromTo,
 }
 
 /// Which contact points a sensor reports, and what of them.
@@ -387,84 +407,56 @@ impl SensorStage {
     }
 }
 
+/// What holds of a kind of sensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SensorTraits<'a> {
+    /// The name of its MJCF element.
+    pub element: &'a str,
+    /// How many numbers it has.
+    pub dim: usize,
+    /// What must be known for it.
+    pub stage: SensorStage,
+}
+
 impl SensorKind {
+    /// Its MJCF element, how many numbers it has, what must be known for it.
+    pub fn traits(&self) -> SensorTraits<'_> {
+        use SensorStage::{Acceleration, Position, Velocity};
+        let of = |element, dim, stage| SensorTraits { element, dim, stage };
+        match self {
+            Self::Clock => of("clock", 1, Position),
+            Self::PotentialEnergy => of("e_potential", 1, Position),
+            Self::KineticEnergy => of("e_kinetic", 1, Velocity),
+            Self::Joint { quantity, .. } => quantity.traits(),
+            Self::Tendon { quantity, .. } => quantity.traits(),
+            Self::Actuator { quantity, .. } => quantity.traits(),
+            Self::Frame { quantity, .. } => quantity.traits(),
+            Self::Site { quantity, .. } => quantity.traits(),
+            Self::InsideSite { .. } => of("insidesite", 1, Position),
+            Self::Subtree { quantity, .. } => quantity.traits(),
+            Self::Distance { quantity, .. } => quantity.traits(),
+            // What touches is known from the last step.
+            Self::Contact(contact) => of("contact", contact.slots * contact.slot_dim(), Acceleration),
+            Self::Rangefinder { fields, .. } => {
+                of("rangefinder", fields.iter().map(|field| field.dim()).sum(), Position)
+            }
+            Self::Unsupported { element, dim } => of(element, *dim, Position),
+        }
+    }
+
     /// The name of its MJCF element.
     pub fn element(&self) -> &str {
-        match self {
-            Self::Clock => "clock",
-            Self::PotentialEnergy => "e_potential",
-            Self::KineticEnergy => "e_kinetic",
-            Self::Joint { quantity, .. } => quantity.element(),
-            Self::Tendon { quantity, .. } => quantity.element(),
-            Self::Actuator { quantity, .. } => quantity.element(),
-            Self::Frame { quantity, .. } => quantity.element(),
-            Self::Site { quantity, .. } => quantity.element(),
-            Self::InsideSite { .. } => "insidesite",
-            Self::Subtree { quantity, .. } => quantity.element(),
-            Self::Distance { quantity, .. } => quantity.element(),
-            Self::Contact(_) => "contact",
-            Self::Rangefinder { .. } => "rangefinder",
-            Self::Unsupported { element, .. } => element,
-        }
+        self.traits().element
     }
 
     /// How many numbers it has.
     pub fn dim(&self) -> usize {
-        match self {
-            Self::Clock | Self::PotentialEnergy | Self::KineticEnergy | Self::InsideSite { .. } => 1,
-            Self::Tendon { .. } | Self::Actuator { .. } => 1,
-            Self::Joint { quantity: JointQuantity::Quaternion, .. } => 4,
-            Self::Joint { quantity: JointQuantity::AngularVelocity, .. } => 3,
-            Self::Joint { .. } => 1,
-            Self::Frame { quantity: FrameQuantity::Quaternion, .. } => 4,
-            Self::Site { quantity: SiteQuantity::Touch, .. } => 1,
-            Self::Frame { .. } | Self::Site { .. } | Self::Subtree { .. } => 3,
-            Self::Distance { quantity, .. } => match quantity {
-                DistanceQuantity::Distance => 1,
-                DistanceQuantity::Normal => 3,
-                DistanceQuantity::FromTo => 6,
-            },
-            Self::Contact(contact) => contact.slots * contact.slot_dim(),
-            Self::Rangefinder { fields, .. } => fields.iter().map(|field| field.dim()).sum(),
-            Self::Unsupported { dim, .. } => *dim,
-        }
+        self.traits().dim
     }
 
     /// What must be known for it.
     pub fn stage(&self) -> SensorStage {
-        use SensorStage::{Acceleration, Position, Velocity};
-        match self {
-            Self::Joint { quantity, .. } => match quantity {
-                JointQuantity::Position | JointQuantity::Quaternion | JointQuantity::LimitDistance => Position,
-                JointQuantity::Velocity | JointQuantity::AngularVelocity | JointQuantity::LimitVelocity => Velocity,
-                JointQuantity::ActuatorForce | JointQuantity::LimitForce => Acceleration,
-            },
-            Self::Tendon { quantity, .. } => match quantity {
-                TendonQuantity::Position | TendonQuantity::LimitDistance => Position,
-                TendonQuantity::Velocity | TendonQuantity::LimitVelocity => Velocity,
-                TendonQuantity::ActuatorForce | TendonQuantity::LimitForce => Acceleration,
-            },
-            Self::Actuator { quantity, .. } => match quantity {
-                ActuatorQuantity::Position => Position,
-                ActuatorQuantity::Velocity => Velocity,
-                ActuatorQuantity::Force => Acceleration,
-            },
-            Self::Frame { quantity, .. } => match quantity {
-                FrameQuantity::LinearVelocity | FrameQuantity::AngularVelocity => Velocity,
-                FrameQuantity::LinearAcceleration | FrameQuantity::AngularAcceleration => Acceleration,
-                _ => Position,
-            },
-            Self::Site { quantity, .. } => match quantity {
-                SiteQuantity::MagneticField => Position,
-                SiteQuantity::Velocity | SiteQuantity::AngularVelocity => Velocity,
-                _ => Acceleration,
-            },
-            Self::Subtree { quantity: SubtreeQuantity::CenterOfMass, .. } => Position,
-            Self::Subtree { .. } | Self::KineticEnergy => Velocity,
-            // What touches is known from the last step.
-            Self::Contact(_) => Acceleration,
-            _ => Position,
-        }
+        self.traits().stage
     }
 
     /// Whether its values are never negative.
@@ -497,101 +489,6 @@ impl ContactSensor {
     /// How many numbers a slot has.
     pub fn slot_dim(&self) -> usize {
         self.fields.iter().map(|field| field.dim()).sum()
-    }
-}
-
-impl JointQuantity {
-    /// The name of its MJCF element.
-    pub const fn element(self) -> &'static str {
-        match self {
-            Self::Position => "jointpos",
-            Self::Velocity => "jointvel",
-            Self::ActuatorForce => "jointactuatorfrc",
-            Self::Quaternion => "ballquat",
-            Self::AngularVelocity => "ballangvel",
-            Self::LimitDistance => "jointlimitpos",
-            Self::LimitVelocity => "jointlimitvel",
-            Self::LimitForce => "jointlimitfrc",
-        }
-    }
-}
-
-impl TendonQuantity {
-    /// The name of its MJCF element.
-    pub const fn element(self) -> &'static str {
-        match self {
-            Self::Position => "tendonpos",
-            Self::Velocity => "tendonvel",
-            Self::ActuatorForce => "tendonactuatorfrc",
-            Self::LimitDistance => "tendonlimitpos",
-            Self::LimitVelocity => "tendonlimitvel",
-            Self::LimitForce => "tendonlimitfrc",
-        }
-    }
-}
-
-impl ActuatorQuantity {
-    /// The name of its MJCF element.
-    pub const fn element(self) -> &'static str {
-        match self {
-            Self::Position => "actuatorpos",
-            Self::Velocity => "actuatorvel",
-            Self::Force => "actuatorfrc",
-        }
-    }
-}
-
-impl FrameQuantity {
-    /// The name of its MJCF element.
-    pub const fn element(self) -> &'static str {
-        match self {
-            Self::Position => "framepos",
-            Self::Quaternion => "framequat",
-            Self::XAxis => "framexaxis",
-            Self::YAxis => "frameyaxis",
-            Self::ZAxis => "framezaxis",
-            Self::LinearVelocity => "framelinvel",
-            Self::AngularVelocity => "frameangvel",
-            Self::LinearAcceleration => "framelinacc",
-            Self::AngularAcceleration => "frameangacc",
-        }
-    }
-}
-
-impl SiteQuantity {
-    /// The name of its MJCF element.
-    pub const fn element(self) -> &'static str {
-        match self {
-            Self::Acceleration => "accelerometer",
-            Self::Velocity => "velocimeter",
-            Self::AngularVelocity => "gyro",
-            Self::MagneticField => "magnetometer",
-            Self::Force => "force",
-            Self::Torque => "torque",
-            Self::Touch => "touch",
-        }
-    }
-}
-
-impl SubtreeQuantity {
-    /// The name of its MJCF element.
-    pub const fn element(self) -> &'static str {
-        match self {
-            Self::CenterOfMass => "subtreecom",
-            Self::LinearVelocity => "subtreelinvel",
-            Self::AngularMomentum => "subtreeangmom",
-        }
-    }
-}
-
-impl DistanceQuantity {
-    /// The name of its MJCF element.
-    pub const fn element(self) -> &'static str {
-        match self {
-            Self::Distance => "distance",
-            Self::Normal => "normal",
-            Self::FromTo => "fromto",
-        }
     }
 }
 

@@ -16,57 +16,6 @@ use super::inertia::ordered_principal_axes;
 use crate::LoadError;
 use crate::xml::{Element, shortened};
 
-const OF_JOINTS: [JointQuantity; 8] = [
-    JointQuantity::Position,
-    JointQuantity::Velocity,
-    JointQuantity::ActuatorForce,
-    JointQuantity::Quaternion,
-    JointQuantity::AngularVelocity,
-    JointQuantity::LimitDistance,
-    JointQuantity::LimitVelocity,
-    JointQuantity::LimitForce,
-];
-
-const OF_TENDONS: [TendonQuantity; 6] = [
-    TendonQuantity::Position,
-    TendonQuantity::Velocity,
-    TendonQuantity::ActuatorForce,
-    TendonQuantity::LimitDistance,
-    TendonQuantity::LimitVelocity,
-    TendonQuantity::LimitForce,
-];
-
-const OF_ACTUATORS: [ActuatorQuantity; 3] =
-    [ActuatorQuantity::Position, ActuatorQuantity::Velocity, ActuatorQuantity::Force];
-
-const OF_FRAMES: [FrameQuantity; 9] = [
-    FrameQuantity::Position,
-    FrameQuantity::Quaternion,
-    FrameQuantity::XAxis,
-    FrameQuantity::YAxis,
-    FrameQuantity::ZAxis,
-    FrameQuantity::LinearVelocity,
-    FrameQuantity::AngularVelocity,
-    FrameQuantity::LinearAcceleration,
-    FrameQuantity::AngularAcceleration,
-];
-
-const OF_SITES: [SiteQuantity; 7] = [
-    SiteQuantity::Acceleration,
-    SiteQuantity::Velocity,
-    SiteQuantity::AngularVelocity,
-    SiteQuantity::MagneticField,
-    SiteQuantity::Force,
-    SiteQuantity::Torque,
-    SiteQuantity::Touch,
-];
-
-const OF_SUBTREES: [SubtreeQuantity; 3] =
-    [SubtreeQuantity::CenterOfMass, SubtreeQuantity::LinearVelocity, SubtreeQuantity::AngularMomentum];
-
-const OF_DISTANCES: [DistanceQuantity; 3] =
-    [DistanceQuantity::Distance, DistanceQuantity::Normal, DistanceQuantity::FromTo];
-
 pub(super) const CONTACT_FIELDS: [(&str, ContactField); 9] = [
     ("found", ContactField::Found),
     ("force", ContactField::Force),
@@ -131,7 +80,10 @@ impl<'a> Reader<'_, 'a> {
             let name = self.names.claim(element, "sensor", "", self.builder.sensors.len())?;
             let number = |attribute: &str| at_least_zero(element, attribute).map(|value| value.unwrap_or(0.0));
             let (cutoff, noise) = (number("cutoff")?, number("noise")?);
-            if cutoff > 0.0 && kind.is_direction() && kind.element() != DistanceQuantity::Normal.element() {
+            if cutoff > 0.0
+                && kind.is_direction()
+                && !matches!(kind, SensorKind::Distance { quantity: DistanceQuantity::Normal, .. })
+            {
                 let message = "cutoff: expected none on a unit vector or quaternion, whose numbers cannot be clamped";
                 return Err(element.error(message));
             }
@@ -146,28 +98,28 @@ impl<'a> Reader<'_, 'a> {
     /// What a sensor measures; none of an element that is no sensor, or one without a place among the numbers.
     fn sensor_kind(&mut self, element: Element<'a>, cameras: &Cameras<'a>) -> Result<Option<SensorKind>, LoadError> {
         let name = element.name();
-        if let Some(quantity) = OF_JOINTS.into_iter().find(|q| q.element() == name) {
+        if let Some(quantity) = JointQuantity::named(name) {
             return self.joint_sensor(element, quantity).map(Some);
         }
-        if let Some(quantity) = OF_TENDONS.into_iter().find(|q| q.element() == name) {
+        if let Some(quantity) = TendonQuantity::named(name) {
             return self.tendon_sensor(element, quantity).map(Some);
         }
-        if let Some(quantity) = OF_ACTUATORS.into_iter().find(|q| q.element() == name) {
+        if let Some(quantity) = ActuatorQuantity::named(name) {
             let actuator = self.names.find(element, "actuator", "actuator")?;
             return Ok(Some(SensorKind::Actuator { actuator, quantity }));
         }
-        if let Some(quantity) = OF_FRAMES.into_iter().find(|q| q.element() == name) {
+        if let Some(quantity) = FrameQuantity::named(name) {
             return self.frame_sensor(element, quantity, cameras).map(Some);
         }
-        if let Some(quantity) = OF_SITES.into_iter().find(|q| q.element() == name) {
+        if let Some(quantity) = SiteQuantity::named(name) {
             let site = self.names.find(element, "site", "site")?;
             return Ok(Some(SensorKind::Site { site, quantity }));
         }
-        if let Some(quantity) = OF_SUBTREES.into_iter().find(|q| q.element() == name) {
+        if let Some(quantity) = SubtreeQuantity::named(name) {
             let body = self.names.find(element, "body", "body")?;
             return Ok(Some(SensorKind::Subtree { body, quantity }));
         }
-        if let Some(quantity) = OF_DISTANCES.into_iter().find(|q| q.element() == name) {
+        if let Some(quantity) = DistanceQuantity::named(name) {
             let between = [self.geoms_of(element, ["geom1", "body1"])?, self.geoms_of(element, ["geom2", "body2"])?];
             if between[0] == between[1] {
                 return Err(element.error("names the same geom or body twice: expected two different ones"));
@@ -252,10 +204,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(match (frame, reference) {
             (Some(frame), None) => SensorKind::Frame { frame, reference: None, quantity },
             (Some(frame), Some(Some(reference))) => SensorKind::Frame { frame, reference: Some(reference), quantity },
-            _ => {
-                let dim = if quantity == FrameQuantity::Quaternion { 4 } else { 3 };
-                self.unsupported(element, dim, CAMERAS)
-            }
+            _ => self.unsupported(element, quantity.traits().dim, CAMERAS),
         })
     }
 

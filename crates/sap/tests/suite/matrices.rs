@@ -98,13 +98,7 @@ fn two_points_are_two_problems() {
         a[7 * i] = 1.0;
         j[7 * i] = 1.0;
     }
-    let problem = Contacts {
-        a: &a,
-        v_star: &[0.1, 0.0, -1.0, 0.0, 0.0, -1.0],
-        j: &j,
-        mu: &[0.5; 2],
-        ..point()
-    };
+    let problem = Contacts { a: &a, v_star: &[0.1, 0.0, -1.0, 0.0, 0.0, -1.0], j: &j, mu: &[0.5; 2], ..point() };
     let (v, _) = solved(&problem);
     assert_close(&v, &[0.02, 0.0, -0.5, 0.0, 0.0, -0.5]);
 }
