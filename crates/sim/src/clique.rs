@@ -248,18 +248,6 @@ impl<'a> Clique<'a> {
         joints.add_to_matrix(tree, block.values, block.stride);
     }
 
-    /// Writes A as a matrix, (nv, nv), its lower triangle at least.
-    pub fn write_mass(self, crba: &mut CrbaWorkspace<f64>, a: &mut [f64]) {
-        match self {
-            Self::Tree(TreeWorkspace { tree, kin, impedance, .. }) => {
-                crba.resize(tree);
-                mass_matrix(tree, tree.all(), kin, None, crba, a, tree.nv, 0);
-                impedance.add_to_matrix(tree, a, tree.nv);
-            }
-            Self::Soft(soft) => soft.assemble(&[], a, soft.nv()),
-        }
-    }
-
     /// The greatest speed of a point within `extents` of the origins of the model's nodes where it moves with `v`, m/s; `motions` is scratch.
     pub fn greatest_speed(self, extents: &[f64], v: &[f64], motions: &mut [Twist<f64>]) -> f64 {
         self.propagate(v, motions);

@@ -53,22 +53,6 @@ impl Patch {
     }
 }
 
-/// How the Newton systems of the contact problem are factored. Tests compare others with `Auto`.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HessianFactor {
-    /// In contact space while an island moves and is pushed in few rows ([`sap::ContactSpace`]): the Delassus operator of these
-    /// rows, from the factor of free motion. Else, and where that does not converge, as `Recursive`.
-    #[default]
-    Auto,
-    /// Recursive while every contact that pushes is with the world, by sparse blocks over trees and patches otherwise.
-    Recursive,
-    /// Sparse blocks always, assembled by composite inertias and pairs of nodes.
-    Coupled,
-    /// A and J are written out as matrices.
-    Matrices,
-}
-
 /// How H was factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Factored {
@@ -153,7 +137,6 @@ impl<'a> Coupled<'a> {
         terms: &'a [Term],
         scratch: &'a mut CoupledScratch,
         cholesky: &'a mut BlockCholesky,
-        choice: HessianFactor,
         interrupt: &'a Interrupt,
     ) -> Self {
         let nodes = slots.last().map_or(0, |s| s.node + cliques.get(s.tree).len());
@@ -166,7 +149,7 @@ impl<'a> Coupled<'a> {
         }
         // A sum couples joints as no recursion does; soft bodies come last.
         let is_soft = slots.last().is_some_and(|s| cliques.get(s.tree).is_soft());
-        let may_recurse = choice != HessianFactor::Coupled && terms.is_empty() && !is_soft;
+        let may_recurse = terms.is_empty() && !is_soft;
         scratch.factored = Factored::None;
         let mut problem = Self { cliques, v0, slots, jacobians, terms, scratch, cholesky, interrupt, nv, may_recurse };
         problem.gather_patches();

@@ -11,16 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use geometry::TouchingPair;
-use multibody::CrbaWorkspace;
-use sap::{BlockCholesky, Error, NotSolved, Report, Sparse, SparseMatrix};
+use sap::{BlockCholesky, Error, NotSolved, Report};
 use support::{Interrupt, ThreadPool};
 
 use crate::Stats;
-use crate::clique::{Clique, Cliques};
+use crate::clique::Clique;
 use crate::constrain::{ConstraintSet, Context, Report as Reporting, push_contacts};
-use crate::constraint_jacobian::SparseRows;
 use crate::contact_space::ContactSpaceSolver;
-use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, HessianFactor};
+use crate::coupled::{CliqueSlot, Coupled, CoupledScratch};
 use crate::report::ContactOutcome;
 use crate::sensors::EndLoad;
 use budget::Size;
@@ -35,7 +33,8 @@ pub(crate) struct Problem<'a> {
     pub others: &'a ConstraintSet,
     /// Whether constraints that need time to stop anything are left out.
     pub rigid_only: bool,
-    pub factorization: HessianFactor,
+    /// Whether contact space is left aside.
+    pub is_global: bool,
     pub options: &'a sap::Options,
     pub interrupt: &'a Interrupt,
 }
@@ -53,7 +52,6 @@ struct Scratch {
     contact_space: ContactSpaceSolver,
     /// Whether the last problem was solved in contact space.
     in_contact_space: bool,
-    matrices: Sparse,
 }
 
 impl Scratch {
@@ -159,7 +157,7 @@ impl Island {
         self.size = Size::new(self.v.len(), &scratch.set);
         let options = budget::options(self.size, &scratch.set, problem.options);
         let options = sap::Options { expects_guess, ..options };
-        let path = if is_quasi_static { Path::Global } else { Path::ContactSpace };
+        let path = if is_quasi_static || problem.is_global { Path::Global } else { Path::ContactSpace };
         let mut report = solve_problem(problem, &self.slots, &mut self.cholesky, &mut self.v, path, &options, scratch)?;
         let (impulses, velocities) = scratch.solution();
         if options.friction != problem.options.friction {
@@ -304,14 +302,6 @@ fn solve_problem(
     scratch: &mut Scratch,
 ) -> Result<Report, Error> {
     let Context { cliques, v: v0, .. } = *problem.cx;
-    if problem.factorization == HessianFactor::Matrices {
-        scratch.in_contact_space = false;
-        if path != Path::ContactSpaceAgain {
-            assemble(slots, cliques, scratch)?;
-        }
-        let Scratch { set, v_star, ws, matrices, .. } = scratch;
-        return sap::solve(matrices, &set.constraints, v_star, v, options, ws);
-    }
     let Scratch {
         set: ConstraintSet { constraints, jacobians, terms, .. },
         v_star,
@@ -321,13 +311,9 @@ fn solve_problem(
         in_contact_space,
         ..
     } = scratch;
-    let choice = problem.factorization;
-    let mut structure =
-        Coupled::new(cliques, v0, slots, jacobians, terms, coupled, cholesky, choice, problem.interrupt);
+    let mut structure = Coupled::new(cliques, v0, slots, jacobians, terms, coupled, cholesky, problem.interrupt);
     let fast = match path {
-        Path::ContactSpace if choice == HessianFactor::Auto => {
-            contact_space.solve(&mut structure, constraints, v_star, v, options)
-        }
+        Path::ContactSpace => contact_space.solve(&mut structure, constraints, v_star, v, options),
         Path::ContactSpaceAgain if *in_contact_space => {
             contact_space.solve_again(&mut structure, constraints, v_star, v, options)
         }
@@ -352,28 +338,6 @@ fn pace(v: &[f64], v_star: &[f64]) -> f64 {
         change += (v_star - v) * (v_star - v);
     }
     if change > 0.0 { (speed / change).sqrt() } else { f64::INFINITY }
-}
-
-/// Writes A and J of an island as matrices.
-fn assemble(slots: &[CliqueSlot], cliques: Cliques<'_>, scratch: &mut Scratch) -> Result<(), Error> {
-    let Scratch { set, v_star, matrices, .. } = scratch;
-    let (nv, mut rows, mut crba) = (v_star.len(), SparseRows::default(), CrbaWorkspace::default());
-    let mut a = vec![0.0; nv * nv];
-    for slot in slots {
-        let n = cliques.get(slot.tree).nv();
-        let mut block = vec![0.0; n * n];
-        cliques.get(slot.tree).write_mass(&mut crba, &mut block);
-        for (j, column) in block.chunks_exact(n.max(1)).enumerate() {
-            (j..n).for_each(|i| a[(slot.dof + i) * nv + slot.dof + j] = column[i]);
-        }
-    }
-    matrices.reset(&SparseMatrix::from_dense("A", nv, nv, &a)?);
-    let clique = |slot: usize| (cliques.get(slots[slot].tree), slots[slot].dof);
-    for jacobian in &set.jacobians {
-        rows.gather(jacobian, &set.terms, clique);
-        matrices.push_jacobian(&rows.columns, &rows.values)?;
-    }
-    Ok(())
 }
 
 /// The islands of a step.

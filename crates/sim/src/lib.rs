@@ -47,7 +47,6 @@ mod tree_workspace;
 mod warm_start;
 
 #[doc(hidden)]
-pub use coupled::HessianFactor;
 pub use error::SimulationError;
 pub use extrapolation::VelocityExtrapolation;
 pub use jacobians::{SensorJacobians, StepJacobians};

@@ -33,7 +33,6 @@ use support::{Interrupt, ThreadPool};
 
 use crate::clique::Cliques;
 use crate::constrain::{Carrier, ConstraintSet, Context, JacobianDrift, Regularization, Sources, push_soft};
-use crate::coupled::HessianFactor;
 use crate::island::{Islands, Problem};
 use crate::observe::Present;
 use crate::report::{ContactOutcome, Reports};
@@ -152,8 +151,8 @@ pub struct Simulation {
     pool: ThreadPool,
     /// Makes the steps of models with few constraints.
     lane: Option<Box<lane::Lane>>,
-    /// How its contact problems are factored.
-    factorization: HessianFactor,
+    /// Whether all contact problems are left to the global solver.
+    is_global: bool,
 }
 
 impl Simulation {
@@ -502,7 +501,7 @@ impl Simulation {
             detected: &self.detected,
             others: &others,
             rigid_only,
-            factorization: self.factorization,
+            is_global: self.is_global,
             options: &options,
             interrupt: &self.interrupt,
         };

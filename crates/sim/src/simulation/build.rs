@@ -11,7 +11,6 @@ use super::lane::Lane;
 use super::planning::{attachments, rest_depths};
 use super::{Simulation, accuracy, sleeping};
 use crate::constrain::{ConstraintSet, JacobianDrift, Sources};
-use crate::coupled::HessianFactor;
 use crate::island::{Islands, NONE};
 use crate::observe::Present;
 use crate::report::Reports;
@@ -83,13 +82,11 @@ impl Simulation {
         Self::with_shapes(model, scene, options, attachments, shapes)
     }
 
-    /// Factors the contact problems otherwise than the program would choose: tests compare.
+    /// Solves all contact problems by the global solver, none in contact space: tests compare.
     #[doc(hidden)]
-    pub fn set_factorization(&mut self, factorization: HessianFactor) {
-        self.factorization = factorization;
-        if factorization != HessianFactor::Auto {
-            self.lane = None;
-        }
+    pub fn solve_globally(&mut self) {
+        self.is_global = true;
+        self.lane = None;
     }
 
     /// A simulation all steps of which are made by the step for all models: that for few constraints is left out.
@@ -194,7 +191,7 @@ impl Simulation {
             base_loads: Vec::new(),
             steps_ahead: 1,
             adhesion: super::adhesion::Adhesion::new(&model),
-            factorization: HessianFactor::Auto,
+            is_global: false,
             model,
             scene,
             options,

@@ -21,7 +21,7 @@ use super::Simulation;
 use crate::clique::Cliques;
 use crate::constrain::{Regularization, push_contacts};
 use crate::constraint_jacobian::{ConstraintJacobian, is_elliptic};
-use crate::coupled::{CliqueSlot, Coupled, CoupledScratch, HessianFactor};
+use crate::coupled::{CliqueSlot, Coupled, CoupledScratch};
 use crate::jacobians::{EndDerivative, EndDerivatives, StepJacobians};
 use crate::{ContactLaw, Options, Parameters, Scheme, SimulationError};
 use parameters::Numbers;
@@ -478,8 +478,8 @@ fn whole_problem<'a>(
     cholesky: &'a mut BlockCholesky,
 ) -> Coupled<'a> {
     let Simulation { trees, v_start, set, interrupt, .. } = simulation;
-    let (cliques, factor) = (Cliques { trees, soft: &[] }, HessianFactor::Recursive);
-    Coupled::new(cliques, v_start, slots, &set.jacobians, &set.terms, scratch, cholesky, factor, interrupt)
+    let cliques = Cliques { trees, soft: &[] };
+    Coupled::new(cliques, v_start, slots, &set.jacobians, &set.terms, scratch, cholesky, interrupt)
 }
 
 /// The first row of every constraint, and how many rows there are.

@@ -97,7 +97,7 @@ impl Simulation {
     fn halve_part(&mut self, part: &mut Part, dt: f64) -> Result<bool, SimulationError> {
         let Part { simulation, moves, .. } = part;
         simulation.set_interrupt(self.interrupt.clone());
-        simulation.factorization = self.factorization;
+        simulation.is_global = self.is_global;
         simulation.state.copy_from(&self.state);
         for (workspace, moves) in simulation.trees.iter_mut().zip(moves) {
             workspace.asleep = !*moves;

@@ -1,7 +1,7 @@
 //! The same bits: twice, with any number of threads, and after a restore.
 
 use crate::common::{self, BIPED, EVERYTHING, crawlers, everything, run, set_going, simulation, tower_at, towers};
-use sapwood_sim::{ContactLaw, HessianFactor, Options, Scheme, Simulation};
+use sapwood_sim::{ContactLaw, Options, Scheme, Simulation};
 
 fn bits(simulation: &Simulation) -> Vec<u8> {
     simulation.state().to_bytes()
@@ -120,33 +120,33 @@ fn every_kind_of_constraint_continues_with_the_same_bits_on_any_thread() {
     }
 }
 
-/// Characters of 13 nodes that are thrown: what moves is solved on its rows (`HessianFactor::Auto`).
+/// Characters of 13 nodes that are thrown: what moves is solved on its rows.
 #[test]
 fn what_is_solved_on_its_rows_continues_with_the_same_bits_on_any_thread() {
     let scene = crawlers(4);
     for scheme in [Scheme::SymplecticEuler, Scheme::Midpoint] {
-        let of = |threads, factorization| {
-            let s = simulation(&scene, Options { scheme, threads, ..Options::default() });
-            let mut s = common::factored(s, factorization);
+        let of = |threads| {
+            let mut s = simulation(&scene, Options { scheme, threads, ..Options::default() });
             s.state_mut().v.iter_mut().enumerate().for_each(|(k, v)| *v = (k as f64).sin());
             s
         };
-        let mut s = of(1, HessianFactor::Auto);
+        let mut s = of(1);
         assert!(s.model().nv() >= WIDE);
         let mut states = vec![bits(&s)];
         for _ in 0..100 {
             s.step().unwrap();
             states.push(bits(&s));
         }
-        let mut other = of(1, HessianFactor::Recursive);
+        let mut other = of(1);
+        other.solve_globally();
         run(&mut other, 100);
         assert!(bits(&other) != states[100], "another way gives other bits");
         for threads in [2, 3] {
-            let mut s = of(threads, HessianFactor::Auto);
+            let mut s = of(threads);
             run(&mut s, 100);
             assert!(bits(&s) == states[100], "{scheme}, {threads} threads");
         }
-        let mut fresh = of(1, HessianFactor::Auto);
+        let mut fresh = of(1);
         for k in (0..100).step_by(3) {
             fresh.state_mut().restore(&states[k]).unwrap();
             fresh.step().unwrap();
@@ -155,22 +155,17 @@ fn what_is_solved_on_its_rows_continues_with_the_same_bits_on_any_thread() {
     }
 }
 
-/// Every step is taken from the same state: factors by recursion and blocks, and matrices.
+/// Every step is taken from the same state.
 #[test]
-fn every_kind_of_constraint_moves_alike_by_all_factorizations() {
-    let of =
-        |factorization| common::factored(everything(Options { tolerance: 1e-11, ..Options::default() }), factorization);
-    let mut auto = of(HessianFactor::Auto);
-    let mut others = [HessianFactor::Recursive, HessianFactor::Coupled, HessianFactor::Matrices].map(of);
+fn every_kind_of_constraint_moves_alike_in_contact_space_and_globally() {
+    let [mut auto, mut global] = common::both_ways(|| everything(Options { tolerance: 1e-11, ..Options::default() }));
     for step in 0..300 {
         let before = bits(&auto);
         auto.step().unwrap();
-        for other in &mut others {
-            other.state_mut().restore(&before).unwrap();
-            other.step().unwrap();
-            let error = common::difference(&auto, other);
-            assert!(error < 1e-7, "step {step}: {error}");
-        }
+        global.state_mut().restore(&before).unwrap();
+        global.step().unwrap();
+        let error = common::difference(&auto, &global);
+        assert!(error < 1e-7, "step {step}: {error}");
     }
 }
 

@@ -1,7 +1,7 @@
-//! Random scenes, every step by every factorisation: recursive where it applies, sparse blocks, matrices.
+//! Random scenes, every step in contact space where that is chosen and by the global solver: recursive factors or sparse blocks.
 
-use crate::common::{self, factored, simulation};
-use sapwood_sim::{ContactLaw, HessianFactor, Options, Simulation};
+use crate::common::{self, both_ways, simulation};
+use sapwood_sim::{ContactLaw, Options, Simulation};
 use support::SplitMix64;
 
 /// Loose solids and chains above the ground, from apart to in a heap; in half of the scenes some are tied: a chain's end to a solid
@@ -82,15 +82,12 @@ struct Seen {
 
 const MOST_PARTS: usize = 8;
 
-/// Takes each step from the same state by all factorisations and compares velocities, relative to the greatest.
+/// Takes each step from the same state in both ways and compares velocities, relative to the greatest.
 fn compare(seed: u64, contact: ContactLaw, seen: &mut Seen) {
     let mut rng = SplitMix64(seed);
     let text = mjcf(&mut rng);
-    let of = |factorization| {
-        factored(simulation(&text, Options { contact, tolerance: 1e-12, ..Options::default() }), factorization)
-    };
-    let mut auto = of(HessianFactor::Auto);
-    let mut others = [HessianFactor::Recursive, HessianFactor::Coupled, HessianFactor::Matrices].map(of);
+    let [mut auto, mut global] =
+        both_ways(|| simulation(&text, Options { contact, tolerance: 1e-12, ..Options::default() }));
     auto.state_mut().v.iter_mut().for_each(|v| *v = rng.uniform(-1.0, 1.0));
     for step in 0..40 {
         let before = auto.state().to_bytes();
@@ -98,21 +95,19 @@ fn compare(seed: u64, contact: ContactLaw, seen: &mut Seen) {
         if step % 4 != 0 {
             continue;
         }
-        let mut settled = auto.stats().friction_residual < 1e-9;
-        let (mut worst, size) = (0.0_f64, auto.state().v.iter().fold(0.0, |m, v| f64::max(m, v.abs())));
-        for other in &mut others {
-            other.state_mut().restore(&before).unwrap();
-            other.step().unwrap();
-            settled &= other.stats().friction_residual < 1e-9 && other.stats().substeps == auto.stats().substeps;
-            worst = worst.max(common::difference(&auto, other) / size);
-        }
+        global.state_mut().restore(&before).unwrap();
+        global.step().unwrap();
+        let settled = [&auto, &global].iter().all(|s| s.stats().friction_residual < 1e-9)
+            && global.stats().substeps == auto.stats().substeps;
+        let size = auto.state().v.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+        let worst = common::difference(&auto, &global) / size;
         seen.steps += 1;
         seen.unsettled += usize::from(!settled);
         let between = touches_bodies(&auto);
         seen.between_bodies += usize::from(between);
         seen.recursive += usize::from(!between && auto.stats().active_contacts > 0);
         // The convex laws have one solution. Coulomb's law may have several where contacts jam; all of these balance momentum.
-        let balances = others.iter().chain([&auto]).all(|s| s.stats().residual < 1e-9);
+        let balances = [&auto, &global].iter().all(|s| s.stats().residual < 1e-9);
         if settled && contact == ContactLaw::Coulomb && worst > 1e-3 && balances {
             seen.ambiguous += 1;
         } else if settled && auto.stats().substeps > MOST_PARTS {
@@ -133,7 +128,7 @@ fn touches_bodies(simulation: &Simulation) -> bool {
 }
 
 #[test]
-fn factorizations_agree() {
+fn both_ways_agree() {
     for contact in [ContactLaw::Sap, ContactLaw::Lagged, ContactLaw::Coulomb] {
         let mut seen = Seen::default();
         for seed in 0..120 {
@@ -166,10 +161,8 @@ fn boom() -> String {
 
 #[test]
 fn small_joints_far_from_the_root_keep_their_digits() {
-    let of = |factorization| {
-        factored(simulation(&boom(), Options { tolerance: 1e-12, ..Options::default() }), factorization)
-    };
-    let (mut auto, mut recursive) = (of(HessianFactor::Auto), of(HessianFactor::Recursive));
+    let [mut auto, mut recursive] =
+        both_ways(|| simulation(&boom(), Options { tolerance: 1e-12, ..Options::default() }));
     let (mut touched, mut worst) = (0, 0.0_f64);
     for _ in 0..100 {
         recursive.state_mut().restore(&auto.state().to_bytes()).unwrap();
@@ -211,28 +204,21 @@ fn what_moves_is_solved_on_its_rows_alike() {
         for seed in 0..12 {
             let mut rng = SplitMix64(seed);
             let text = crawler(rng.uniform(0.2, 1.0));
-            let of = |factorization| {
-                factored(simulation(&text, Options { contact, tolerance: 1e-12, ..Options::default() }), factorization)
-            };
-            let mut auto = of(HessianFactor::Auto);
-            let mut others = [HessianFactor::Recursive, HessianFactor::Matrices].map(of);
+            let [mut auto, mut global] =
+                both_ways(|| simulation(&text, Options { contact, tolerance: 1e-12, ..Options::default() }));
             auto.state_mut().v.iter_mut().for_each(|v| *v = rng.uniform(-1.5, 1.5));
             for _ in 0..120 {
                 let before = auto.state().to_bytes();
                 auto.step().unwrap();
-                let mut settled = auto.stats().friction_residual < 1e-10;
-                let (v, mut apart) = (&auto.state().v, 0.0_f64);
-                for other in &mut others {
-                    other.state_mut().restore(&before).unwrap();
-                    other.step().unwrap();
-                    settled &= other.stats().friction_residual < 1e-10;
-                    apart = v.iter().zip(&other.state().v).fold(apart, |most, (a, b)| most.max((a - b).abs()));
-                }
+                global.state_mut().restore(&before).unwrap();
+                global.step().unwrap();
+                let v = &auto.state().v;
                 // The same bits: the same way.
-                on_rows += usize::from(*v != others[0].state().v);
-                if settled {
+                on_rows += usize::from(*v != global.state().v);
+                if [&auto, &global].iter().all(|s| s.stats().friction_residual < 1e-10) {
                     compared += 1;
-                    worst = worst.max(apart / v.iter().fold(0.0, |most, v| f64::max(most, v.abs())));
+                    let size = v.iter().fold(0.0, |most, v| f64::max(most, v.abs()));
+                    worst = worst.max(common::difference(&auto, &global) / size);
                 }
             }
         }
@@ -274,10 +260,7 @@ fn finger() -> String {
 #[test]
 fn many_muscles_of_few_joints_are_solved_alike() {
     let text = finger();
-    let of =
-        |factorization| factored(simulation(&text, Options { tolerance: 1e-12, ..Options::default() }), factorization);
-    let mut auto = of(HessianFactor::Auto);
-    let mut others = [HessianFactor::Coupled, HessianFactor::Matrices].map(of);
+    let [mut auto, mut global] = both_ways(|| simulation(&text, Options { tolerance: 1e-12, ..Options::default() }));
     let mut rng = SplitMix64(5);
     let (mut most, mut at_limits, mut worst) = (0, 0, 0.0_f64);
     for step in 0..400 {
@@ -289,11 +272,9 @@ fn many_muscles_of_few_joints_are_solved_alike() {
         most = most.max(auto.stats().constraints);
         at_limits += usize::from(auto.stats().limits > 0);
         let size = auto.state().v.iter().fold(1e-3, |m, v| f64::max(m, v.abs()));
-        for other in &mut others {
-            other.state_mut().restore(&before).unwrap();
-            other.step().unwrap();
-            worst = worst.max(common::difference(&auto, other) / size / auto.stats().substeps as f64);
-        }
+        global.state_mut().restore(&before).unwrap();
+        global.step().unwrap();
+        worst = worst.max(common::difference(&auto, &global) / size / auto.stats().substeps as f64);
     }
     println!("{worst:e}, up to {most} constraints, {at_limits} steps at limits");
     assert!(worst < 1e-10 && most > 10 && at_limits > 20, "{worst:e} {most} {at_limits}");

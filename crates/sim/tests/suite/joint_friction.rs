@@ -1,7 +1,7 @@
 //! Dry friction of joints against closed forms.
 
-use crate::common::{factored, run, simulation};
-use sapwood_sim::{HessianFactor, Options, Simulation};
+use crate::common::{both_ways, run, simulation};
+use sapwood_sim::{Options, Simulation};
 
 fn at(timestep: f64) -> Options {
     Options { timestep: Some(timestep), ..Options::default() }
@@ -54,8 +54,7 @@ fn friction_with_a_reference_creeps_by_its_law() {
                 let mjcf = wheel_with(joint, &friction);
                 // What the solver leaves adds up over the steps in which the creep settles.
                 let options = Options { tolerance: 1e-10, ..at(dt) };
-                let of = |by| factored(simulation(&mjcf, options.clone()), by);
-                for mut s in [HessianFactor::Auto, HessianFactor::Recursive].map(of) {
+                for mut s in both_ways(|| simulation(&mjcf, options.clone())) {
                     s.state_mut().applied_force[0] = 0.3;
                     run(&mut s, (2.0 / dt) as usize);
                     let (speed, expected) = (s.state().v[0], 0.3 * 0.25 / 0.4 / damping);

@@ -1,7 +1,7 @@
 //! Motions with closed forms, and what a step promises.
 
 use crate::common::{self, BIPED, balls_in_a_box, run, simulation, tower};
-use sapwood_sim::{HessianFactor, Options, SimulationError};
+use sapwood_sim::{Options, SimulationError};
 
 const GROUND: &str = r#"<geom type="plane" size="5 5 .1"/>"#;
 
@@ -53,22 +53,18 @@ fn a_tower_of_ten_boxes_stands_and_carries_its_weight() {
 }
 
 #[test]
-fn all_factorizations_move_alike() {
-    let choices = [HessianFactor::Auto, HessianFactor::Recursive, HessianFactor::Coupled, HessianFactor::Matrices];
-    let [mut auto, mut others @ ..] = choices.map(|factorization| {
-        common::factored(simulation(BIPED, Options { tolerance: 1e-10, ..Options::default() }), factorization)
-    });
+fn contact_space_and_the_global_solver_move_alike() {
+    let of = || simulation(BIPED, Options { tolerance: 1e-10, ..Options::default() });
+    let [mut auto, mut global] = common::both_ways(of);
     let mut touching = 0;
     for _ in 0..200 {
         let before = auto.state().to_bytes();
         auto.step().unwrap();
-        for other in &mut others {
-            // From the same state: what round-off leaves grows from step to step where legs hit each other.
-            other.state_mut().restore(&before).unwrap();
-            other.step().unwrap();
-            let error = common::difference(&auto, other);
-            assert!(error < 1e-6, "step {}: {error}", auto.state().step);
-        }
+        // From the same state: what round-off leaves grows from step to step where legs hit each other.
+        global.state_mut().restore(&before).unwrap();
+        global.step().unwrap();
+        let error = common::difference(&auto, &global);
+        assert!(error < 1e-6, "step {}: {error}", auto.state().step);
         touching += usize::from(auto.contacts().iter().any(|c| c.bodies[0] != 0 && c.impulse[2] > 0.0));
     }
     assert!(touching > 20, "the biped touched the box or itself in {touching} steps only");

@@ -5,7 +5,7 @@ pub mod soft;
 
 use std::sync::Arc;
 
-use sapwood_sim::{HessianFactor, Options, Simulation};
+use sapwood_sim::{Options, Simulation};
 
 /// A simulation of MJCF text.
 pub fn simulation(mjcf: &str, options: Options) -> Simulation {
@@ -13,10 +13,11 @@ pub fn simulation(mjcf: &str, options: Options) -> Simulation {
     Simulation::new(Arc::new(loaded.model), Arc::new(loaded.scene), options).unwrap()
 }
 
-/// The simulation with contact problems factored so.
-pub fn factored(mut simulation: Simulation, factorization: HessianFactor) -> Simulation {
-    simulation.set_factorization(factorization);
-    simulation
+/// The simulation as it is, and one whose contact problems are all solved by the global solver.
+pub fn both_ways(of: impl Fn() -> Simulation) -> [Simulation; 2] {
+    let mut global = of();
+    global.solve_globally();
+    [of(), global]
 }
 
 /// The greatest difference between the velocities of two simulations of one model.
