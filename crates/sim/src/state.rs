@@ -112,57 +112,59 @@ pub enum StateError {
 
 const MAGIC: &[u8; 8] = b"sapwoodD";
 
-/// The vectors of a state but for a controller's, `vectors!(state, [&] or [&mut])`, in the order of [`VECTORS`].
+/// Declares the vectors of a state but for a controller's, in the order of its bytes: of each its name, whether it may be empty, and its size
+/// for a model and its scene.
 macro_rules! vectors {
-    ($state:expr, [$($borrow:tt)+]) => {
-        [
-            $($borrow)+ $state.q,
-            $($borrow)+ $state.v,
-            $($borrow)+ $state.ctrl,
-            $($borrow)+ $state.applied_force,
-            $($borrow)+ $state.applied_wrench,
-            $($borrow)+ $state.surface_velocity,
-            $($borrow)+ $state.constraint_force,
-            $($borrow)+ $state.accelerations,
-            $($borrow)+ $state.extrapolation.rates,
-            $($borrow)+ $state.soft_positions,
-            $($borrow)+ $state.soft_velocities,
-            $($borrow)+ $state.soft_forces,
-            $($borrow)+ $state.act,
-            $($borrow)+ $state.past_ctrl,
-            $($borrow)+ $state.past_readings,
-            $($borrow)+ $state.equality_active,
-            $($borrow)+ $state.mocap,
-            $($borrow)+ $state.mocap_from,
-            $($borrow)+ $state.mocap_velocity,
-            $($borrow)+ $state.rest_q,
-        ]
+    ($($name:literal, $($field:ident).+, $may_be_empty:literal, $size:expr;)*) => {
+        /// What they are called, and whether they may be empty.
+        const VECTORS: [(&str, bool); [$($name),*].len()] = [$(($name, $may_be_empty)),*];
+
+        impl StateSizes {
+            pub fn of(model: &Model, scene: &Scene) -> Self {
+                let size = |of: fn(&Model, &Scene) -> usize| of(model, scene);
+                Self([$(size($size)),*])
+            }
+        }
+
+        impl State {
+            fn vectors(&self) -> [&Vec<f64>; VECTORS.len()] {
+                [$(&self.$($field).+),*]
+            }
+
+            /// These, and the controller.
+            fn vectors_mut(&mut self) -> ([&mut Vec<f64>; VECTORS.len()], &mut Pd) {
+                ([$(&mut self.$($field).+),*], &mut self.pd)
+            }
+        }
     };
 }
 
-/// What they are called, and whether they may be empty.
-const VECTORS: [(&str, bool); 20] = [
-    ("q", false),
-    ("v", false),
-    ("ctrl", false),
-    ("applied_force", false),
-    ("applied_wrench", false),
-    ("surface_velocity", true),
-    ("constraint_force", true),
-    ("accelerations", true),
-    ("extrapolation", true),
-    ("soft_positions", false),
-    ("soft_velocities", false),
-    ("soft_forces", false),
-    ("act", false),
-    ("past_ctrl", false),
-    ("past_readings", false),
-    ("equality_active", false),
-    ("mocap", false),
-    ("mocap_from", true),
-    ("mocap_velocity", true),
-    ("rest_q", true),
-];
+vectors! {
+    "q", q, false, |model, _| model.nq();
+    "v", v, false, |model, _| model.nv();
+    "ctrl", ctrl, false, |model, _| model.nu();
+    "applied_force", applied_force, false, |model, _| model.nv();
+    "applied_wrench", applied_wrench, false, |model, _| 6 * model.bodies.len();
+    "surface_velocity", surface_velocity, true, |_, scene| 3 * scene.geoms.len();
+    "constraint_force", constraint_force, true, |model, _| model.nv();
+    "accelerations", accelerations, true, |model, _| 2 * model.nv();
+    "extrapolation", extrapolation.rates, true, |model, _| 2 * model.nv();
+    "soft_positions", soft_positions, false, |_, scene| soft_coordinates(scene);
+    "soft_velocities", soft_velocities, false, |_, scene| soft_coordinates(scene);
+    "soft_forces", soft_forces, false, |_, scene| soft_coordinates(scene);
+    "act", act, false, |model, _| model.na();
+    "past_ctrl", past_ctrl, false, |model, _| model.delays().map(|(_, delay, _)| 2 * delay.samples).sum();
+    "past_readings", past_readings, false, |model, _| model.delayed_sensors().map(|(of, _)| of.readings.len()).sum();
+    "equality_active", equality_active, false, |model, _| model.equalities.len();
+    "mocap", mocap, false, |model, _| 7 * model.mocap_bodies().count();
+    "mocap_from", mocap_from, true, |model, _| 7 * model.mocap_bodies().count();
+    "mocap_velocity", mocap_velocity, true, |model, _| 6 * model.mocap_bodies().count();
+    "rest_q", rest_q, true, |model, _| model.nq();
+}
+
+fn soft_coordinates(scene: &Scene) -> usize {
+    3 * scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>()
+}
 
 /// What there is of everything in the bytes of a state but its warm start: the lengths of the vectors, how many trees may rest, how many the
 /// extrapolation knows, and 1 if there is a controller.
@@ -171,39 +173,6 @@ type Counts = [usize; VECTORS.len() + 3];
 /// The sizes of the vectors of a model's states, in the order of [`VECTORS`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StateSizes([usize; VECTORS.len()]);
-
-impl StateSizes {
-    pub fn of(model: &Model, scene: &Scene) -> Self {
-        let (nq, nv, nu, na) = (model.nq(), model.nv(), model.nu(), model.na());
-        let (bodies, equalities, mocap) = (model.bodies.len(), model.equalities.len(), model.mocap_bodies().count());
-        let soft = 3 * scene.soft_bodies.iter().map(|body| body.node_count()).sum::<usize>();
-        let surfaces = 3 * scene.geoms.len();
-        let past_ctrl = model.delays().map(|(_, delay, _)| 2 * delay.samples).sum();
-        let readings = model.delayed_sensors().map(|(of, _)| of.readings.len()).sum();
-        Self([
-            nq,
-            nv,
-            nu,
-            nv,
-            6 * bodies,
-            surfaces,
-            nv,
-            2 * nv,
-            2 * nv,
-            soft,
-            soft,
-            soft,
-            na,
-            past_ctrl,
-            readings,
-            equalities,
-            7 * mocap,
-            7 * mocap,
-            6 * mocap,
-            nq,
-        ])
-    }
-}
 
 /// Which trees sleep at the start, each by itself; empty where none does.
 fn first_rests(model: &Model) -> Vec<Rest> {
@@ -284,9 +253,9 @@ impl State {
     pub fn copy_from(&mut self, other: &Self) {
         (self.time, self.step, self.step_size) = (other.time, other.step, other.step_size);
         self.model_mark = other.model_mark;
-        let vectors = vectors!(self, [&mut]).into_iter().zip(other.vectors());
-        vectors.for_each(|(to, from)| to.clone_from(from));
-        self.pd.copy_from(&other.pd);
+        let (vectors, pd) = self.vectors_mut();
+        vectors.into_iter().zip(other.vectors()).for_each(|(to, from)| to.clone_from(from));
+        pd.copy_from(&other.pd);
         self.rests.clone_from(&other.rests);
         self.extrapolation.marks.clone_from(&other.extrapolation.marks);
         self.warm_start.copy_from(&other.warm_start);
@@ -344,10 +313,6 @@ impl State {
     /// What force laws of actuators take.
     pub(crate) fn inputs(&self) -> Inputs<'_> {
         Inputs::new(&self.ctrl, &self.act)
-    }
-
-    fn vectors(&self) -> [&Vec<f64>; VECTORS.len()] {
-        vectors!(self, [&])
     }
 
     /// What there is of everything.
@@ -422,8 +387,8 @@ impl State {
         let _ = counts.map(|_| next());
         let (nq, nv) = (self.q.len(), self.v.len());
         let of_controller = [nv, nv, nq, nv, nv].map(|n| if is_controlled == 1 { n } else { 0 });
-        let vectors = vectors!(self, [&mut]).into_iter().zip(counts);
-        for (x, n) in vectors.chain(self.pd.vectors_mut().into_iter().zip(of_controller)) {
+        let (vectors, pd) = self.vectors_mut();
+        for (x, n) in vectors.into_iter().zip(counts).chain(pd.vectors_mut().into_iter().zip(of_controller)) {
             x.clear();
             x.extend((0..n).map(|_| f64::from_bits(next())));
         }
