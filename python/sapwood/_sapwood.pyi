@@ -2815,7 +2815,7 @@ def spd_solve(
     *,
     target_velocity: ArrayLike | None = None,
     effort_limit: ArrayLike | None = None,
-    method: Literal["maba", "dense", "sparse", "sparse-blocks", "pcg"] = "maba",
+    method: Literal["maba", "dense", "sparse", "pcg"] = "maba",
 ) -> SpdSolution:
     """Acceleration and torque of a stable PD controller (see ``sapwood.spd``).
 
@@ -2829,8 +2829,7 @@ def spd_solve(
         dt: Time step, s.
         target_velocity: Target velocities, (nv,); None: zero.
         effort_limit: Greatest forces, (nv,) or one for all: limits the torque, not the acceleration; None: no limit.
-        method: Articulated bodies, O(n); dense or branch-sparse factorisation, by numbers or 3×3 blocks; conjugate
-            gradients.
+        method: Articulated bodies, O(n); dense or branch-sparse factorisation; conjugate gradients.
 
     Raises:
         ValueError: When an argument has a wrong shape or value, or the system is singular.
@@ -3088,22 +3087,21 @@ class SpdSolver:
 
     Args:
         model: Bodies, armature and gravity.
-        method: Articulated bodies, O(n); dense or branch-sparse factorisation, by numbers or 3×3 blocks; conjugate
-            gradients.
+        method: Articulated bodies, O(n); dense or branch-sparse factorisation; conjugate gradients.
 
     Raises:
         ValueError: When there is no such method.
     """
 
     def __new__(
-        cls, model: Model, method: Literal["maba", "dense", "sparse", "sparse-blocks", "pcg"] = "maba"
+        cls, model: Model, method: Literal["maba", "dense", "sparse", "pcg"] = "maba"
     ) -> SpdSolver: ...
     @property
     def model(self) -> Model:
         """The model."""
 
     @property
-    def method(self) -> Literal["maba", "dense", "sparse", "sparse-blocks", "pcg"]:
+    def method(self) -> Literal["maba", "dense", "sparse", "pcg"]:
         """The method."""
 
     def solve(
@@ -3456,9 +3454,7 @@ def track(
     model: Model,
     clip: str | PathLike[str],
     *,
-    control: Literal[
-        "stable", "maba", "maba-standalone", "dense", "sparse", "sparse-blocks", "pcg", "explicit"
-    ] = "stable",
+    control: Literal["stable", "maba", "maba-standalone", "dense", "sparse", "pcg", "explicit"] = "stable",
     target: Literal["start", "end", "end-velocity"] = "end-velocity",
     dt: float | None = None,
     duration: float = 5.0,
@@ -3481,8 +3477,8 @@ def track(
         model: What moves; its first free joint is the motion's root.
         clip: A gait ("walk", "run", "trot", "pace", "canter", "slither"), or a file: BVH or DeepMimic's text.
         control: "stable": stable PD within the step, stable at any gain and step. "maba": the law of the MABA paper
-            exactly, within the step. "maba-standalone", "dense" (DF), "sparse" (SF), "sparse-blocks", "pcg": the same
-            law, its force found before the step. "explicit": PD at the beginning of the step.
+            exactly, within the step. "maba-standalone", "dense" (DF), "sparse" (SF), "pcg": the same law, its force
+            found before the step. "explicit": PD at the beginning of the step.
         target: What a step is to reach: the pose at its "start" or its "end" (the paper's), at rest, or that at its
             end with the motion's velocity.
         dt: Time step, s; None: the model's.
@@ -3513,8 +3509,8 @@ class ImitationEpisodes:
         batch: The worlds; made with ``contacts=True``. It gets the PD control of the task.
         clip: The motion: a gait's name, or a file.
         control_hz: Actions a second.
-        spd: How targets become forces: "maba" within the step; "maba_standalone", "dense", "sparse", "sparse_blocks" or
-            "pcg" before it.
+        spd: How targets become forces: "maba" within the step; "maba_standalone", "dense", "sparse" or "pcg"
+            before it.
         action: What an action is: "target"; "residual" to the reference at the end of the control step; "lead", to that
             reference moved ahead by what damping holds joints back.
         rotations: How rotations are observed: "quaternion" or "6d".

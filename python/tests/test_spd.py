@@ -28,7 +28,7 @@ def dog() -> sw.Model:
     return sw.characters.dog()
 
 
-@pytest.mark.parametrize("method", ["maba", "dense", "sparse", "sparse-blocks", "pcg"])
+@pytest.mark.parametrize("method", ["maba", "dense", "sparse", "pcg"])
 def test_the_equation_of_stable_pd_holds(dog: sw.Model, method: str) -> None:
     # (M + dt K_d) a = Q − C, with M and C asked from the model and Q by numpy.
     q, v, target = state(dog, 1)
@@ -85,7 +85,7 @@ def test_a_controller_is_part_of_the_state(dog: sw.Model) -> None:
     assert np.linalg.norm(again.v) > 0
 
 
-@pytest.mark.parametrize("method", ["maba", "dense", "sparse", "sparse-blocks", "pcg"])
+@pytest.mark.parametrize("method", ["maba", "dense", "sparse", "pcg"])
 def test_a_solver_remembers_nothing(dog: sw.Model, method: str) -> None:
     """Its bits are those of a new one, whatever it solved before, errors included."""
     solver = sw.spd.Solver(dog, method=method)  # type: ignore[arg-type]

@@ -168,7 +168,7 @@ fn frames_header() -> String {
     for control in speed::CONTROLS {
         let _ = write!(text, "{:>15}", control.title());
     }
-    text.push_str("   MABA/DF  MABA/SF   blocks  at equal contact  contacts  iterations  MABA in the air\n");
+    text.push_str("   MABA/DF  MABA/SF  at equal contact  contacts  iterations  MABA in the air\n");
     text
 }
 
@@ -179,14 +179,14 @@ fn frames_lines(row: &Measured) -> String {
         let _ = write!(text, "{rate:>15.0}");
     }
     let maba = row.maba().frames_per_second();
-    let [dense, sparse, blocks] = [0, 2, 3].map(|k| maba / rates[k]);
-    let _ = write!(text, "{dense:>10.2}{sparse:>9.2}{blocks:>9.2}");
+    let [dense, sparse] = [0, 2].map(|k| maba / rates[k]);
+    let _ = write!(text, "{dense:>10.2}{sparse:>9.2}");
     let equal = [0, 2].map(|k| format!("{:.2} {}", maba * row.at_equal_contact(&row.methods[k]), ["DF", "", "SF"][k]));
     let _ = write!(text, "{:>18}", equal.join(", "));
     let air = 1.0 / row.in_the_air.median();
     let _ = writeln!(text, "{:>10.1}{:>12.2}{air:>17.0}", row.contacts, row.iterations);
     if let Some(p) = paper::frames_per_second(row.character, &row.motion) {
-        let _ = write!(text, "{:<20}{:>15}{:>15}{:>15}{:>15}{:>15}", "", p.dense, p.pcg, p.sparse, "", p.maba);
+        let _ = write!(text, "{:<20}{:>15}{:>15}{:>15}{:>15}", "", p.dense, p.pcg, p.sparse, p.maba);
         let (dense, sparse) = (p.maba / p.dense, p.maba / p.sparse);
         let _ =
             writeln!(text, "{dense:>10.2}{sparse:>9.2}             ours over the paper's MABA: {:.2}", maba / p.maba);
@@ -203,7 +203,7 @@ fn extra_table(table: &[Measured]) -> String {
         let printed = paper::extra_time(row.character);
         for (k, method) in row.methods.iter().enumerate() {
             // Of the paper: DF, SF, MABA.
-            let printed = printed.and_then(|p| [Some(p[0]), None, Some(p[1]), None, Some(p[2])][k]);
+            let printed = printed.and_then(|p| [Some(p[0]), None, Some(p[1]), Some(p[2])][k]);
             let printed = printed.map(|p| format!(" ({p})")).unwrap_or_default();
             let _ =
                 write!(text, "{:>24}", format!("{} {:.1}{printed}", method.control.title(), 100.0 * method.extra()));

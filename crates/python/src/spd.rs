@@ -15,19 +15,14 @@ use crate::model::{Model, a_kept_model};
 use crate::options::name_of;
 use crate::results;
 
-const METHODS: [(&str, Method); 5] = [
-    ("maba", Method::Maba),
-    ("dense", Method::Dense),
-    ("sparse", Method::Sparse),
-    ("sparse-blocks", Method::SparseBlocks),
-    ("pcg", Method::Pcg),
-];
+const METHODS: [(&str, Method); 4] =
+    [("maba", Method::Maba), ("dense", Method::Dense), ("sparse", Method::Sparse), ("pcg", Method::Pcg)];
 
 /// Degrees of freedom above which a solve takes long enough (20 µs) for other threads of Python to go on meanwhile.
 fn longest_with_lock(method: Method) -> usize {
     match method {
         Method::Maba => 150,
-        Method::Sparse | Method::SparseBlocks => 60,
+        Method::Sparse => 60,
         Method::Dense | Method::Pcg => 30,
     }
 }

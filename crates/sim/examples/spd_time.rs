@@ -16,7 +16,7 @@ fn least(mut call: impl FnMut()) -> f64 {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("µs per solve     PD force     MABA    dense   sparse  blocks      PCG");
+    println!("µs per solve     PD force     MABA    dense   sparse      PCG");
     for character in Character::ALL {
         let text = characters::mjcf(character, &characters::Options::default());
         let model = formats::load_str(&text, None, &formats::LoadOptions::default())?.model;
@@ -28,15 +28,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let command = Command { kp: &kp, kd: &kd, target: &model.q0, target_velocity: None, effort_limit: None };
         let mut force = v.clone();
         let pd = least(|| pd_force(&model.tree, black_box(&q), &v, &command, 1.0 / 60.0, &mut force));
-        let times = [Method::Maba, Method::Dense, Method::Sparse, Method::SparseBlocks, Method::Pcg].map(|method| {
+        let times = [Method::Maba, Method::Dense, Method::Sparse, Method::Pcg].map(|method| {
             let mut solver = Solver::new(&model, method);
             least(|| {
                 black_box(solver.solve(black_box(&q), &v, &command, 1.0 / 60.0).is_ok());
             })
         });
-        let [maba, dense, sparse, blocks, pcg] = times;
+        let [maba, dense, sparse, pcg] = times;
         let name = character.name();
-        println!("{name:<10}{nv:>5} {pd:>9.2} {maba:>8.2} {dense:>8.2} {sparse:>8.2} {blocks:>8.2} {pcg:>8.2}");
+        println!("{name:<10}{nv:>5} {pd:>9.2} {maba:>8.2} {dense:>8.2} {sparse:>8.2} {pcg:>8.2}");
     }
     Ok(())
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! `M` includes the joints' armature, `C` is the bias force. For ball and free joints the error is the rotation vector of
-//! `q̄⁻¹ ∘ (q ⊞ dt q̇)`, the shorter arc, in the frame of the velocity. Five [methods](Method) solve the same system.
+//! `q̄⁻¹ ∘ (q ⊞ dt q̇)`, the shorter arc, in the frame of the velocity. Four [methods](Method) solve the same system.
 //!
 //! ```
 //! use sapwood_sim::stable_pd::{Command, Method, Solver};

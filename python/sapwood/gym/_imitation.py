@@ -49,7 +49,7 @@ class ImitationVectorEnv(Stated, VectorEnv[Array, NDArray[np.float32], Any]):
             text or BVH.
         num_envs: Number of worlds.
         spd: How targets become forces: "maba" within the step, with contact and effort limits; "maba_standalone",
-            "dense", "sparse", "sparse_blocks", "pcg" before it.
+            "dense", "sparse", "pcg" before it.
         action: What an action is: "target", the targets of the joints; "residual", how far they are from the motion at
             the end of the control step; "lead", how far from that motion moved ahead by kd/kp times its velocity, as
             far as damping holds joints behind their targets. Rotation vectors of ball joints, angles or lengths of

@@ -13,11 +13,10 @@ use crate::{Error, Outcome, Subject};
 pub const RATES: [f64; 6] = [30.0, 60.0, 120.0, 240.0, 300.0, 600.0];
 
 /// The methods of the curves.
-pub const CONTROLS: [Control; 6] = [
+pub const CONTROLS: [Control; 5] = [
     Control::Embedded,
     Control::TwoPass(Method::Dense, Torque::InverseDynamics),
     Control::TwoPass(Method::Sparse, Torque::InverseDynamics),
-    Control::TwoPass(Method::SparseBlocks, Torque::InverseDynamics),
     Control::TwoPass(Method::Pcg, Torque::InverseDynamics),
     Control::Explicit,
 ];

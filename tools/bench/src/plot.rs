@@ -1,7 +1,7 @@
 //! Pictures of the figures, as SVG.
 
 use motion::tracking::line_plots::{
-    BLUE, Canvas, DARK, Drawn, GREEN, GRID, MINT, ORANGE, RED, SCALE, TEXT, VIOLET, picture, px,
+    BLUE, Canvas, DARK, Drawn, GREEN, GRID, ORANGE, RED, SCALE, TEXT, VIOLET, picture, px,
 };
 use motion::tracking::{Control, line_plots};
 use plotters::prelude::*;
@@ -13,8 +13,8 @@ use crate::usable::Figure1;
 use crate::{Error, Outcome, paper};
 
 const PAPER: RGBColor = RGBColor(156, 163, 175);
-/// DF, PCG, SF, SF by blocks, MABA.
-const METHODS: [RGBColor; 5] = [ORANGE, VIOLET, GREEN, MINT, BLUE];
+/// DF, PCG, SF, MABA.
+const METHODS: [RGBColor; 4] = [ORANGE, VIOLET, GREEN, BLUE];
 const EXPLICIT: RGBColor = RED;
 
 fn svg(name: &'static str, width: i32, height: i32, draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<String, Error> {
@@ -48,9 +48,9 @@ fn draw_bars(root: &Canvas<'_>, table: &[Measured]) -> Drawn {
         let y = top + 92 * k as i32;
         write(&row.name(), 14, &DARK, HPos::Left, (24, y + 42))?;
         let paper = paper::frames_per_second(row.character, &row.motion);
-        let paper = paper.map(|p| [Some(p.dense), Some(p.pcg), Some(p.sparse), None, Some(p.maba)]).unwrap_or_default();
+        let paper = paper.map(|p| [p.dense, p.pcg, p.sparse, p.maba].map(Some)).unwrap_or_default();
         for (m, method) in row.methods.iter().enumerate() {
-            let (y, rate) = (y + 4 + 16 * m as i32, method.frames_per_second());
+            let (y, rate) = (y + 4 + 20 * m as i32, method.frames_per_second());
             let bar = [(px(left), px(y)), (px(reach(rate)), px(y + 13))];
             root.draw(&Rectangle::new(bar, METHODS[m].filled()))?;
             if let Some(printed) = paper[m] {
@@ -70,9 +70,9 @@ fn draw_bars(root: &Canvas<'_>, table: &[Measured]) -> Drawn {
 /// # Errors
 /// When it cannot be drawn.
 pub fn tracking_error(figure: &Figure) -> Result<String, Error> {
-    let [dense, pcg, sparse, blocks, maba] = METHODS;
+    let [dense, pcg, sparse, maba] = METHODS;
     // Wide ones first, so that curves that coincide show each other.
-    let styles = [(maba, 9), (dense, 6), (sparse, 4), (blocks, 3), (pcg, 2), (EXPLICIT, 4)];
+    let styles = [(maba, 9), (dense, 6), (sparse, 4), (pcg, 2), (EXPLICIT, 4)];
     let curves: Vec<Curve<'_>> = (figure.controls.iter().zip(&figure.outcomes).zip(styles))
         .map(|((control, outcomes), (color, width))| {
             // Explicit control above the others, which hide each other in the order of the curves.
@@ -89,7 +89,7 @@ pub fn tracking_error(figure: &Figure) -> Result<String, Error> {
 /// # Errors
 /// When it cannot be drawn.
 pub fn targets(name: &str, figures: &[Figure]) -> Result<String, Error> {
-    let colors = [METHODS[0], METHODS[4], METHODS[2]];
+    let colors = [METHODS[0], METHODS[3], METHODS[2]];
     let mut curves = Vec::new();
     for (k, (figure, color)) in figures.iter().zip(colors).enumerate() {
         for ((control, outcomes), width) in figure.controls.iter().zip(&figure.outcomes).zip([8, 4, 2]) {
@@ -145,7 +145,7 @@ fn draw_steps(root: &Canvas<'_>, figure: &Figure1) -> Drawn {
             Control::Unconditional => PAPER,
             Control::TwoPass(sim::stable_pd::Method::Dense, _) => METHODS[0],
             Control::TwoPass(..) => METHODS[2],
-            Control::Embedded => METHODS[4],
+            Control::Embedded => METHODS[3],
         };
         write(method.control.title(), 14, &DARK, HPos::Right, (left - 10, y + 14))?;
         root.draw(&Rectangle::new([(px(left), px(y)), (px(reach(method.dt)), px(y + 28))], shade(color, 8).filled()))?;

@@ -26,11 +26,10 @@ use crate::row::{Row, key};
 use crate::{Error, Replay, States, Subject, cases};
 
 /// The methods of the table, in its order.
-pub const CONTROLS: [Control; 5] = [
+pub const CONTROLS: [Control; 4] = [
     Control::TwoPass(Method::Dense, Torque::RoundTrip),
     Control::TwoPass(Method::Pcg, Torque::RoundTrip),
     Control::TwoPass(Method::Sparse, Torque::RoundTrip),
-    Control::TwoPass(Method::SparseBlocks, Torque::RoundTrip),
     Control::Embedded,
 ];
 

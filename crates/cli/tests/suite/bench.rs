@@ -32,7 +32,7 @@ fn has(rows: &[Value], case: &str, metric: &str) -> bool {
 fn spd_has_every_character_and_method() {
     let rows = rows("spd", &["frames_per_second.svg"]);
     for case in ["humanoid walk", "dog pace", "dog trot", "dog canter", "snake36 slither", "snake195 slither"] {
-        for method in ["maba", "dense", "pcg", "sparse", "sparse_blocks"] {
+        for method in ["maba", "dense", "pcg", "sparse"] {
             assert!(has(&rows, case, &format!("{method}_frames_per_second")), "{case} {method}");
             assert!(has(&rows, case, &format!("{method}_extra_time")), "{case} {method}");
         }

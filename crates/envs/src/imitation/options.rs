@@ -77,12 +77,11 @@ pub enum Controller {
 
 impl Controller {
     /// All of them by name.
-    pub const NAMED: [(&str, Self); 6] = [
+    pub const NAMED: [(&str, Self); 5] = [
         ("maba", Self::Embedded),
         ("maba_standalone", Self::TwoPass(Method::Maba)),
         ("dense", Self::TwoPass(Method::Dense)),
         ("sparse", Self::TwoPass(Method::Sparse)),
-        ("sparse_blocks", Self::TwoPass(Method::SparseBlocks)),
         ("pcg", Self::TwoPass(Method::Pcg)),
     ];
 }

@@ -36,13 +36,12 @@ pub enum Control {
 
 impl Control {
     /// Those that users choose by name, and what each is.
-    pub const NAMED: [(&'static str, Self, &'static str); 8] = [
+    pub const NAMED: [(&'static str, Self, &'static str); 7] = [
         ("stable", Self::Unconditional, "stable PD within the step, stable at any gain and step"),
         ("maba", Self::Embedded, "the law of the MABA paper exactly, within the step"),
         ("maba-standalone", Self::before(Method::Maba), "the same law, its force found before the step in linear time"),
         ("dense", Self::before(Method::Dense), "the same by a dense factorisation (the paper's DF)"),
         ("sparse", Self::before(Method::Sparse), "the same by a branch-sparse factorisation (the paper's SF)"),
-        ("sparse-blocks", Self::before(Method::SparseBlocks), "the same in blocks of three rows"),
         ("pcg", Self::before(Method::Pcg), "the same by conjugate gradients"),
         ("explicit", Self::Explicit, "explicit PD: the force at the beginning of the step"),
     ];
@@ -60,7 +59,6 @@ impl Control {
             Self::TwoPass(Method::Maba, _) => "maba-standalone",
             Self::TwoPass(Method::Dense, _) => "dense",
             Self::TwoPass(Method::Sparse, _) => "sparse",
-            Self::TwoPass(Method::SparseBlocks, _) => "sparse-blocks",
             Self::TwoPass(Method::Pcg, _) => "pcg",
             Self::Explicit => "explicit",
         }
@@ -74,7 +72,6 @@ impl Control {
             Self::TwoPass(Method::Maba, _) => "MABA, standalone",
             Self::TwoPass(Method::Dense, _) => "DF",
             Self::TwoPass(Method::Sparse, _) => "SF",
-            Self::TwoPass(Method::SparseBlocks, _) => "SF, 3×3 blocks",
             Self::TwoPass(Method::Pcg, _) => "PCG",
             Self::Explicit => "explicit PD",
         }

@@ -24,8 +24,6 @@ pub const GREEN: RGBColor = RGBColor(15, 138, 108);
 pub const VIOLET: RGBColor = RGBColor(124, 58, 237);
 /// Curves.
 pub const RED: RGBColor = RGBColor(190, 40, 50);
-/// Curves beside green ones.
-pub const MINT: RGBColor = RGBColor(94, 190, 150);
 
 /// The width of pictures of panels, pixels; the height of their title.
 const WIDTH: i32 = 960;

@@ -1,4 +1,4 @@
-//! The five methods behind one interface.
+//! The four methods behind one interface.
 
 use multibody::{
     CrbaWorkspace, DynamicsInput, ForwardDynamics, Kinematics, Model, RneaWorkspace, Tree, forward_kinematics,
@@ -9,7 +9,7 @@ use spatial::Vec3;
 
 use super::command::{Command, Error, check, pd_force};
 use super::pcg::Pcg;
-use super::sparse::{BlockSparse, Sparse};
+use super::sparse::Sparse;
 
 /// How (M + dt K_d) q̈ = Q − C is solved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,8 +21,6 @@ pub enum Method {
     Dense,
     /// Branch-induced sparse LᵀL (RBDA §6.5): O(n d²), d the depth.
     Sparse,
-    /// The same by 3×3 blocks.
-    SparseBlocks,
     /// Conjugate gradients, preconditioned by the diagonal, to a relative residual of [`Solver::PCG_TOLERANCE`].
     Pcg,
 }
@@ -50,7 +48,6 @@ pub struct Solver {
     h: Vec<f64>,
     cholesky: BlockCholesky,
     sparse: Sparse,
-    blocks: BlockSparse,
     pcg: Pcg,
     lambda: Vec<f64>,
     force: Vec<f64>,
@@ -82,7 +79,6 @@ impl Solver {
             h: vec![0.0; full],
             cholesky: BlockCholesky::new(),
             sparse: if method == Method::Sparse { Sparse::new(&tree) } else { Sparse::default() },
-            blocks: if method == Method::SparseBlocks { BlockSparse::new(&tree) } else { BlockSparse::default() },
             pcg: Pcg::new(tree.nv),
             lambda: zero(),
             force: zero(),
@@ -160,11 +156,6 @@ impl Solver {
                 self.sparse.factor(&self.h)?;
                 self.acceleration.copy_from_slice(&self.right);
                 self.sparse.solve(&mut self.acceleration);
-            }
-            Method::SparseBlocks => {
-                self.blocks.factor(&self.h, n)?;
-                self.acceleration.copy_from_slice(&self.right);
-                self.blocks.solve(&mut self.acceleration);
             }
             Method::Pcg => {
                 let (h, x) = (&self.h, &mut self.acceleration);

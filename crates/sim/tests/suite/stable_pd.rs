@@ -5,7 +5,7 @@ use multibody::Model;
 use sapwood_sim::stable_pd::{Command, Error, Method, Solver};
 use support::SplitMix64;
 
-const METHODS: [Method; 5] = [Method::Maba, Method::Dense, Method::Sparse, Method::SparseBlocks, Method::Pcg];
+const METHODS: [Method; 4] = [Method::Maba, Method::Dense, Method::Sparse, Method::Pcg];
 
 fn character(character: Character) -> Model {
     let text = characters::mjcf(character, &characters::Options::default());
@@ -130,7 +130,7 @@ fn any_gain_is_stable_at_a_thirtieth_of_a_second() {
     kp[..6].fill(20_000.0);
     kd[..6].fill(2_000.0);
     let target = model.q0.clone();
-    for method in [Method::Maba, Method::Dense, Method::SparseBlocks] {
+    for method in [Method::Maba, Method::Dense, Method::Sparse] {
         let mut solver = Solver::new(&model, method);
         let mut q = configuration(&mut SplitMix64(5), &model, 0.3);
         let mut v = SplitMix64(6).vector(n, 1.0);
