@@ -436,7 +436,7 @@ impl SensorKind {
             Self::Subtree { quantity, .. } => quantity.traits(),
             Self::Distance { quantity, .. } => quantity.traits(),
             // What touches is known from the last step.
-            Self::Contact(contact) => of("contact", contact.slots * contact.slot_dim(), Acceleration),
+            Self::Contact(contact) => of("contact", contact.slots.saturating_mul(contact.slot_dim()), Acceleration),
             Self::Rangefinder { fields, .. } => {
                 of("rangefinder", fields.iter().map(|field| field.dim()).sum(), Position)
             }

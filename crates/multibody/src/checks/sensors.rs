@@ -98,10 +98,7 @@ fn check_sensor(sensor: &Sensor, model: &Model, what: &str) -> Result<(), BuildE
         }
         SensorKind::Unsupported { .. } => {}
     }
-    let dim = match &sensor.kind {
-        SensorKind::Contact(contact) => contact.slots.saturating_mul(contact.slot_dim()),
-        kind => kind.dim(),
-    };
+    let dim = sensor.kind.dim();
     if dim > MAX_SENSOR_NUMBERS {
         let what = format!("{what}: numbers");
         return Err(BuildError::OutOfRange { what, value: dim as f64, expected: "at most 1048576" });
