@@ -19,14 +19,16 @@ _HEAD, _HEAD_RADII, _HEAD_RADIUS, _HEAD_STEPS = 0.3, 6.0, 2.5, 5
 class Markers:
     """What pictures (``sim.render``, ``sw.Renderer``) and the viewer (``sw.view``) show beside the model.
 
-    They stay until :meth:`clear`, wherever the simulation goes, and are no part of its state: copies and recordings
-    have none.
+    They stay until :meth:`clear`, wherever the simulation goes, and are no part of its state: copies have none.
+    Recordings (``sim.record()``) show at each frame what there was.
 
     Example::
 
         sim.markers.sphere((0, 0, 1), 0.05, color=(1, 0, 0))
         sim.markers.line(path)                                  # (n, 3): where the hand was
         sim.markers.arrow(hand, hand + 0.01 * force)
+        sim.markers.text(hand, "hand", 0.04)
+        sim.markers.trail("hand", places=500)                   # grows with each step
         rgb = sim.render()
         sim.markers.clear()
     """
@@ -35,7 +37,7 @@ class Markers:
         self._sim = sim
 
     def __len__(self) -> int:
-        """How many primitives are drawn."""
+        """How many primitives are drawn; a text and a trail are one."""
         return self._sim._marker_count
 
     def __repr__(self) -> str:
@@ -52,7 +54,7 @@ class Markers:
         self._sim._add_markers("ball", np.atleast_2d(np.asarray(position, float)), radius, color)
 
     def line(self, points: ArrayLike, radius: float = 0.005, *, color: ArrayLike = _ORANGE) -> None:
-        """Add a line through points, (n, 3), m, as thick as ``radius``: a path, a ray, the trail of a hand."""
+        """Add a line through points, (n, 3), m, as thick as ``radius``: a path, a ray."""
         self._sim._add_markers("line", np.asarray(points, float), radius, color)
 
     def arrow(self, start: ArrayLike, end: ArrayLike, radius: float = 0.008, *, color: ArrayLike = _ORANGE) -> None:
@@ -83,6 +85,44 @@ class Markers:
             raise ValueError(f"rotation has shape {axes.shape}: expected (3, 3), such as sim.body(name).rotation")
         for axis, color in zip(axes.T, (_RED, _GREEN, _BLUE), strict=True):
             self._sim._add_markers("line", [origin, origin + length * axis], 0.05 * length, color)
+
+    def text(self, position: ArrayLike, text: str, height: float = 0.05, *, color: ArrayLike = (0.1, 0.1, 0.1)) -> None:
+        """Add a text, upright, towards whoever looks at it, over all else.
+
+        Args:
+            position: Where its middle is, (3,), m.
+            text: What it says, in one line or in several.
+            height: Of capital letters, m.
+            color: Red, green, blue, and opacity if it is said, from 0 to 1.
+        """
+        self._sim._add_label(text, np.asarray(position, float), height, color)
+
+    def trail(
+        self,
+        body: str | int | None = None,
+        *,
+        site: str | int | None = None,
+        places: int = 1000,
+        radius: float = 0.004,
+        color: ArrayLike = _ORANGE,
+    ) -> None:
+        """Add a line through the last places of a body or a site, which grows with each step.
+
+        It begins anew where the simulation is reset or put into another state.
+
+        Args:
+            body: Whose frame it follows, by name or index.
+            site: Which site it follows, in the place of a body.
+            places: How many it keeps. Those that are closer than ``radius`` are one.
+            radius: Of the line, m.
+            color: Red, green, blue, and opacity if it is said, from 0 to 1.
+        """
+        if (body is None) == (site is None):
+            raise TypeError('trail: expected either a body or a site, such as trail("hand") or trail(site="tip")')
+        if site is not None:
+            self._sim._add_trail("site", self._sim.site(site).index, places, radius, color)
+        elif body is not None:
+            self._sim._add_trail("body", self._sim.body(body).index, places, radius, color)
 
     def clear(self) -> None:
         """Take all of them away."""

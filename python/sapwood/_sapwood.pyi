@@ -791,14 +791,18 @@ class Simulation:
     def applied_wrench(self, value: ArrayLike) -> None: ...
     @property
     def markers(self) -> Markers:
-        """Spheres, lines, arrows and frames to draw in pictures and in the viewer: see :class:`Markers`."""
+        """Spheres, lines, arrows, frames, texts, trails in pictures, recordings, the viewer: see :class:`Markers`."""
 
     def _add_markers(self, shape: str, points: ArrayLike, radius: float, color: ArrayLike) -> None: ...
+    def _add_label(self, text: str, position: ArrayLike, height: float, color: ArrayLike) -> None: ...
+    def _add_trail(self, kind: str, index: int, places: int, radius: float, color: ArrayLike) -> None: ...
     def _clear_markers(self) -> None: ...
     def _drawing(
         self,
     ) -> tuple[
         list[tuple[list[list[float]], float, tuple[float, float, float, float]]],
+        list[tuple[list[list[float]], float, tuple[float, float, float, float]]],
+        list[tuple[str, list[float], float, tuple[float, float, float, float]]],
         dict[int, tuple[float, float, float, float]],
     ]: ...
     @property

@@ -10,6 +10,7 @@ import { smoothPosition } from "./scene/follow";
 import { boundsOf, fit, frameClip, sizeOf, type Balls, type Framing } from "./scene/framing";
 import { GeometryStore } from "./scene/geometry";
 import { Ground } from "./scene/ground";
+import { Markers } from "./scene/markers";
 import { SoftSurfaces } from "./scene/soft";
 import { Stage } from "./scene/stage";
 import { Strings } from "./scene/strings";
@@ -34,6 +35,7 @@ export class Viewer {
   readonly framing: Framing;
   private readonly soft: SoftSurfaces;
   private readonly strings: Strings;
+  private readonly markers: Markers;
   private readonly stage: Stage;
   private readonly clip: Clip;
   private readonly followed = new Vector3();
@@ -66,7 +68,8 @@ export class Viewer {
     this.contacts = new ContactMarks(replay.contacts, Math.min(size, sizeOf(this.framing.start)));
     this.soft = new SoftSurfaces(this.clip);
     this.strings = new Strings(this.clip);
-    this.stage.add(this.bodies, this.soft, this.strings, this.contacts);
+    this.markers = new Markers(replay);
+    this.stage.add(this.bodies, this.soft, this.strings, this.contacts, this.markers);
 
     this.followedBody = Math.min(1, replay.bodies.length - 1);
     this.stage.controls.addEventListener("change", () => this.invalidate());
@@ -114,6 +117,7 @@ export class Viewer {
     this.bodies.setTime(time);
     this.soft.setTime(time);
     this.strings.setTime(time);
+    this.markers.show(frame);
     this.contacts.show(frame, this.toggles.get("contacts"), this.toggles.get("forces"));
     if (this.toggles.get("follow")) this.goAlong(time);
     const density = this.drawn || this.playback.playing ? inMotion : still;

@@ -21,6 +21,8 @@ function clip(sign: 1 | -1): Clip {
     softStress: null,
     strings: [],
     stringPoints: new Float32Array(0),
+    markers: new Float32Array(0),
+    labels: [],
     textures: [],
     sky: null,
     poses,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Clip } from "../src/clip";
+import { mostAtOnce } from "../src/scene/markers";
 import { stringPaths } from "../src/scene/strings";
 import { decodeReplay } from "../src/data/decode";
 import { ReplayError } from "../src/data/error";
@@ -240,5 +241,29 @@ describe("strings", () => {
     );
     const bad = { ...string, points: [{ body: 7, pos: [0, 0, 0] }] };
     expect(await refusal(small({ strings: [bad] }))).toMatch(/^strings\[0\]\.points\[0\]\.body: /);
+  });
+});
+
+describe("markers and texts", () => {
+  const ball = [0, 2, 1, 2, 3, 1, 2, 3, 0.1, 1, 0, 0, 1];
+  const rod = [1, 2, 0, 0, 0, 0, 0, 1, 0.02, 0, 1, 0, 0.5];
+  const label = { text: "goal\nhere", pos: [0, 0, 1], height: 0.1, rgba: [0, 0, 0, 1], frames: [1, 2] };
+
+  test("are left out where there are none", async () => {
+    expect(await decodeReplay(small())).toMatchObject({ markers: new Float32Array(0), labels: [] });
+  });
+
+  test("have the frames that show them", async () => {
+    const replay = await decodeReplay(small({ markers: gzipBase64(f32([...ball, ...rod])), labels: [label] }));
+    expect([...replay.markers]).toEqual([...ball, ...rod].map(Math.fround));
+    expect(replay.labels[0]).toMatchObject({ text: "goal\nhere", position: [0, 0, 1], height: 0.1, first: 1, end: 2 });
+    expect(mostAtOnce([ball, rod])).toBe(2);
+    expect(mostAtOnce([[0, 1], [1, 2], [0, 1], [1, 3]])).toBe(2);
+  });
+
+  test("are whole", async () => {
+    expect(await refusal(small({ markers: gzipBase64(f32(ball.slice(1))) }))).toMatch(/^markers: holds 12 numbers/);
+    expect(await refusal(small({ labels: [{ ...label, height: 0 }] }))).toMatch(/^labels\[0\]\.height: /);
+    expect(await refusal(small({ labels: [{ ...label, frames: [0, 3] }] }))).toMatch(/^labels\[0\]\.frames\[1\]: /);
   });
 });

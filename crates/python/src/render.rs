@@ -433,7 +433,7 @@ impl Renderer {
             return Err(PyRuntimeError::new_err("this renderer draws in another thread: make one for each"));
         };
         let eye = eye(renderer.stage(), camera)?;
-        let mut options = Options { shadows, antialias, markers: Vec::new() };
+        let mut options = Options { shadows, antialias, ..Options::default() };
         let stress = stress.map_or(Ok(Stress::Hidden), Stress::of)?;
         let q = match source.cast::<Simulation>() {
             Ok(simulation) => {
@@ -442,8 +442,7 @@ impl Renderer {
                 }
                 let (extent, drawing) = (renderer.stage().extent(), simulation.get().drawing());
                 simulation.get().picture(py, |s| {
-                    options.markers = drawing.markers().clone();
-                    add_markers(s, extent, Added { contacts, sites, frames }, &mut options.markers);
+                    add_markers(s, drawing, extent, Added { contacts, sites, frames }, &mut options);
                     Shown::of(s, drawing, stress)
                 })?
             }
@@ -512,11 +511,10 @@ impl Simulation {
         let pixels = |name, given: Option<&Bound<'py, PyAny>>, own| side(name, given.map_or(Ok(own), whole)?);
         let size = [pixels("width", width, columns)?, pixels("height", height, rows)?];
         let groups = shown(groups)?;
-        let mut options = Options { shadows, antialias, markers: Vec::new() };
+        let mut options = Options { shadows, antialias, ..Options::default() };
         let stress = stress.map_or(Ok(Stress::Hidden), Stress::of)?;
         let q = self.picture(py, |s| {
-            options.markers = self.drawing().markers().clone();
-            add_markers(s, stage.extent(), Added { contacts, sites, frames }, &mut options.markers);
+            add_markers(s, self.drawing(), stage.extent(), Added { contacts, sites, frames }, &mut options);
             Shown::of(s, self.drawing(), stress)
         })?;
         let mut renderer = pictures.take(model)?;

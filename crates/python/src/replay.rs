@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use sim::{Simulation, SimulationError, State};
 
 use crate::arguments::{any_rows, check_quaternions, positive, vector};
+use crate::drawing::Drawing;
 use crate::errors::unwritten_file;
 use crate::model::{Model, a_kept_model};
 
@@ -35,24 +36,45 @@ type Shared = Arc<Mutex<ActiveRecorder>>;
 struct ActiveRecorder {
     recorder: Recorder,
     is_active: bool,
+    /// What the simulation shows beside its model.
+    drawing: Arc<Drawing>,
+}
+
+impl ActiveRecorder {
+    fn finished(recording: Recording) -> Self {
+        Self { recorder: Recorder::finished(recording), is_active: false, drawing: Arc::default() }
+    }
+
+    /// Notes markers.
+    fn look(&mut self) {
+        if self.is_active {
+            self.recorder.note_drawn(self.drawing.changes(), || self.drawing.sketch());
+        }
+    }
 }
 
 fn lock(recorder: &Mutex<ActiveRecorder>) -> MutexGuard<'_, ActiveRecorder> {
     recorder.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The recorders of a simulation.
+/// What looks at each step of a simulation: recorders, and trails of what is drawn.
 #[derive(Default)]
-pub struct Recorders {
+pub struct Observers {
     list: Mutex<Vec<Weak<Mutex<ActiveRecorder>>>>,
     /// Whether the list has any: what a simulation that is not recorded looks at.
     any: AtomicBool,
+    drawing: Arc<Drawing>,
 }
 
-impl Recorders {
-    /// Whether there is nothing to record.
-    pub fn is_idle(&self) -> bool {
-        !self.any.load(Ordering::Relaxed)
+impl Observers {
+    /// Whether there is nothing to record and no trail to draw.
+    pub fn are_idle(&self) -> bool {
+        !self.any.load(Ordering::Relaxed) && !self.drawing.has_trails()
+    }
+
+    /// What pictures show that the model does not have.
+    pub fn drawing(&self) -> &Drawing {
+        &self.drawing
     }
 
     fn add(&self, recorder: &Shared) {
@@ -60,14 +82,23 @@ impl Recorders {
         self.any.store(true, Ordering::Relaxed);
     }
 
-    /// Shows a step to all recorders, and forgets those that have been stopped or dropped.
+    /// Shows what programs have drawn since the last step to all recorders.
+    pub fn before_steps(&self) {
+        for recorder in self.list.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade) {
+            lock(&recorder).look();
+        }
+    }
+
+    /// Shows a step to trails and to all recorders, and forgets those that have been stopped or dropped.
     pub fn after_step(&self, start: &State, simulation: &mut Simulation) {
+        self.drawing.after_step(start.time, simulation);
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.retain(|recorder| {
             let Some(recorder) = recorder.upgrade() else { return false };
             let mut recorder = lock(&recorder);
             if recorder.is_active {
                 recorder.recorder.after_step(start, simulation);
+                recorder.look();
             }
             recorder.is_active
         });
@@ -76,6 +107,7 @@ impl Recorders {
 
     /// `n` steps that are recorded.
     pub fn step(&self, simulation: &mut Simulation, n: i64) -> Result<(), SimulationError> {
+        self.before_steps();
         let mut start = simulation.state().clone();
         for _ in 0..n {
             start.copy_from(simulation.state());
@@ -98,6 +130,7 @@ impl Recorders {
         times: &[f64],
         frame: impl FnMut(&[f64], &[f64]),
     ) -> Result<(), SimulationError> {
+        self.before_steps();
         let after = |start: &State, simulation: &mut Simulation| {
             self.after_step(start, simulation);
             ControlFlow::Continue(())
@@ -112,7 +145,7 @@ impl Replay {
         model: Py<Model>,
         simulation: &mut Simulation,
         (frames_per_second, stress): (f64, bool),
-        recorders: &Recorders,
+        observers: &Observers,
     ) -> PyResult<Self> {
         let frames_per_second = positive("fps", frames_per_second)?;
         let settings = json!({
@@ -122,8 +155,10 @@ impl Replay {
             "threads": simulation.options().threads,
         });
         let recorder = Recorder::new(simulation, frames_per_second, stress);
-        let recorder = Arc::new(Mutex::new(ActiveRecorder { recorder, is_active: true }));
-        recorders.add(&recorder);
+        let mut recorder = ActiveRecorder { recorder, is_active: true, drawing: observers.drawing.clone() };
+        recorder.look();
+        let recorder = Arc::new(Mutex::new(recorder));
+        observers.add(&recorder);
         Ok(Self { model, recorder, settings, shown: None })
     }
 
@@ -131,12 +166,17 @@ impl Replay {
     pub fn with_ghost(model: Py<Model>, recording: Recording, reference: &[f64], settings: Value) -> Self {
         let (bodies, scene, recording) =
             replay::with_ghost(model.get().inner(), model.get().scene(), recording, reference);
-        let recorder = ActiveRecorder { recorder: Recorder::finished(recording), is_active: false };
-        Self { model, recorder: Arc::new(Mutex::new(recorder)), settings, shown: Some(Box::new((bodies, scene))) }
+        Self {
+            model,
+            recorder: Arc::new(Mutex::new(ActiveRecorder::finished(recording))),
+            settings,
+            shown: Some(Box::new((bodies, scene))),
+        }
     }
 
     fn page(&self) -> PyResult<String> {
-        let recorder = lock(&self.recorder);
+        let mut recorder = lock(&self.recorder);
+        recorder.look();
         let (model, recording) = (self.model.get(), recorder.recorder.recording());
         let frames = recording.even_frames;
         let summary = json!({
@@ -228,8 +268,7 @@ impl Replay {
             }
         };
         let recording = py.detach(|| Recording::of_positions(&inner, q, frames, frame_time));
-        let recorder =
-            Arc::new(Mutex::new(ActiveRecorder { recorder: Recorder::finished(recording), is_active: false }));
+        let recorder = Arc::new(Mutex::new(ActiveRecorder::finished(recording)));
         Ok(Self { model, recorder, settings: json!({}), shown: None })
     }
 
@@ -297,7 +336,9 @@ impl Replay {
 
     /// End the recording.
     fn stop(&self) {
-        lock(&self.recorder).is_active = false;
+        let mut recorder = lock(&self.recorder);
+        recorder.look();
+        recorder.is_active = false;
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {

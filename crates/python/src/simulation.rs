@@ -24,7 +24,7 @@ use crate::model::{Model, a_model};
 use crate::names::keyframe_key;
 use crate::options::{OPTIONS, OptionArguments, SchemeArgument, warn_of_milliseconds};
 use crate::parameters::LiveParameters;
-use crate::replay::{Recorders, Replay};
+use crate::replay::{Observers, Replay};
 use crate::signals::{Watch, in_background};
 use crate::{contacts, parameters, results};
 use sim::Parameter;
@@ -39,9 +39,8 @@ pub struct Simulation {
     /// From the first look at them on.
     parameters: OnceLock<LiveParameters>,
     watch: Watch,
-    recorders: Recorders,
+    observers: Observers,
     followers: Followers,
-    drawing: Drawing,
 }
 
 impl Simulation {
@@ -58,9 +57,8 @@ impl Simulation {
             live,
             parameters: OnceLock::new(),
             watch,
-            recorders: Recorders::default(),
+            observers: Observers::default(),
             followers: Followers::default(),
-            drawing: Drawing::default(),
         })
     }
 
@@ -78,7 +76,7 @@ impl Simulation {
 
     /// What pictures show that the model does not have.
     pub fn drawing(&self) -> &Drawing {
-        &self.drawing
+        self.observers.drawing()
     }
 
     /// The model.
@@ -197,10 +195,10 @@ impl Simulation {
         let mut simulation = self.lock_to_compute(py)?;
         let stepper = &mut *simulation;
         let outcome = py.detach(|| {
-            if self.recorders.is_idle() {
+            if self.observers.are_idle() {
                 stepper.trajectory(times, frame)
             } else {
-                self.recorders.trajectory(stepper, times, frame)
+                self.observers.trajectory(stepper, times, frame)
             }
         });
         self.live.write_motion(py, simulation.state())?;
@@ -212,10 +210,10 @@ impl Simulation {
         let stepper = &mut *simulation;
         stepper.set_steps_ahead(usize::try_from(n).unwrap_or(1));
         let outcome = py.detach(|| {
-            if self.recorders.is_idle() {
+            if self.observers.are_idle() {
                 (0..n).try_for_each(|_| stepper.step())
             } else {
-                self.recorders.step(stepper, n)
+                self.observers.step(stepper, n)
             }
         });
         // A step that failed leaves the others undone.
@@ -588,7 +586,7 @@ impl Simulation {
     fn record(&self, py: Python<'_>, fps: f64, stress: bool) -> PyResult<Replay> {
         let mut simulation = self.lock_current(py)?;
         check_quaternions("q", &simulation.state().q, &self.model.get().inner().tree)?;
-        Replay::record(self.model.clone_ref(py), &mut simulation, (fps, stress), &self.recorders)
+        Replay::record(self.model.clone_ref(py), &mut simulation, (fps, stress), &self.observers)
     }
 
     fn __repr__(&self) -> String {

@@ -7,6 +7,7 @@
 //! configuration and the view alone, not on the number of threads.
 
 mod colour;
+mod label;
 mod lists;
 mod marker;
 mod mesh;
@@ -23,6 +24,7 @@ mod texture;
 mod textures;
 mod view;
 
+pub use label::Label;
 pub use marker::{Marker, MarkerShape};
 pub use renderer::{MAX_SIDE, Options, RenderError, Renderer, SHOWN_GROUPS};
 pub use scale::scale_colour;

@@ -10,6 +10,7 @@ use spatial::{Mat3, Pose, Vec3};
 use support::{Interrupt, ThreadPool};
 
 use crate::colour::{Colour, mix};
+use crate::label::{Label, write_labels};
 use crate::lists::{Lists, Shown, is_shown};
 use crate::marker::Marker;
 use crate::mesh::DrawnMesh;
@@ -39,11 +40,13 @@ pub struct Options {
     pub antialias: bool,
     /// Things to draw that the model does not have; colour pictures alone show them.
     pub markers: Vec<Marker>,
+    /// Texts, over all else in colour pictures.
+    pub labels: Vec<Label>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { shadows: true, antialias: true, markers: Vec::new() }
+        Self { shadows: true, antialias: true, markers: Vec::new(), labels: Vec::new() }
     }
 }
 
@@ -270,7 +273,9 @@ impl Renderer {
             let rows = [band * BAND * samples, (band * BAND + out.len() / (3 * size[0])) * samples];
             lists.draw(&mut scratch.band, &at, band, rows);
             scratch.colour(lists, &shader, samples, size[0], out);
-        })
+        })?;
+        write_labels(&options.labels, &Projection::of_view(&view, size, 1), out);
+        Ok(())
     }
 
     /// Distances along the camera's axis of what the centre of every pixel sees, m, row by row from the top; infinite where that is nothing.

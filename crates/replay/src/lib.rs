@@ -5,6 +5,7 @@
 //! into the player, as `docs/replay-format.md` describes.
 
 mod binary;
+mod drawn;
 mod geoms;
 mod ghost;
 mod page;
@@ -14,6 +15,7 @@ mod strings;
 mod textures;
 mod trajectory;
 
+pub use drawn::Sketch;
 pub use geoms::{Encoded, encode as encode_geoms};
 pub use ghost::with_ghost;
 pub use page::{PageError, has_player, page};

@@ -85,6 +85,10 @@ struct Replay<'a, S> {
     strings: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     string_points: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    markers: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<Value>,
     series: Series<'a>,
     summary: &'a S,
 }
@@ -159,6 +163,7 @@ fn replay<'a, S: Serialize>(
     let Strings { list: strings, points } = Strings::new(model, recording, frames);
     let free = points.len() / frames;
     let free_points = || binary::deltas(free, frames, |channel, frame| points[frame * free + channel]);
+    let markers = recording.drawn.markers(frames);
     Ok(Replay {
         format: 1,
         name: if model.name.is_empty() { "Sapwood" } else { &model.name },
@@ -179,6 +184,8 @@ fn replay<'a, S: Serialize>(
         soft_positions: has_soft.then(|| binary::gzip_base64(&soft_numbers())).transpose()?,
         strings,
         string_points: (free > 0).then(|| binary::gzip_base64(&free_points())).transpose()?,
+        markers: (!markers.is_empty()).then(|| binary::gzip_base64(&markers)).transpose()?,
+        labels: recording.drawn.labels(frames),
         series: Series {
             time: first(&recording.time, frames),
             kinetic: first(&recording.kinetic, frames),

@@ -2,6 +2,7 @@
 
 use sim::{Simulation, State};
 
+use crate::drawn::Sketch;
 use crate::recording::Recording;
 
 /// A step that ends within this part of a time step of a frame's time is the frame.
@@ -18,6 +19,10 @@ pub struct Recorder {
     /// Time of the recording at the end of the last step, s, and of the last frame.
     now: f64,
     last_frame: f64,
+    /// How often what is drawn had changed when it was looked at last.
+    changes: Option<u64>,
+    /// The frame that what is drawn now belongs to: none since a step that recorded no frame.
+    shown_at: Option<usize>,
 }
 
 impl Recorder {
@@ -26,12 +31,12 @@ impl Recorder {
         let mut recording = Recording::new(frames_per_second, simulation.timestep()).with_stress(has_stress);
         let now = simulation.state().time;
         recording.even_frame(simulation, now);
-        Self { recording, now, last_frame: now }
+        Self { recording, now, last_frame: now, changes: None, shown_at: Some(0) }
     }
 
     /// A recorder that has seen all it will see.
     pub fn finished(recording: Recording) -> Self {
-        Self { recording, now: 0.0, last_frame: 0.0 }
+        Self { recording, now: 0.0, last_frame: 0.0, changes: None, shown_at: None }
     }
 
     /// What has been recorded.
@@ -46,6 +51,7 @@ impl Recorder {
         let (begin, period) = (self.now, self.recording.frame_time);
         let tolerance = SAME_TIME * simulation.timestep();
         self.now += span;
+        let next = self.recording.len();
         while self.last_frame + period <= self.now + tolerance {
             let due = self.last_frame + period;
             if due < self.now - tolerance {
@@ -56,6 +62,19 @@ impl Recorder {
                 self.last_frame = self.now;
             }
         }
+        self.shown_at = (next < self.recording.len()).then_some(next);
+    }
+
+    /// Notes what is drawn beside the model, which has changed so often. Programs draw between two steps: looked at after a step and
+    /// before the next, it belongs to the frame that the step recorded; without one, to the next frame.
+    pub fn note_drawn(&mut self, changes: u64, sketch: impl FnOnce() -> Sketch) {
+        let Some(frame) = self.shown_at else { return };
+        if self.changes != Some(changes) {
+            self.changes = Some(changes);
+            self.recording.drawn.show(frame, &sketch());
+        }
+        // Of several frames of a step, the last is what a program sees.
+        self.shown_at = Some(self.recording.len() - 1);
     }
 
     /// Records the frame at a time within the step that led from `start` to the present state.

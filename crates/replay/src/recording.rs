@@ -4,6 +4,8 @@ use multibody::{Kinematics, Model, forward_kinematics};
 use sim::{ContactPoint, Simulation, SoftContactPoint};
 use spatial::Pose;
 
+use crate::drawn::Drawn;
+
 /// The frames of a motion. Vectors with several numbers per frame are flat, frame by frame; those of a motion that was not
 /// simulated ([`Recording::of_positions`]) are empty but for time, positions and placements.
 #[derive(Debug, Default)]
@@ -38,6 +40,8 @@ pub struct Recording {
     pub frame_time: f64,
     /// Frames that are evenly spaced: all, or all but the last.
     pub even_frames: usize,
+    /// Markers and texts, of motions that a [`Recorder`](crate::Recorder) saw.
+    pub(crate) drawn: Drawn,
     has_stress: bool,
     most_iterations: usize,
     scratch: Vec<Pose<f64>>,

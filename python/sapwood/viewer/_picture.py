@@ -14,11 +14,14 @@ from sapwood.viewer._shapes import String, marker_meshes, tube, tube_faces
 if TYPE_CHECKING:
     from sapwood._sapwood import Model, Simulation
     from sapwood.viewer import Viewer
-    from sapwood.viewer._shapes import Drawn, Scene
+    from sapwood.viewer._looks import Faces, Vertices
+    from sapwood.viewer._shapes import Drawn, Rgba, Scene
 
 CONTACT, FORCE, PULL = (18, 181, 166), (239, 91, 76), (240, 180, 60)
 # Sizes as parts of the size of the model.
 POINT, SHAFT, HEAD = 0.012, 0.004, 0.014
+# Height of capital letters in heights of a line.
+CAPITALS = 0.7
 # From where the camera looks at first, in sizes of the model.
 EYE = (0.8, -1.0, 0.35)
 # An arrow as long as this part of the model stands for the weight of the model.
@@ -44,6 +47,8 @@ class Picture:
         self._sent_soft: NDArray[np.float64] | None = None
         self._marks: dict[str, Any] = {}
         self._markers: list[Any] = []
+        self._trails: list[Any] = []
+        self._drawn: tuple[Any, Any] = ([], [])
         self._changes = 0
         self._handles: dict[int, list[tuple[Any, Drawn]]] = {}
         self.size, center = bounds(model, viewer.scene, viewer.sim.q, viewer.sim.soft_positions)
@@ -176,20 +181,20 @@ class Picture:
         if sim._drawing_changes == self._changes:
             return
         self._changes = sim._drawing_changes
-        for handle in self._markers:
+        markers, trails, labels, colors = sim._drawing()
+        # Trails change at every step, all else when a program draws.
+        if (markers, labels) != self._drawn:
+            self._drawn = (markers, labels)
+            for handle in self._markers:
+                handle.remove()
+            self._markers = [self._add_mesh(f"/markers/{k}", *mesh) for k, mesh in enumerate(marker_meshes(markers))]
+            self._markers += [self._add_label(f"/labels/{k}", *label) for k, label in enumerate(labels)]
+        for handle in self._trails:
             handle.remove()
-        markers, colors = sim._drawing()
-        self._markers = [
-            self.api.add_mesh_simple(
-                f"/markers/{k}",
-                vertices,
-                faces,
-                color=tuple(round(255 * c) for c in rgba[:3]),
-                opacity=None if rgba[3] >= 1 else rgba[3],
-                side="double",
-                cast_shadow=False,
-            )
-            for k, (rgba, vertices, faces) in enumerate(marker_meshes(markers))
+        self._trails = [
+            self._add_mesh(f"/trails/{k}", rgba, tube(np.array(points), radius), tube_faces(len(points)))
+            for k, (points, radius, rgba) in enumerate(trails)
+            if len(points) > 1
         ]
         for geom, rgba in colors.items():
             for handle, drawn in self._handles.get(geom, []):
@@ -197,6 +202,24 @@ class Picture:
                 if drawn.texture is None:
                     handle.color = tuple(round(255 * c) for c in rgba[:3])
                     handle.opacity = None if rgba[3] >= 1 else rgba[3]
+
+    def _add_mesh(self, name: str, rgba: Rgba, vertices: Vertices, faces: Faces) -> Any:  # noqa: ANN401
+        color = tuple(round(255 * c) for c in rgba[:3])
+        opacity = None if rgba[3] >= 1 else rgba[3]
+        return self.api.add_mesh_simple(
+            name, vertices, faces, color=color, opacity=opacity, side="double", cast_shadow=False
+        )
+
+    def _add_label(self, name: str, text: str, position: list[float], height: float, _: Rgba) -> Any:  # noqa: ANN401
+        return self.api.add_label(
+            name,
+            text,
+            position=tuple(position),
+            font_size_mode="scene",
+            # viser counts the line, not its capital letters.
+            font_scene_height=height / CAPITALS,
+            anchor="center-center",
+        )
 
     def _move_soft(self) -> None:
         positions = self.viewer.sim.soft_positions

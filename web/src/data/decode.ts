@@ -2,6 +2,7 @@ import { base64, float32, gunzipBase64, uint16, uint32 } from "./binary";
 import { array, integer, number, numbers, object, oneOf, string, type JsonObject } from "./check";
 import { decodeContacts } from "./contacts";
 import { ReplayError } from "./error";
+import { decodeMarkers } from "./markers";
 import { decodePoses } from "./poses";
 import { decodeSoft } from "./soft";
 import { decodeStrings } from "./strings";
@@ -45,6 +46,7 @@ export async function decodeReplay(json: unknown): Promise<Replay> {
     contacts: decodeContacts(await gunzipBase64(file["contacts"], "contacts"), frames),
     ...(await decodeSoft(file, frames)),
     ...(await decodeStrings(file, frames, bodies.length)),
+    ...(await decodeMarkers(file, frames)),
     series: decodeSeries(object(file["series"] ?? {}, "series"), frames),
     summary: object(file["summary"] ?? {}, "summary"),
   };

@@ -112,6 +112,18 @@ export interface TendonString {
   readonly points: readonly (StringPoint | null)[];
 }
 
+/** A text of a program, shown at the frames `first .. end`. */
+export interface Label {
+  readonly text: string;
+  /** Its middle, in the world. */
+  readonly position: readonly number[];
+  /** Height of capital letters, in metres. */
+  readonly height: number;
+  readonly rgba: readonly number[];
+  readonly first: number;
+  readonly end: number;
+}
+
 /** Contacts of all frames in one array; those of frame i are `offsets[i] .. offsets[i + 1]`. */
 export interface Contacts {
   readonly offsets: Uint32Array;
@@ -120,6 +132,7 @@ export interface Contacts {
 }
 
 export const CONTACT_STRIDE = 6;
+export const MARKER_STRIDE = 13;
 export const POSE_STRIDE = 7;
 
 export const SERIES = ["time", "kinetic", "potential", "contacts", "newton_iterations"] as const;
@@ -151,6 +164,9 @@ export interface Replay {
   readonly strings: readonly TendonString[];
   /** Frame by frame, the points of all strings that no body carries, x, y, z of each. */
   readonly stringPoints: Float32Array<ArrayBuffer>;
+  /** Balls and rods of programs: the frames `first, end` that show it, xyz of both ends, radius, rgba. */
+  readonly markers: Float32Array<ArrayBuffer>;
+  readonly labels: readonly Label[];
   readonly series: Series;
   readonly summary: Readonly<Record<string, unknown>>;
 }

@@ -1,21 +1,8 @@
-import {
-  Color,
-  CylinderGeometry,
-  DynamicDrawUsage,
-  Group,
-  InstancedMesh,
-  Matrix4,
-  MeshStandardMaterial,
-  Quaternion,
-  Sphere,
-  SphereGeometry,
-  Vector3,
-  type BufferGeometry,
-  type Object3D,
-} from "three";
+import { Group, Quaternion, Sphere, Vector3, type Object3D } from "three";
 import type { Clip } from "../clip";
 import type { TendonString } from "../data/replay";
 import { COLLISION_GROUP } from "./bodies";
+import { Rods } from "./rods";
 
 /** Spatial tendons as rods from point to point with balls between them, moved by the clip. */
 export class Strings extends Group {
@@ -34,7 +21,7 @@ export class Strings extends Group {
 
   /** The name of the tendon that an instance of an object shows, or null if it shows none. */
   nameOf(object: Object3D, instance: number | undefined): string | null {
-    const bundle = this.bundles.find((bundle) => bundle.children.includes(object));
+    const bundle = this.bundles.find((bundle) => bundle.has(object));
     return bundle === undefined || instance === undefined ? null : bundle.nameOf(object, instance);
   }
 
@@ -81,18 +68,10 @@ export function stringBalls(clip: Clip, time: number): Sphere[] {
   return [...stringPaths(clip, time).values()].map((path) => new Sphere().setFromPoints(path));
 }
 
-const UP = new Vector3(0, 1, 0);
-const along = new Vector3();
-const middle = new Vector3();
-const turn = new Quaternion();
-const size = new Vector3();
-const matrix = new Matrix4();
-
 /** Strings of one opacity. */
 class Bundle extends Group {
   readonly isCollision: boolean;
-  private readonly rods: InstancedMesh;
-  private readonly balls: InstancedMesh;
+  private readonly rods: Rods;
   /** The string of each rod, and of each ball. */
   private readonly ofRod: TendonString[];
   private readonly ofBall: TendonString[];
@@ -102,48 +81,28 @@ class Bundle extends Group {
     this.ofBall = strings.flatMap((one) => one.points.map(() => one));
     this.ofRod = strings.flatMap((one) => one.points.slice(1).map(() => one));
     this.isCollision = strings[0]!.group >= COLLISION_GROUP;
-    const alpha = Math.min(strings[0]!.rgba[3]!, 1);
-    const material = new MeshStandardMaterial({ roughness: 0.6, transparent: alpha < 1, opacity: alpha });
-    this.rods = instances(new CylinderGeometry(1, 1, 1, 12, 1, true), material, this.ofRod);
-    this.balls = instances(new SphereGeometry(1, 12, 8), material, this.ofBall);
-    this.add(this.rods, this.balls);
+    this.rods = new Rods(strings[0]!.rgba[3]!, { rods: this.ofRod.length, balls: this.ofBall.length });
+    this.add(this.rods);
   }
 
   nameOf(object: Object3D, instance: number): string | null {
-    return (object === this.rods ? this.ofRod : this.ofBall)[instance]?.name ?? null;
+    return (object === this.rods.rods ? this.ofRod : this.ofBall)[instance]?.name ?? null;
+  }
+
+  has(object: Object3D): boolean {
+    return this.rods.children.includes(object);
   }
 
   show(paths: Map<TendonString, Vector3[]>): void {
-    let [rod, ball] = [0, 0];
+    this.rods.begin();
     for (const one of this.strings) {
-      const { radius } = one;
       let before: Vector3 | null = null;
       for (const point of paths.get(one)!) {
-        this.balls.setMatrixAt(ball++, matrix.compose(point, turn.identity(), size.setScalar(radius)));
-        if (before !== null) {
-          const length = along.subVectors(point, before).length();
-          turn.setFromUnitVectors(UP, length > 0 ? along.divideScalar(length) : UP);
-          middle.addVectors(before, point).multiplyScalar(0.5);
-          this.rods.setMatrixAt(rod++, matrix.compose(middle, turn, size.set(radius, length, radius)));
-        }
+        this.rods.ball(point, one.radius, one.rgba);
+        if (before !== null) this.rods.rod(before, point, one.radius, one.rgba);
         before = point;
       }
     }
-    for (const mesh of [this.rods, this.balls]) {
-      // Where the pointer meets them is found by their bounds.
-      mesh.boundingSphere = null;
-      mesh.instanceMatrix.needsUpdate = true;
-    }
+    this.rods.end();
   }
-}
-
-function instances(geometry: BufferGeometry, material: MeshStandardMaterial, of: readonly TendonString[]): InstancedMesh {
-  const mesh = new InstancedMesh(geometry, material, of.length);
-  mesh.instanceMatrix.setUsage(DynamicDrawUsage);
-  mesh.frustumCulled = false;
-  mesh.castShadow = material.opacity > 0.5;
-  mesh.receiveShadow = true;
-  const colour = new Color();
-  of.forEach(({ rgba }, i) => mesh.setColorAt(i, colour.setRGB(rgba[0]!, rgba[1]!, rgba[2]!, "srgb")));
-  return mesh;
 }

@@ -17,6 +17,7 @@ impl Simulation {
         if !(times.is_sorted() && end.is_finite()) {
             return Err(PyValueError::new_err("times: expected finite numbers, an ascending sequence"));
         }
+        self.observers.before_steps();
         let mut start = self.current_state(py)?;
         let passed = times.partition_point(|time| *time <= start.time);
         times[..passed].iter().for_each(|_| frame(&start.q, &start.v));
@@ -28,7 +29,7 @@ impl Simulation {
             let stepper = &mut *simulation;
             let outcome = py.detach(|| {
                 stepper.step_within(end)?;
-                self.recorders.after_step(&start, stepper);
+                self.observers.after_step(&start, stepper);
                 Ok(())
             });
             self.live.write_motion(py, simulation.state())?;
