@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, final
 
+import numpy as np
+
 from sapwood._errors import UnknownNameError, did_you_mean, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from sapwood._results import Parameters
@@ -370,6 +371,60 @@ class _LiveParameters(ABC):
         self._write("conaffinities", value)
 
     @property
+    def condims(self) -> NDArray[np.float64]:
+        """What geoms resist, (ngeom,): MJCF's ``condim``, 1, 3, 4 or 6; of two geoms the larger counts."""
+        return self._array("condims").view()
+
+    @condims.setter
+    def condims(self, value: ArrayLike) -> None:
+        self._write("condims", value)
+
+    @property
+    def disabled(self) -> NDArray[np.float64]:
+        """What is switched off as a whole, (7,), 1 or 0: see :meth:`disable`.
+
+        Contact, gravity, limit, actuation, frictionloss, spring, damper.
+        """
+        return self._array("disabled").view()
+
+    @disabled.setter
+    def disabled(self, value: ArrayLike) -> None:
+        self._write("disabled", value)
+
+    def disable(self, *features: str, worlds: ArrayLike | None = None) -> None:
+        """Switch parts of the dynamics off, as MJCF's flags do, until :meth:`enable`.
+
+        Args:
+            features: ``"contact"`` of geoms, ``"gravity"``, ``"limit"`` of joints and tendons, ``"actuation"``,
+                ``"frictionloss"``, ``"spring"`` and ``"damper"`` of joints and tendons. Equality constraints have
+                ``equality_active``.
+            worlds: Of a batch, which: indices or a mask; all when None.
+
+        Raises:
+            ValueError: When there is no such part.
+        """
+        self._switch(features, worlds, 1.0)
+
+    def enable(self, *features: str, worlds: ArrayLike | None = None) -> None:
+        """Switch parts that :meth:`disable` has switched off on again. What a file disables stays so."""
+        self._switch(features, worlds, 0.0)
+
+    def _switch(self, features: tuple[str, ...], worlds: ArrayLike | None, value: float) -> None:
+        for name in features:
+            if name not in FEATURES:
+                hint = did_you_mean(name, FEATURES) or f"expected {', '.join(FEATURES)}"
+                if name == "equality":
+                    hint = "equality constraints have equality_active"
+                raise ValueError(f"there is nothing to switch by the name {quoted(name)}: {hint}")
+        disabled = self._array("disabled")
+        if worlds is not None and disabled.ndim == 1:
+            raise ValueError("worlds: a simulation has one, expected None")
+        rows = disabled if worlds is None else disabled[np.asarray(worlds)]
+        rows[..., [FEATURES.index(name) for name in features]] = value
+        if worlds is not None:
+            disabled[np.asarray(worlds)] = rows
+
+    @property
     def equality_anchors(self) -> NDArray[np.float64]:
         """What equality constraints hold together, (neq, 6): a point of the first body, then of the second."""
         return self._array("equality_anchors").view()
@@ -469,6 +524,8 @@ class BatchParameters(_LiveParameters):
         return f"<sapwood.BatchParameters of {self._batch.n} worlds>"
 
 
+# The columns of ``disabled``.
+FEATURES = ("contact", "gravity", "limit", "actuation", "frictionloss", "spring", "damper")
 NAMES = (
     "gravity",
     "masses",
@@ -503,6 +560,8 @@ NAMES = (
     "actuators_enabled",
     "contypes",
     "conaffinities",
+    "condims",
+    "disabled",
     "equality_anchors",
     "equality_quaternions",
 )

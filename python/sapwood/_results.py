@@ -491,6 +491,13 @@ class Parameters(NamedTuple):
     """Bits of the geoms, (ngeom,): two may touch when one's contype and the other's conaffinity share one."""
     conaffinities: NDArray[np.float64]
     """See ``contypes``, (ngeom,)."""
+    condims: NDArray[np.float64]
+    """What geoms resist, (ngeom,): MJCF's ``condim``, 1, 3, 4 or 6; of two geoms the larger counts."""
+    disabled: NDArray[np.float64]
+    """What is switched off as a whole, (7,), 1 or 0.
+
+    Contact, gravity, limit, actuation, frictionloss, spring, damper.
+    """
     equality_anchors: NDArray[np.float64]
     """What equality constraints hold together, (neq, 6): a point of the first body in its frame, then of the second."""
     equality_quaternions: NDArray[np.float64]
@@ -565,6 +572,8 @@ class ParameterArrays(TypedDict, total=False):
     actuators_enabled: ArrayLike
     contypes: ArrayLike
     conaffinities: ArrayLike
+    condims: ArrayLike
+    disabled: ArrayLike
     equality_anchors: ArrayLike
     equality_quaternions: ArrayLike
 

@@ -446,3 +446,89 @@ def test_a_length_of_rolling_friction_counts_about_both_axes() -> None:
     along_x, along_y = [1.0, 0, 0, 0, 10, 0], [0, 1.0, 0, -10, 0, 0]
     assert speed(along_y, None) < speed(along_x, None) - 0.05
     np.testing.assert_allclose(speed(along_x, 0.02), speed(along_y, 0.02), rtol=1e-9)
+
+
+SWITCHED = """<mujoco><compiler autolimits="true"/><option timestep="0.002">{flag}</option><worldbody>
+  <geom name="floor" type="plane" size="0 0 1" condim="1"/>
+  <body pos="0 0 .13">
+    <joint name="lift" type="slide" axis="0 0 1" damping="2" stiffness="20" springref="-.2" frictionloss="1"/>
+    <geom name="ball" size=".1" condim="1"/>
+    <body pos=".2 0 0"><joint name="turn" axis="0 1 0" range="-5 5" damping=".1 .05"/>
+      <geom type="capsule" fromto="0 0 0 .3 0 0" size=".03" condim="1"/></body></body></worldbody>
+  <contact><pair geom1="floor" geom2="ball" condim="3"/></contact>
+  <tendon><fixed name="both" stiffness="5" damping=".5" frictionloss=".2" range="-.1 .1"><joint joint="lift" coef="1"/>
+    <joint joint="turn" coef=".3"/></fixed></tendon>
+  <actuator><motor joint="turn" gear="2"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("feature", ["contact", "gravity", "limit", "actuation", "frictionloss", "spring", "damper"])
+def test_what_is_switched_off_is_as_in_a_file_with_the_flag(feature: str) -> None:
+    model = sw.load(SWITCHED.format(flag=""))
+    flagged = sw.Simulation(sw.load(SWITCHED.format(flag=f'<flag {feature}="disable"/>')))
+    all_on, sim = sw.Simulation(model), sw.Simulation(model)
+    sim.parameters.disable(feature)
+    steps: dict[int, list[Any]] = {}
+    for k, world in enumerate((flagged, all_on, sim)):
+        world.v, world.ctrl = [-1, 2], [1]
+        steps[k] = [(world.step(), world.q.copy())[1] for _ in range(100)]
+    np.testing.assert_allclose(steps[2], steps[0], atol=1e-9)
+    assert np.abs(np.subtract(steps[2], steps[1])).max() > 1e-3
+    # On again, from the same state, it is the model's; a state brings back what was off.
+    state = sim.state()
+    sim.parameters.enable(feature)
+    assert not sim.parameters.disabled.any()
+    again = sw.Simulation(model)
+    again.q, again.v, again.ctrl = sim.q, sim.v, sim.ctrl
+    for world in (sim, again):
+        world.step(20)
+    np.testing.assert_allclose(sim.q, again.q, atol=1e-9)
+    sim.restore(state)
+    assert sim.parameters.disabled.sum() == 1
+    # Of a batch, in one world.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sw.PerformanceWarning)
+        batch = sw.Batch(model, 3)
+        batch.parameters.disable(feature, worlds=[1])
+        batch.v[:], batch.ctrl[:] = [-1, 2], 1
+        batch.step(100)
+    np.testing.assert_allclose(batch.q, [steps[1][-1], steps[0][-1], steps[1][-1]], atol=1e-6)
+
+
+def test_what_cannot_be_switched_off_says_so() -> None:
+    sim = sw.Simulation(sw.load(text()))
+    for name, words in [
+        ("contacts", "did you mean 'contact'"),
+        ("equality", "equality_active"),
+        ("x", "expected contact, "),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            sim.parameters.disable(name)
+    with pytest.raises(ValueError, match="a simulation has one"):
+        sim.parameters.enable("contact", worlds=[0])
+    sim.parameters.disabled[2] = 0.5
+    with pytest.raises(ValueError, match=r"disabled\[2\] is 0.5: expected 1 or 0"):
+        sim.step()
+
+
+@pytest.mark.parametrize("condim", [1, 3, 4, 6])
+def test_condims_are_those_of_a_file(condim: int) -> None:
+    """A ball that is thrown spinning over the ground, as its file with this `condim`, and as MuJoCo's."""
+    file = """<mujoco><option timestep="0.002" cone="elliptic"/><worldbody>
+      <geom type="plane" size="0 0 1" condim="1" friction=".5 .03 .02"/>
+      <body pos="0 0 .1"><freejoint/><geom size=".1" condim="{}" friction=".5 .03 .02"/></body></worldbody></mujoco>"""
+
+    def thrown(sim: sw.Simulation) -> sw.Simulation:
+        sim.v = [1, 0, 0, 0, 0, 20]
+        sim.step(200)
+        return sim
+
+    sim = sw.Simulation(sw.load(file.format(1)))
+    sim.parameters.condims[1] = condim
+    expected = thrown(sw.Simulation(sw.load(file.format(condim))))
+    np.testing.assert_array_equal(thrown(sim).q, expected.q)
+    # What it resists stops: the spin with 4, both with 6.
+    assert (abs(sim.v[5]) < 15) == (condim >= 4)
+    assert (abs(sim.v[0]) < 0.6) == (condim >= 6)
+    sim.parameters.condims[1] = 2
+    with pytest.raises(ValueError, match=r"condims\[1\] is 2: expected 1, 3, 4 or 6"):
+        sim.step()

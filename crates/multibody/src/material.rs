@@ -57,6 +57,11 @@ impl Resistance {
             Self::Rolling => 6,
         }
     }
+
+    /// The one of so many rows, MJCF's `condim`. None of another number.
+    pub fn of_rows(rows: f64) -> Option<Self> {
+        [Self::None, Self::Sliding, Self::Spinning, Self::Rolling].into_iter().find(|one| one.rows() as f64 == rows)
+    }
 }
 
 /// The surface of a geom.

@@ -52,7 +52,7 @@ pub use extrapolation::VelocityExtrapolation;
 pub use jacobians::{SensorJacobians, StepJacobians};
 pub use observe::{Frame, Observation};
 pub use options::Options;
-pub use parameters::{OwnModel, Parameter, ParameterError, Parameters};
+pub use parameters::{Feature, OwnModel, Parameter, ParameterError, Parameters};
 pub use pd::Pd;
 pub use report::{ContactPoint, Energy, SoftContactPoint, Stats};
 pub use sap::FrictionLaw as ContactLaw;

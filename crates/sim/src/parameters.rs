@@ -1,6 +1,7 @@
 //! Numbers of a model that one simulation, or one world of a batch, may have otherwise.
 
 mod apply;
+mod features;
 mod own;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use multibody::{Compliance, EqualityKind, JointKind, Material, Model, Reference}
 use spatial::{Quat, Sym3, Vec3};
 
 pub(crate) use apply::is_in_state;
+pub use features::Feature;
 pub use own::OwnModel;
 
 /// Declares [`Parameter`], each with the name that users know.
@@ -108,6 +110,10 @@ parameters! {
     Contypes = "contypes",
     /// See [`Contypes`](Self::Contypes), (ngeom).
     Conaffinities = "conaffinities",
+    /// What geoms resist, (ngeom): MJCF's `condim`, 1, 3, 4 or 6; of two geoms the larger counts.
+    Condims = "condims",
+    /// Which [`Feature`]s are switched off, 1 or 0, in the order of [`Feature::ALL`].
+    Disabled = "disabled",
     /// What equality constraints hold together, (neq, 6): a point of the first body in its frame, then one of the second, m. Those of couplings
     /// count for nothing.
     EqualityAnchors = "equality_anchors",
@@ -148,7 +154,8 @@ impl Parameter {
             P::JointLocks => (model.joints.len(), 8),
             P::JointAxes | P::JointAnchors => (model.joints.len(), 3),
             P::Gains | P::Kv | P::ActuatorsEnabled => (nu, 1),
-            P::Contypes | P::Conaffinities => (geoms, 1),
+            P::Contypes | P::Conaffinities | P::Condims => (geoms, 1),
+            P::Disabled => (Feature::ALL.len(), 1),
             P::EqualityAnchors => (model.equalities.len(), 6),
             P::EqualityQuaternions => (model.equalities.len(), 4),
         }
@@ -200,6 +207,8 @@ impl Parameter {
             P::ActuatorsEnabled => vec![1.0; model.nu()],
             P::Contypes => scene.geoms.iter().map(|geom| f64::from(geom.contype)).collect(),
             P::Conaffinities => scene.geoms.iter().map(|geom| f64::from(geom.conaffinity)).collect(),
+            P::Condims => surface(|material| material.resistance.rows() as f64),
+            P::Disabled => vec![0.0; Feature::ALL.len()],
             P::EqualityAnchors => model.equalities.iter().flat_map(|equality| anchors(&equality.kind)).collect(),
             P::EqualityQuaternions => model.equalities.iter().flat_map(|equality| turn(&equality.kind)).collect(),
         }

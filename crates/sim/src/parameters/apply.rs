@@ -1,10 +1,12 @@
 //! Parameters into a model.
 
 use geometry::{Scene, Shape};
-use multibody::{ActuatorLaw, Compliance, EqualityKind, JointKind, JointLock, Material, Model, Tendon, inertia_flaw};
+use multibody::{
+    ActuatorLaw, Compliance, EqualityKind, JointKind, JointLock, Material, Model, Resistance, Tendon, inertia_flaw,
+};
 use spatial::{Pose, Quat, Sym3, Vec3};
 
-use super::{P, Parameter, ParameterError, Parameters};
+use super::{Feature, P, Parameter, ParameterError, Parameters};
 
 const FINITE: &str = "a finite number";
 const NOT_NEGATIVE: &str = "a finite number, 0 or more";
@@ -67,7 +69,13 @@ impl Parameters {
         self.apply_ranges(model)?;
         self.apply_locks(model)?;
         self.apply_limits(model)?;
-        self.apply_actuators(model)
+        self.apply_actuators(model)?;
+        for (feature, disabled) in Feature::ALL.into_iter().zip(self.get(P::Disabled).unwrap_or_default()) {
+            if *disabled != 0.0 {
+                feature.disable(model, scene);
+            }
+        }
+        Ok(())
     }
 
     fn apply_inertias(&self, model: &mut Model) -> Result<(), ParameterError> {
@@ -190,6 +198,8 @@ impl Parameters {
                 friction: own(all[0], surface.friction),
                 torsional_friction: own(all[1], surface.torsional_friction),
                 rolling_friction: own(all[2], surface.rolling_friction),
+                resistance: Resistance::of_rows(own(self.get(P::Condims), surface.resistance.rows() as f64))
+                    .unwrap_or(surface.resistance),
                 compliance: self.compliance([P::Solref, P::Solimp], index, surface.compliance)?,
                 ..surface
             };
@@ -428,7 +438,11 @@ fn restore(base: &Model, base_scene: &Scene, model: &mut Model, scene: &mut Scen
     model.joint_locks.clear();
     for (own, joint) in model.joints.iter_mut().zip(&base.joints) {
         (own.range, own.limit_compliance) = (joint.range, joint.limit_compliance);
-        (own.kind, own.anchor) = (joint.kind, joint.anchor);
+        (own.kind, own.anchor, own.polynomial) = (joint.kind, joint.anchor, joint.polynomial);
+    }
+    for (own, tendon) in model.tendons.iter_mut().zip(&base.tendons) {
+        (own.range, own.stiffness, own.damping) = (tendon.range, tendon.stiffness, tendon.damping);
+        (own.friction_loss, own.polynomial) = (tendon.friction_loss, tendon.polynomial);
     }
     scene.pairs.clone_from(&base_scene.pairs);
     model.actuators.iter_mut().zip(&base.actuators).for_each(|(own, actuator)| own.law = actuator.law);
@@ -476,7 +490,8 @@ fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> 
         | P::EqualityAnchors
         | P::JointLocks
         | P::EqualityQuaternions => (f64::is_finite, FINITE),
-        P::ActuatorsEnabled => (is_switch, "1 or 0"),
+        P::ActuatorsEnabled | P::Disabled => (is_switch, "1 or 0"),
+        P::Condims => (|x| Resistance::of_rows(x).is_some(), "1, 3, 4 or 6"),
         P::Contypes | P::Conaffinities => (is_bits, "a whole number from 0 to 4294967295"),
         P::Masses
         | P::Frictions

@@ -178,6 +178,8 @@ fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &P
         (Parameter::Frictionloss, |model| model.friction_loss.iter().map(|force| *force > 0.0).collect()),
         (Parameter::JointRanges, |model| model.joints.iter().map(|joint| joint.range.is_some()).collect()),
         (Parameter::Armature, |model| {
+        P::Condims,
+        P::Disabled,
             (0..model.tree.trees.len()).map(|tree| Freedom::of(model, tree) == Freedom::KeepsMomentum).collect()
         }),
     ];

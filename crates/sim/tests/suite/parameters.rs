@@ -29,6 +29,7 @@ fn changed(s: &Simulation) -> Parameters {
         Parameter::ActuatorsEnabled,
         Parameter::Contypes,
         Parameter::Conaffinities,
+        Parameter::Condims,
     ];
     let all = Parameter::ALL.into_iter().filter(|parameter| !others.contains(parameter));
     all.map(|parameter| (parameter, parameter.of(model, scene).iter().map(|x| 1.3 * x).collect())).collect()

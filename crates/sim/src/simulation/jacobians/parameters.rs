@@ -70,6 +70,8 @@ impl Parameter {
             | Self::GeomQuaternions
             | Self::Contypes
             | Self::Conaffinities
+            | Self::Condims
+            | Self::Disabled
             | Self::EqualityAnchors
             | Self::EqualityQuaternions => false,
         }
