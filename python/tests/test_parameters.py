@@ -532,3 +532,28 @@ def test_condims_are_those_of_a_file(condim: int) -> None:
     sim.parameters.condims[1] = 2
     with pytest.raises(ValueError, match=r"condims\[1\] is 2: expected 1, 3, 4 or 6"):
         sim.step()
+
+
+def test_activations_of_actuators_that_a_file_disables_stay() -> None:
+    """As in MuJoCo: `na` and the order of `act` are those of all actuators, and what is disabled keeps its own."""
+    file = """<mujoco><option timestep="0.002" actuatorgroupdisable="1"/><worldbody><body><joint name="a" axis="0 1 0"/>
+      <geom size=".1" pos=".2 0 0"/></body></worldbody><actuator>
+      <intvelocity joint="a" kp="8" group="1" actrange="-1 1"/><general joint="a" dyntype="filter" dynprm=".1"/>
+      <general joint="a" dyntype="filterexact" dynprm=".1" group="1"/></actuator></mujoco>"""
+    m = mujoco.MjModel.from_xml_string(file)
+    d = mujoco.MjData(m)
+    model = sw.load(file)
+    sim = sw.Simulation(model)
+    d.act[:] = sim.act = [0.3, 0.2, -0.5]
+    d.ctrl[:] = sim.ctrl = [1.0, 0.5, 2.0]
+    for _ in range(50):
+        mujoco.mj_step(m, d)
+    sim.step(50)
+    np.testing.assert_allclose(sim.act, d.act, atol=1e-12)
+    assert sim.act[0] == 0.3
+    assert sim.act[2] == -0.5
+    # They come back from the text, and stand in batches.
+    batch = sw.Batch(sw.load(model.to_mjcf()), 1)
+    batch.act[:], batch.ctrl[:] = [0.3, 0.2, -0.5], [1.0, 0.5, 2.0]
+    batch.step(50)
+    np.testing.assert_allclose(batch.act[0], d.act, atol=1e-9)

@@ -26,13 +26,15 @@ pub enum ActivationDynamics {
         /// Width in u − a over which one passes into the other; 0 switches.
         smoothing: f64,
     },
+    /// It stays as it is: that of an actuator that the model switches off.
+    Frozen,
 }
 
 impl ActivationDynamics {
-    /// The time constant at a control and an activation, s; none of an integrator.
+    /// The time constant at a control and an activation, s; none of an integrator, and where there is none.
     fn time_constant(self, u: f64, a: f64) -> Option<f64> {
         let time = match self {
-            Self::Integrator => return None,
+            Self::Integrator | Self::Frozen => return None,
             Self::Filter { time_constant } | Self::ExactFilter { time_constant } => time_constant,
             Self::Muscle { time_constants: (rising, falling), smoothing } => {
                 let slower = 0.5 + 1.5 * a.clamp(0.0, 1.0);
@@ -49,7 +51,7 @@ impl ActivationDynamics {
     fn goal(self, u: f64) -> f64 {
         match self {
             Self::Muscle { .. } => u.clamp(0.0, 1.0),
-            Self::Integrator | Self::Filter { .. } | Self::ExactFilter { .. } => u,
+            Self::Integrator | Self::Filter { .. } | Self::ExactFilter { .. } | Self::Frozen => u,
         }
     }
 }
@@ -93,6 +95,7 @@ impl Activation {
 
     fn change_at(&self, u: f64, a: f64, dt: f64, theta: f64) -> (f64, f64) {
         match (self.dynamics, self.dynamics.time_constant(u, a)) {
+            (ActivationDynamics::Frozen, _) => (0.0, 0.0),
             (_, None) => (dt, 0.0),
             (ActivationDynamics::ExactFilter { .. }, Some(time)) => (-libm::expm1(-dt / time), 1.0),
             (_, Some(time)) => {

@@ -1,7 +1,8 @@
 //! `<actuator>`: controls, their force laws, and the joints and tendons that they act on.
 
 use multibody::{
-    Activation, Actuator, ActuatorLaw, Delay, GearFrame, JointKind, Motor, MotorInputs, Reading, Transmission,
+    Activation, ActivationDynamics, Actuator, ActuatorLaw, Delay, GearFrame, JointKind, Motor, MotorInputs, Reading,
+    Transmission,
 };
 
 use super::Reader;
@@ -122,7 +123,10 @@ impl<'a> Reader<'_, 'a> {
         attributes.ask(&MotorLaw::ATTRIBUTES);
         let delay = delay(attributes)?;
         let is_there = transmission != Transmission::Unsupported;
-        let activation = self.activation(attributes, &law)?.filter(|_| is_there);
+        let mut activation = self.activation(attributes, &law)?;
+        if let (Some(activation), false) = (&mut activation, is_there) {
+            activation.dynamics = ActivationDynamics::Frozen;
+        }
         let is_early = attributes.flag("actearly")?.unwrap_or(false);
         let motor = motor.filter(|_| is_there).map(|motor| Motor { is_early: is_early || motor.is_early, ..motor });
         let mut ranges = [ctrl_range; MotorInputs::MAX];

@@ -95,7 +95,7 @@ fn check_activation(actuator: &Actuator) -> Result<(), BuildError> {
     let mut numbers = Vec::new();
     if let Some(activation) = &actuator.activation {
         match activation.dynamics {
-            ActivationDynamics::Integrator => {}
+            ActivationDynamics::Integrator | ActivationDynamics::Frozen => {}
             ActivationDynamics::Filter { time_constant } | ActivationDynamics::ExactFilter { time_constant } => {
                 numbers.push(time_constant);
             }

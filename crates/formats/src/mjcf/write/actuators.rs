@@ -43,7 +43,8 @@ fn general(actuator: &Actuator) -> Attributes {
     let mut attributes = curves.map_or_else(affine, |curves| muscle(gain, &curves));
     let Some(Activation { dynamics, range, is_early }) = actuator.activation else { return attributes };
     let (kind, numbers) = match dynamics {
-        ActivationDynamics::Integrator => ("integrator", Vec::new()),
+        // What is frozen stands in a group that is switched off.
+        ActivationDynamics::Integrator | ActivationDynamics::Frozen => ("integrator", Vec::new()),
         ActivationDynamics::Filter { time_constant } => ("filter", vec![time_constant]),
         ActivationDynamics::ExactFilter { time_constant } => ("filterexact", vec![time_constant]),
         ActivationDynamics::Muscle { time_constants: (rising, falling), smoothing } => {
