@@ -2523,16 +2523,18 @@ class Batch:
         target_velocity: ArrayLike | None = None,
         effort_limit: ArrayLike | None = None,
     ) -> None:
-        """Control all worlds by stable PD of the same gains, until changed; see ``Simulation.pd``.
+        """Control all worlds by stable PD, until changed; see ``Simulation.pd``.
 
+        Gains of 0 leave a degree of freedom free, in one world or in all. Worlds that have gains of their own and get
+        others go on with what is remembered of them; a world costs about half of what a change of its parameters does.
         ``reset`` leaves it as it is; ``end_pd`` ends it.
 
         Args:
-            kp: Stiffness, (nv,) or one for all, 0 or more.
-            kd: Damping, (nv,) or one for all, 0 or more.
+            kp: Stiffness, (nv,) or one for all, or (n, nv), 0 or more.
+            kd: Damping, likewise.
             target: Positions at the end of the step, (n, nq), or (nq,) for all worlds; ``pd_target`` changes them.
-            target_velocity: Velocities, (nv,), of all worlds; None: zero.
-            effort_limit: Greatest forces, (nv,) or one for all; None: those of the joints.
+            target_velocity: Velocities, likewise; None: zero.
+            effort_limit: Greatest forces, likewise; None: those of the joints.
 
         Raises:
             ValueError: When an argument has a wrong shape or value.

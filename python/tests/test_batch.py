@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import importlib.util
 import threading
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -404,6 +405,68 @@ def test_a_rollout_that_fails_is_nan(model: sw.Model) -> None:
 
 
 # --- PD control ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+def test_pd_with_gains_of_every_world(model: sw.Model, precision: Literal["f64", "f32"]) -> None:
+    """Each is a simulation with these gains: stiff, soft, free, limited, and with another mass."""
+    rng = np.random.default_rng(1)
+    n = 5
+    kp, kd = np.zeros((n, model.nv)), np.zeros((n, model.nv))
+    kp[:, 6:] = rng.uniform(50, 600, (n, 4))
+    kd[:, 6:] = rng.uniform(2, 30, (n, 4))
+    kp[2], kd[2] = 0, 0
+    limit = np.full((n, model.nv), np.inf)
+    limit[3] = 8
+    target = np.tile(model.keyframe().q, (n, 1))
+    target[:, 7:] += rng.uniform(-0.3, 0.3, (n, 4))
+    with warnings.catch_warnings():
+        # All of them stay in lanes.
+        warnings.simplefilter("error", sw.PerformanceWarning)
+        batch = sw.Batch(model, n, precision=precision)
+        batch.parameters.masses[4, 1:] *= 1.5
+        batch.pd(kp, kd, target, effort_limit=limit)
+    sims = [sw.Simulation(model) for _ in range(n)]
+    sims[4].parameters.masses[1:] *= 1.5
+    tolerance = 1e-9 if precision == "f64" else 2e-3
+    for factor in (1.0, 0.5):
+        # The gains change while it runs, as in variable impedance control.
+        batch.pd(factor * kp, kd, target, effort_limit=limit)
+        for i, sim in enumerate(sims):
+            sim.pd(factor * kp[i], kd[i], target[i], effort_limit=limit[i])
+        for _ in range(15):
+            batch.step()
+            for sim in sims:
+                sim.step()
+        np.testing.assert_allclose(batch.v, [sim.v for sim in sims], atol=tolerance)
+    one = batch.simulation(3)
+    one.step()
+    batch.step()
+    np.testing.assert_allclose(one.v, batch.v[3], atol=tolerance)
+    assert np.abs(one.pd_forces).max() <= 8
+    # Copies have the gains, and so do worlds that another batch of them takes over.
+    again = copy.copy(batch)
+    again.set_state(3, batch.simulation(3))
+    with pytest.raises(ValueError, match="PD control: expected that of the batch"):
+        again.set_state(2, batch.simulation(3))
+    for other in (again, batch):
+        other.reset()
+        other.step(10)
+    np.testing.assert_array_equal(again.q, batch.q)
+    # One for all again.
+    batch.pd(kp[0], kd[0], target)
+    sims[2].reset()
+    sims[2].pd(kp[0], kd[0], target[2])
+    batch.reset()
+    for _ in range(10):
+        batch.step()
+        sims[2].step()
+    np.testing.assert_allclose(batch.v[2], sims[2].v, atol=tolerance)
+    with pytest.raises(ValueError, match=rf"kp has shape \(2, {model.nv}\): expected \({model.nv},\), or \({n}, "):
+        batch.pd(kp[:2], kd, target)
+    kp[3, 6] = -1
+    with pytest.raises(ValueError, match="kp"):
+        batch.pd(kp, kd, target)
 
 
 def test_pd_with_targets_of_every_world(model: sw.Model) -> None:

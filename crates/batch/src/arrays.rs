@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use lanes::{Bundle, LaneContact, Lanes, get, put};
+use lanes::{Bundle, LaneContact, Lanes, PdGains, get, put};
 use sim::{Pd, SimulationError, State, StepTrace};
 
 /// What stands for an array of `T` in [`Arrays`].
@@ -63,6 +63,8 @@ pub(crate) struct Arrays<H: Hold> {
     pub count: H::Of<u64>,
     /// Targets of PD control, (worlds, nq); empty without.
     pub pd_target: H::Of<f64>,
+    /// Gains of PD control where they are not the same in all worlds, (worlds, 4, nv): stiffness, damping, target velocities, effort limits.
+    pub pd_gains: H::Of<f64>,
     /// Forces on the degrees of freedom, (worlds, nv); empty until somebody asks for them.
     pub applied_force: H::Of<f64>,
     /// Torques and forces on bodies, (worlds, nbody, 6); empty until somebody asks for them.
@@ -92,6 +94,7 @@ macro_rules! each_array {
             time: $f($($borrow)+ $a.time $(, $b.time)? $(, $k)?),
             count: $f($($borrow)+ $a.count $(, $b.count)? $(, $k)?),
             pd_target: $f($($borrow)+ $a.pd_target $(, $b.pd_target)? $(, $k)?),
+            pd_gains: $f($($borrow)+ $a.pd_gains $(, $b.pd_gains)? $(, $k)?),
             applied_force: $f($($borrow)+ $a.applied_force $(, $b.applied_force)? $(, $k)?),
             applied_wrench: $f($($borrow)+ $a.applied_wrench $(, $b.applied_wrench)? $(, $k)?),
             surface_velocity: $f($($borrow)+ $a.surface_velocity $(, $b.surface_velocity)? $(, $k)?),
@@ -117,6 +120,7 @@ macro_rules! of_state {
             time: _,
             count: _,
             pd_target: _,
+            pd_gains: _,
             applied_force,
             applied_wrench,
             surface_velocity,
@@ -225,7 +229,16 @@ impl<'a> Worlds<'a> {
     }
 }
 
-impl Arrays<Shared<'_>> {
+impl<'a> Arrays<Shared<'a>> {
+    /// The gains of a world's PD control, where they are not those of all worlds.
+    pub fn own_gains(&self) -> Option<PdGains<'a>> {
+        let nv = self.v.len();
+        let all: &'a [f64] = self.pd_gains;
+        let row = |k: usize| all.get(k * nv..(k + 1) * nv);
+        Some(PdGains { kp: row(0)?, kd: row(1)?, target_velocity: row(2)?, effort_limit: row(3)? })
+            .filter(|_| !all.is_empty())
+    }
+
     /// Writes what a step of one world starts from to a state, with PD control by the gains of `pd`.
     pub fn write_state(&self, state: &mut State, pd: Option<&Pd>) {
         if !self.surface_velocity.is_empty() {
@@ -240,7 +253,7 @@ impl Arrays<Shared<'_>> {
             }
         }
         (state.time, state.step) = (self.time[0], self.count[0]);
-        copy_pd(&mut state.pd, pd, self.pd_target);
+        copy_pd(&mut state.pd, pd, self);
     }
 
     /// The numbers that a step of one world starts from, by name, but for the time.
@@ -257,6 +270,7 @@ impl Arrays<Shared<'_>> {
             time: _,
             count: _,
             pd_target,
+            pd_gains: _,
             applied_force,
             applied_wrench,
             surface_velocity,
@@ -294,6 +308,7 @@ impl Arrays<Shared<'_>> {
             time: _,
             count: _,
             pd_target,
+            pd_gains: _,
             applied_force,
             applied_wrench,
             surface_velocity: _,
@@ -360,7 +375,7 @@ impl Arrays<Borrowed<'_>> {
 }
 
 /// Sets the PD control of a state, with the memory that there is; `None` for none.
-fn copy_pd(to: &mut Pd, from: Option<&Pd>, target: &[f64]) {
+fn copy_pd(to: &mut Pd, from: Option<&Pd>, of_world: &Arrays<Shared<'_>>) {
     let Some(from) = from else {
         // Mostly there was none before.
         if to.is_active() {
@@ -368,10 +383,13 @@ fn copy_pd(to: &mut Pd, from: Option<&Pd>, target: &[f64]) {
         }
         return;
     };
-    to.kp.clone_from(&from.kp);
-    to.kd.clone_from(&from.kd);
     to.target.clear();
-    to.target.extend_from_slice(target);
-    to.target_velocity.clone_from(&from.target_velocity);
-    to.effort_limit.clone_from(&from.effort_limit);
+    to.target.extend_from_slice(of_world.pd_target);
+    let shared = [&from.kp, &from.kd, &from.target_velocity, &from.effort_limit].map(Vec::as_slice);
+    let own = of_world.own_gains().map(|gains| [gains.kp, gains.kd, gains.target_velocity, gains.effort_limit]);
+    let all = [&mut to.kp, &mut to.kd, &mut to.target_velocity, &mut to.effort_limit];
+    for (to, from) in all.into_iter().zip(own.unwrap_or(shared)) {
+        to.clear();
+        to.extend_from_slice(from);
+    }
 }

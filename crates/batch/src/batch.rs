@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use geometry::Scene;
-use lanes::{NotInLanes, Plan};
+use lanes::{ChangingGains, NotInLanes, Plan};
 use multibody::Model;
 use sim::{Options, Pd, Simulation, SimulationError, State, StepTrace, TraceNeeds};
 use support::{Interrupt, ThreadPool};
@@ -48,8 +48,10 @@ pub struct Batch {
     /// Worlds with models of their own.
     own: BTreeMap<usize, Own>,
     arrays: Arrays<Owned>,
-    /// PD control: gains of all worlds.
+    /// PD control: gains of all worlds that have none of their own.
     pd: Option<Pd>,
+    /// What sets gains that worlds of the model have of their own.
+    gains: Option<ChangingGains>,
     /// The plan of steps in lanes, or why there is none; and worlds in a group that has one.
     plan: Result<Plan, NotInLanes>,
     precision: Precision,
@@ -111,6 +113,7 @@ impl Batch {
                 time: vec![0.0; worlds],
                 count: vec![0; worlds],
                 pd_target: Vec::new(),
+                pd_gains: Vec::new(),
                 applied_force: Vec::new(),
                 applied_wrench: Vec::new(),
                 surface_velocity: State::of(&model, &scene).surface_velocity.repeat(worlds),
@@ -122,6 +125,7 @@ impl Batch {
                 ],
             },
             pd: None,
+            gains: None,
             plan: sim::plan(&model, &scene, &options, None),
             precision,
             widest: lanes,
@@ -270,15 +274,47 @@ impl Batch {
             pd.check(&self.model.tree).map_err(SimulationError::from)?;
         }
         self.arrays.pd_target = pd.as_ref().map_or_else(Vec::new, |pd| pd.target.repeat(self.worlds()));
-        self.pd = pd;
+        self.arrays.pd_gains.clear();
+        (self.pd, self.gains) = (pd, None);
         self.plan = sim::plan(&self.model, &self.scene, &self.options, self.pd.as_ref());
         self.arrange();
         Ok(())
     }
 
-    /// The PD control of all worlds, with the target that it began with.
+    /// Controls each world by stable PD of its own, from the next step on: gains and targets, one for each world. Where they are called again
+    /// the worlds go on with what is remembered of them.
+    ///
+    /// # Errors
+    /// When there are not as many as worlds, a vector has the wrong length or a value outside its domain.
+    pub fn set_pd_of_worlds(&mut self, pd: &[Pd]) -> Result<(), BatchError> {
+        check_size("pd", pd.len(), self.worlds())?;
+        for pd in pd {
+            pd.check(&self.model.tree).map_err(SimulationError::from)?;
+        }
+        let had_own = !self.arrays.pd_gains.is_empty();
+        self.arrays.pd_target = pd.iter().flat_map(|pd| &pd.target).copied().collect();
+        let gains = |pd: &Pd| [&pd.kp, &pd.kd, &pd.target_velocity, &pd.effort_limit].map(Vec::clone).concat();
+        self.arrays.pd_gains = pd.iter().flat_map(gains).collect();
+        self.pd = Some(pd[0].clone());
+        if had_own {
+            self.give_own();
+        } else {
+            self.plan = sim::plan_of_changing_gains(&self.model, &self.scene, &self.options, &pd[0]);
+            let gains_of = |plan: &Plan| ChangingGains::new(plan, &self.model, &plan.numbers);
+            self.gains = self.plan.as_ref().ok().map(gains_of);
+            self.arrange();
+        }
+        Ok(())
+    }
+
+    /// The PD control of all worlds, or of the first where each has its own, with the target that it began with.
     pub fn pd(&self) -> Option<&Pd> {
         self.pd.as_ref()
+    }
+
+    /// Gains of PD control where worlds have their own, (worlds, 4, nv): stiffness, damping, target velocities, effort limits; else empty.
+    pub fn pd_gains(&self) -> &[f64] {
+        &self.arrays.pd_gains
     }
 
     /// Targets of PD control, (worlds, nq); empty without.

@@ -68,8 +68,10 @@ struct Group<T: Bundle> {
     pasts: Vec<Option<Box<Past>>>,
     /// Models of worlds' own, by lane; empty where there are none.
     own: Vec<Option<OwnWorld>>,
-    /// The numbers of all lanes where some are of worlds with models of their own.
+    /// The numbers of all lanes where some are of worlds with models or gains of their own.
     numbers: Option<Arc<Numbers<T>>>,
+    /// Lanes with numbers of their own, a bit each.
+    numbered: u32,
     /// Lanes whose own model cannot be stepped in lanes, a bit each.
     not_in_lanes: u32,
     stats: LaneStats,
@@ -174,6 +176,7 @@ pub(crate) fn groups(
                 pasts,
                 own,
                 numbers,
+                numbered: 0,
                 not_in_lanes,
                 stats,
                 fallback: FallbackStats::default(),
@@ -247,6 +250,7 @@ impl<T: Bundle> Steps for Group<T> {
             let is_not_in_lanes = own.is_some() && numbers.is_none();
             self.not_in_lanes = if is_not_in_lanes { self.not_in_lanes | bit } else { self.not_in_lanes & !bit };
             self.own[lane] = own;
+            self.numbered = if numbers.is_some() { self.numbered | bit } else { self.numbered & !bit };
             is_uneven |= numbers.as_ref().is_some_and(|numbers| numbers.is_uneven);
             let mut row = Vec::new();
             numbers.as_ref().unwrap_or(&self.pool.plan.numbers).map(&mut |x| {
@@ -255,7 +259,7 @@ impl<T: Bundle> Steps for Group<T> {
             });
             rows.push((lane, row));
         }
-        if self.own.iter().all(Option::is_none) {
+        if self.numbered == 0 && self.own.iter().all(Option::is_none) {
             (self.own, self.numbers) = (Vec::new(), None);
             return;
         }

@@ -144,6 +144,16 @@ pub fn per_dof(name: &str, value: &Bound<'_, PyAny>, nv: usize) -> PyResult<Vec<
     Ok(array.to_vec()?)
 }
 
+/// [`per_dof`], or those of each world, (worlds, nv).
+pub fn per_world_and_dof(name: &str, value: &Bound<'_, PyAny>, worlds: usize, nv: usize) -> PyResult<Vec<f64>> {
+    let array = numbers(name, value)?;
+    match *array.shape() {
+        [given, width] if [given, width] == [worlds, nv] => Ok(array.to_vec()?),
+        [_, _] => Err(wrong_shape(name, array.shape(), &format!("({nv},), or ({worlds}, {nv}) for each world"))),
+        _ => per_dof(name, value, nv),
+    }
+}
+
 /// Copies as many numbers as `out` has; whether they are finite is the callee's to judge. Without memory of its own for arrays as numpy
 /// makes them.
 pub fn copy_vector(name: &str, value: &Bound<'_, PyAny>, out: &mut [f64]) -> PyResult<()> {

@@ -14,7 +14,7 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use crate::arguments::{array, configurations, per_dof, rows, sequences, vector, whole, whole_or_none, word};
+use crate::arguments::{array, configurations, per_world_and_dof, rows, sequences, whole, whole_or_none, word};
 use crate::device_batch::{DeviceBatch, place};
 use crate::errors::batch_error;
 use crate::first_words::{no_arguments, pd_arguments, pd_target, steps};
@@ -342,36 +342,51 @@ impl Batch {
         target.write(py, &values)
     }
 
-    /// Stable PD control of all worlds by the same gains, from the next step on until changed.
+    /// Stable PD control of all worlds, from the next step on until changed.
     #[pyo3(
         signature = (kp=None, kd=None, target=None, target_velocity=None, effort_limit=None, **others),
         text_signature = "($self, kp, kd, target, target_velocity=None, effort_limit=None)"
     )]
-    fn pd(
+    fn pd<'py>(
         &self,
-        py: Python<'_>,
-        kp: Option<&Bound<'_, PyAny>>,
-        kd: Option<&Bound<'_, PyAny>>,
-        target: Option<&Bound<'_, PyAny>>,
-        target_velocity: Option<&Bound<'_, PyAny>>,
-        effort_limit: Option<&Bound<'_, PyAny>>,
-        others: Option<&Bound<'_, PyDict>>,
+        py: Python<'py>,
+        kp: Option<&Bound<'py, PyAny>>,
+        kd: Option<&Bound<'py, PyAny>>,
+        target: Option<&Bound<'py, PyAny>>,
+        target_velocity: Option<&Bound<'py, PyAny>>,
+        effort_limit: Option<&Bound<'py, PyAny>>,
+        others: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<()> {
         let [kp, kd, target] = pd_arguments([kp, kd, target], others)?;
         let model = self.model.get().inner();
         let (nq, nv) = (model.nq(), model.nv());
         let targets = pd_target(target, configurations("target", target, self.worlds, model))?;
-        let pd = sim::Pd {
-            kp: per_dof("kp", kp, nv)?,
-            kd: per_dof("kd", kd, nv)?,
-            target: targets[..nq].to_vec(),
-            target_velocity: target_velocity.map_or(Ok(vec![0.0; nv]), |x| vector("target_velocity", x, nv))?,
-            effort_limit: effort_limit.map_or_else(|| Ok(model.effort_limits()), |x| per_dof("effort_limit", x, nv))?,
+        let rows = |name: &str, given: &Bound<'py, PyAny>| per_world_and_dof(name, given, self.worlds, nv);
+        let or = |name: &str, given: Option<&Bound<'py, PyAny>>, none: Vec<f64>| {
+            given.map_or(Ok(none), |given| rows(name, given))
         };
-        pd.check(&model.tree).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let kp = rows("kp", kp)?;
+        let kd = rows("kd", kd)?;
+        let target_velocity = or("target_velocity", target_velocity, vec![0.0; nv])?;
+        let effort_limit = or("effort_limit", effort_limit, model.effort_limits())?;
+        let of_world = |world: usize| {
+            let row = |all: &[f64]| if all.len() == nv { all.to_vec() } else { all[world * nv..][..nv].to_vec() };
+            sim::Pd {
+                kp: row(&kp),
+                kd: row(&kd),
+                target: targets[world * nq..][..nq].to_vec(),
+                target_velocity: row(&target_velocity),
+                effort_limit: row(&effort_limit),
+            }
+        };
+        let is_shared = [&kp, &kd, &target_velocity, &effort_limit].iter().all(|all| all.len() == nv);
+        let all: Vec<sim::Pd> = (0..if is_shared { 1 } else { self.worlds }).map(of_world).collect();
+        let check = |pd: &sim::Pd| pd.check(&model.tree).map_err(|error| PyValueError::new_err(error.to_string()));
+        all.iter().try_for_each(check)?;
         let mut batch = self.lock()?;
         let was_alone = batch.alone().is_some();
-        batch.set_pd(Some(pd)).map_err(|error| batch_error(py, &error))?;
+        let outcome = if is_shared { batch.set_pd(all.into_iter().next()) } else { batch.set_pd_of_worlds(&all) };
+        outcome.map_err(|error| batch_error(py, &error))?;
         if self.pd_target.get().is_none() {
             // Another thread cannot have set it: the batch is locked.
             let _ = self.pd_target.set(LiveArray::new(py, "pd_target", &[self.worlds, nq])?);

@@ -115,7 +115,18 @@ impl Batch {
         let pd = batch.pd().map(|pd| {
             let array = |values: &[f64]| PyArray1::from_slice(py, values);
             let target = array(batch.pd_target()).reshape([n, model.nq()])?;
-            PyResult::Ok((array(&pd.kp), array(&pd.kd), target, array(&pd.target_velocity), array(&pd.effort_limit)))
+            let own = batch.pd_gains();
+            let shared = [&pd.kp, &pd.kd, &pd.target_velocity, &pd.effort_limit];
+            let gains = |k: usize| match own {
+                [] => Ok(array(shared[k]).into_any()),
+                own => {
+                    let nv = model.nv();
+                    let rows: Vec<f64> =
+                        own.chunks_exact(4 * nv).flat_map(|row| &row[k * nv..][..nv]).copied().collect();
+                    array(&rows).reshape([n, nv]).map(Bound::into_any)
+                }
+            };
+            PyResult::Ok((gains(0)?, gains(1)?, target, gains(2)?, gains(3)?))
         });
         let states: Vec<_> = (0..n).map(|world| PyBytes::new(py, &batch.state(world).to_bytes())).collect();
         let scene = own.of_model().scene().clone();

@@ -61,7 +61,7 @@ pub use sensors::lane_trace::trace_lane;
 pub use sensors::trace::{StepTrace, TraceNeeds};
 pub use simulation::Simulation;
 pub use simulation::mocap::MocapStep;
-pub use simulation::planning::{attachments, numbers_of, plan};
+pub use simulation::planning::{attachments, numbers_of, plan, plan_of_changing_gains};
 pub use state::{Rest, State, StateError};
 pub use step_forces::{ActingForces, StepForces};
 pub use warm_start::WarmStart;

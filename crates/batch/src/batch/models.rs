@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use geometry::{Scene, SceneQueries};
-use lanes::{NotInLanes, Numbers};
+use lanes::{ChangingGains, NotInLanes, Numbers};
 use multibody::Model;
 use sim::{OwnModel, Parameter, ParameterError, Parameters, Simulation, SimulationError, numbers_of};
 
@@ -182,6 +182,12 @@ impl Batch {
     /// Lets worlds have models of their own, or none; what is remembered of them ends.
     fn change(&mut self, worlds: Vec<(usize, Option<(OwnModel, InLanes)>)>) {
         let changed: Vec<usize> = worlds.iter().map(|(world, _)| *world).collect();
+        self.hand_out(worlds);
+        changed.into_iter().for_each(|world| self.forget(world));
+    }
+
+    /// Lets worlds have models of their own, or none, with the gains of their PD control.
+    fn hand_out(&mut self, worlds: Vec<(usize, Option<(OwnModel, InLanes)>)>) {
         let mut of_groups = BTreeMap::<usize, Vec<Change>>::new();
         for (world, own) in worlds {
             let (own, numbers) = own.map(|(of, in_lanes)| (Arc::new(of), in_lanes)).unzip();
@@ -196,14 +202,26 @@ impl Batch {
             of_groups.entry(world / self.width).or_default().push(Change {
                 lane: world % self.width,
                 own: own.map(|of| OwnWorld::new(of, self.options.clone(), self.interrupt.clone())),
-                numbers: numbers.and_then(|numbers| numbers.ok().flatten()),
+                numbers: self.with_gains(world, numbers.map(|numbers| numbers.ok().flatten())),
             });
         }
         let groups = self.groups.iter_mut().enumerate();
         let mut groups: Vec<(&mut Box<dyn Steps>, Vec<Change>)> =
             groups.filter_map(|(k, group)| Some((group, of_groups.remove(&k)?))).collect();
         self.pool.parallel_for(&mut groups, |_, (group, changes)| group.change(std::mem::take(changes)));
-        changed.into_iter().for_each(|world| self.forget(world));
+    }
+
+    /// What lanes step a world with, by the gains of its PD control where it has its own; `None` of the model itself.
+    fn with_gains(&self, world: usize, numbers: Option<Option<Numbers<f64>>>) -> Option<Numbers<f64>> {
+        let (Ok(plan), Some(gains)) = (&self.plan, self.arrays.world(world).own_gains()) else {
+            return numbers.flatten();
+        };
+        let mut changing = self.gains.clone().filter(|_| numbers.is_none());
+        let mut numbers = numbers.unwrap_or_else(|| Some((*plan.numbers).clone()))?;
+        let (model, _) = self.world_model(world);
+        let changing = changing.get_or_insert_with(|| ChangingGains::new(plan, model, &numbers));
+        changing.set(plan, model, Some(&gains), &mut numbers);
+        Some(numbers)
     }
 
     /// Takes the simulation of a thread back to the batch's model, from that of a world whose step it made.
@@ -211,7 +229,7 @@ impl Batch {
         if self.plan.is_ok() { one.go_to_model(&self.model, &self.scene) } else { Ok(()) }
     }
 
-    /// Hands what worlds have of their own to their groups, which are new.
+    /// Hands what worlds have of their own to their groups.
     pub(super) fn give_own(&mut self) {
         let own = std::mem::take(&mut self.own);
         let plan = self.plan.as_ref();
@@ -223,11 +241,13 @@ impl Batch {
                 numbers_of(plan, (&self.model, &self.scene), (model, scene), of.parameters()).map(Some)
             }
         };
-        let worlds = own.into_iter().map(|(world, own)| {
+        let with_gains = if self.arrays.pd_gains.is_empty() { 0 } else { self.worlds() };
+        let others: Vec<usize> = (0..with_gains).filter(|world| !own.contains_key(world)).collect();
+        let owners = own.into_iter().map(|(world, own)| {
             let numbers = of(&own.of);
             (world, Some((Arc::unwrap_or_clone(own.of), numbers)))
         });
-        let worlds = worlds.collect();
-        self.change(worlds);
+        let worlds = owners.chain(others.into_iter().map(|world| (world, None))).collect();
+        self.hand_out(worlds);
     }
 }

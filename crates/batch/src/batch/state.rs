@@ -63,6 +63,7 @@ impl Batch {
             time,
             count,
             pd_target: _,
+            pd_gains: _,
             applied_force,
             applied_wrench,
             surface_velocity,
@@ -150,7 +151,7 @@ impl Batch {
         }
         let gains = |pd: &Pd| [&pd.kp, &pd.kd, &pd.target_velocity, &pd.effort_limit].map(Vec::clone);
         if state.pd.is_active() {
-            if self.pd.as_ref().is_none_or(|pd| gains(pd) != gains(&state.pd)) {
+            if self.pd.is_none() || gains(&self.state(world).pd) != gains(&state.pd) {
                 let expected = "that of the batch, Batch::set_pd";
                 return Err(BatchError::State { what: "PD control", expected });
             }

@@ -13,9 +13,27 @@ use crate::{Options, Parameter, Parameters, Pd, PdLaw, Scheme};
 /// # Errors
 /// When lanes cannot make such steps.
 pub fn plan(model: &Model, scene: &Scene, options: &Options, pd: Option<&Pd>) -> Result<Plan, NotInLanes> {
+    plan_anew(model, scene, options, pd, false)
+}
+
+/// [`plan`] of steps whose PD control may have other gains in each world, see [`lanes::ChangingGains`].
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_of_changing_gains(model: &Model, scene: &Scene, options: &Options, pd: &Pd) -> Result<Plan, NotInLanes> {
+    plan_anew(model, scene, options, Some(pd), true)
+}
+
+fn plan_anew(
+    model: &Model,
+    scene: &Scene,
+    options: &Options,
+    pd: Option<&Pd>,
+    gains_change: bool,
+) -> Result<Plan, NotInLanes> {
     let attachments = attachments(model, scene);
     let extents = Collider::new(Arc::new(scene.clone()), attachments.clone()).extents(model.tree.len());
-    plan_with(model, scene, options, (pd, false), (&attachments, &extents), None)
+    plan_with(model, scene, options, (pd, gains_change), (&attachments, &extents), None)
 }
 
 /// [`plan`] where it is known what geoms are fixed in, and how far the farthest of each node reaches; `gains_change` says whether PD control
@@ -160,6 +178,8 @@ fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &P
         P::GeomQuaternions,
         P::Contypes,
         P::Conaffinities,
+        P::Condims,
+        P::Disabled,
     ];
     let is_moved =
         |parameter: &Parameter| parameters.get(*parameter).is_some_and(|own| own != parameter.of(base, base_scene));
@@ -178,8 +198,6 @@ fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &P
         (Parameter::Frictionloss, |model| model.friction_loss.iter().map(|force| *force > 0.0).collect()),
         (Parameter::JointRanges, |model| model.joints.iter().map(|joint| joint.range.is_some()).collect()),
         (Parameter::Armature, |model| {
-        P::Condims,
-        P::Disabled,
             (0..model.tree.trees.len()).map(|tree| Freedom::of(model, tree) == Freedom::KeepsMomentum).collect()
         }),
     ];
