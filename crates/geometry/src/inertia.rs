@@ -183,16 +183,17 @@ impl Mesh {
         // Moments about a point near the mesh: no cancellation when it lies far from its frame's origin.
         let near = vertices.first().copied().unwrap_or(Vec3::ZERO);
         let (moments, origin) = match model {
-            MassModel::Solid | MassModel::ConvexHull => (pyramids(triangles(), near, |v| v), near),
+            MassModel::ConvexHull => (pyramids(triangles(), near, |v| v), near),
             MassModel::Shell => (surface(triangles(), near), near),
-            MassModel::Pyramids => {
+            MassModel::Solid | MassModel::Pyramids => {
+                let count = if model == MassModel::Solid { |v| v } else { f64::abs };
                 let area = self.checked(surface(triangles(), near), "area")?;
                 let centroid = near + area.first * (1.0 / area.mass);
-                let about_centroid = self.checked(pyramids(triangles(), centroid, f64::abs), "volume")?;
+                let about_centroid = self.checked(pyramids(triangles(), centroid, count), "volume")?;
                 let com = centroid + about_centroid.first * (1.0 / about_centroid.mass);
-                // The rule takes the second moments from pyramids with the centre of mass as their apex, and
-                // the mass from those with the centroid.
-                let mut moments = pyramids(triangles(), com, f64::abs);
+                // Mass and second moments are those of pyramids with this point as their apex, as MuJoCo takes them. Where a mesh has
+                // holes, they depend on it.
+                let mut moments = pyramids(triangles(), com, count);
                 moments.first = Vec3::ZERO;
                 (moments, com)
             }

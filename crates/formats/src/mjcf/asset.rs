@@ -57,7 +57,7 @@ impl Assets {
             match element.name() {
                 "mesh" => {
                     let attributes = defaults.attributes(element, 0)?;
-                    let asset = mesh::read(&attributes, files, budget, warnings)?;
+                    let asset = mesh::read(root, &attributes, files, budget, warnings)?;
                     claim(element, &mut assets.meshes, asset)?;
                 }
                 "hfield" => {

@@ -33,7 +33,9 @@ pub(super) fn make(kind: &str, params: &[f64]) -> Result<TriangleSoup, String> {
             let rows = count("rows", rows, [1.0, MAX_COUNT])?;
             Ok(wedge([columns, rows], [horizontal, vertical], fovea))
         }
-        ("plate", &[_, _]) => Err("a plate has no volume: expected a thin box".into()),
+        ("plate", &[columns, rows]) => {
+            Ok(plate(count("columns", columns, [2.0, MAX_COUNT])?, count("rows", rows, [2.0, MAX_COUNT])?))
+        }
         ("box" | "cylinder" | "ellipsoid", &[x, y, z, dx, dy, dz]) => grid(kind, [x, y, z], [dx, dy, dz]),
         ("box" | "cylinder" | "ellipsoid", &[x, y, z, dx, dy, dz, 3.0]) => grid(kind, [x, y, z], [dx, dy, dz]),
         ("sphere" | "hemisphere", _) => Err(numbers(params, "1")),
@@ -43,7 +45,8 @@ pub(super) fn make(kind: &str, params: &[f64]) -> Result<TriangleSoup, String> {
         ("wedge", _) => Err(numbers(params, "5")),
         ("box" | "cylinder" | "ellipsoid", _) => Err(numbers(params, "6, and 3 where a seventh is given")),
         _ => {
-            Err("expected sphere, hemisphere, cone, supersphere, supertorus, wedge, box, cylinder or ellipsoid".into())
+            Err("expected sphere, hemisphere, cone, supersphere, supertorus, wedge, plate, box, cylinder or ellipsoid"
+                .into())
         }
     }
 }
@@ -227,6 +230,18 @@ fn wedge(counts: [usize; 2], fov: [f64; 2], fovea: f64) -> TriangleSoup {
         Vec3::new(sx * cy, sy, -cx * cy)
     };
     soup(angles(0).flat_map(|x| angles(1).map(move |y| point(x, y))).collect(), Vec::new())
+}
+
+/// The middles of the cells of a square at z = −1, and triangles between them.
+fn plate(columns: usize, rows: usize) -> TriangleSoup {
+    let middle = |k: usize, n: usize| -1.0 + (k as f64 + 0.5) * 2.0 / n as f64;
+    let points = (0..columns).flat_map(|i| (0..rows).map(move |j| [i, j]));
+    let vertices = points.map(|[i, j]| Vec3::new(middle(i, columns), middle(j, rows), -1.0)).collect();
+    let at = |i: usize, j: usize| i * rows + j;
+    let cells = (1..columns).flat_map(|i| (1..rows).map(move |j| [i, j]));
+    let triangles = cells
+        .flat_map(|[i, j]| [[at(i - 1, j - 1), at(i, j - 1), at(i - 1, j)], [at(i, j), at(i - 1, j), at(i, j - 1)]]);
+    soup(vertices, triangles.collect())
 }
 
 /// The points of a grid on the surface of a box, or of what it becomes when it is made round; its points alone.

@@ -157,6 +157,16 @@ impl<'a> Reader<'_, 'a> {
         if mass == Some(0.0) || (mass.is_none() && density == Some(0.0)) {
             return Ok(RigidInertia::ZERO);
         }
+        // A height field weighs as much as a box of half its greatest height, as in MuJoCo.
+        let block = match shape {
+            Shape::HeightField(field) => {
+                let [x, y] = field.half_extents;
+                let highest = field.heights.iter().copied().fold(0.0, f64::max);
+                Some(Shape::Box { half_extents: [x, y, 0.25 * highest + 0.5 * field.base] })
+            }
+            _ => None,
+        };
+        let shape = block.as_ref().unwrap_or(shape);
         let inertia = match mass {
             Some(mass) => shape.inertia_of_mass(mass, model),
             None => shape.inertia(density.unwrap_or(DENSITY), model),

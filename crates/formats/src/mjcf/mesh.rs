@@ -8,7 +8,9 @@ use spatial::{Mat3, Pose, Quat, Vec3};
 use super::asset_files::{Files, asset_name};
 use super::builtin_mesh;
 use super::defaults::Attributes;
+use super::distance_field;
 use super::geom::Type;
+use super::plugin::Plugin;
 use crate::LoadError;
 use crate::limits::Budget;
 use crate::mesh_files::{self, TriangleSoup};
@@ -32,8 +34,9 @@ const INERTIA: [(&str, MassModel); 4] = [
     ("shell", MassModel::Shell),
 ];
 
-/// Reads a `<mesh>` of the assets.
+/// Reads a `<mesh>` of the assets of `root`.
 pub(super) fn read(
+    root: Element<'_>,
     attributes: &Attributes<'_, '_>,
     files: Files<'_>,
     budget: &mut Budget,
@@ -41,6 +44,9 @@ pub(super) fn read(
 ) -> Result<MeshAsset, LoadError> {
     let element = attributes.element();
     let mut mass_model = attributes.keyword("inertia", &INERTIA)?.unwrap_or(MassModel::Pyramids);
+    if element.attribute("builtin") == Some("plate") {
+        mass_model = MassModel::Shell;
+    }
     let name = asset_name(element)?;
     if let Some(shape) = crate::assets::mesh(&name) {
         element.skip_all();
@@ -51,7 +57,7 @@ pub(super) fn read(
             let path = files.path(element, name)?;
             mesh_files::read(&path).map_err(|error| element.error(error.to_string()))?
         }
-        None => inline(element)?,
+        None => inline(root, element)?,
     };
     budget.take_mesh(soup.vertices.len(), soup.triangles.len()).map_err(|message| element.error(message))?;
     place(attributes, &mut soup)?;
@@ -78,7 +84,7 @@ pub(super) fn read(
     Ok(MeshAsset { shape, mass_model })
 }
 
-fn inline(element: Element<'_>) -> Result<TriangleSoup, LoadError> {
+fn inline(root: Element<'_>, element: Element<'_>) -> Result<TriangleSoup, LoadError> {
     if let Some(kind) = element.attribute("builtin").filter(|&kind| kind != "none") {
         let params = element.numbers("params")?;
         let params = params.ok_or_else(|| element.error("no attribute `params`, which `builtin` needs"))?;
@@ -86,10 +92,14 @@ fn inline(element: Element<'_>) -> Result<TriangleSoup, LoadError> {
             .map_err(|message| element.error(format!("builtin=\"{}\": {message}", shortened(kind))));
     }
     let numbers = element.numbers("vertex")?;
-    let numbers = numbers.ok_or_else(|| match element.child("plugin") {
-        Some(_) => element.error("is made by a plugin, which is not read: expected an attribute `file` or `vertex`"),
-        None => element.error("no vertices: expected an attribute `file` or `vertex`"),
-    })?;
+    if let (None, Some(at)) = (&numbers, element.child("plugin")) {
+        let plugin = Plugin::of(root, at);
+        return distance_field::make(
+            at,
+            plugin.ok_or_else(|| at.error("expected a plugin or the name of an instance"))?,
+        );
+    }
+    let numbers = numbers.ok_or_else(|| element.error("no vertices: expected an attribute `file` or `vertex`"))?;
     if numbers.is_empty() || numbers.len() % 3 != 0 {
         let message = format!("vertex: {} numbers: expected three for every vertex", numbers.len());
         return Err(element.error(message));

@@ -3,6 +3,7 @@
 use multibody::{BristleFriction, Cogging, Controller, Heat, Motor, MotorInputs, Winding};
 
 use super::defaults::at_least_zero;
+use super::plugin::{Plugin, Setting};
 use crate::LoadError;
 use crate::xml::Element;
 
@@ -89,30 +90,24 @@ impl MotorLaw {
     pub fn plugin(root: Element<'_>, element: Element<'_>) -> Result<Option<Self>, LoadError> {
         const PID: &str = "mujoco.pid";
         const POSITION: MotorInputs = MotorInputs { position: true, velocity: false, force: false, voltage: false };
-        let plugins = root.children_named("extension").flat_map(|extension| extension.children_named("plugin"));
-        let of_pid = plugins.filter(|plugin| plugin.attribute("plugin") == Some(PID));
-        let instance = element.attribute("instance");
-        let source = match (element.attribute("plugin"), instance) {
-            (Some(plugin), _) if plugin != PID => None,
-            (Some(_), None) => Some(element),
-            _ => of_pid
-                .flat_map(|plugin| plugin.children_named("instance"))
-                .find(|of| instance.is_some() && of.attribute("name") == instance),
-        };
-        let (Some(source), None) = (source, element.attribute("dyntype").filter(|kind| *kind != "none")) else {
+        let (Some(plugin), None) =
+            (Plugin::of(root, element), element.attribute("dyntype").filter(|kind| *kind != "none"))
+        else {
             return Ok(None);
         };
+        if plugin.name != PID {
+            return Ok(None);
+        }
         let mut law = Self::new(POSITION);
         law.motor.is_early = true;
         let of = &mut law.motor.controller;
-        for config in source.children_named("config") {
-            let key = config.attribute("key").unwrap_or_default();
-            let Some(value) = config.number("value")? else { continue };
+        for setting in plugin.numbers() {
+            let Setting { at, key, value } = setting?;
             match key {
                 "kp" => of.kp = value,
                 "ki" => of.ki = value,
                 "kd" => of.kd = value,
-                "imax" if value < 0.0 => return Err(config.error(format!("imax is {value}: expected 0 or more"))),
+                "imax" if value < 0.0 => return Err(at.error(format!("imax is {value}: expected 0 or more"))),
                 // 0 is no integral at all.
                 "imax" if value > 0.0 => of.integral_limit = value,
                 _ => return Ok(None),

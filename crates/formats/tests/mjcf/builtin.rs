@@ -39,6 +39,13 @@ fn builtin_meshes_have_the_volumes_of_mujoco() {
     }
 }
 
+/// A plate of 3 × 4 cells of the square from −1 to 1, without half a cell at each end.
+#[test]
+fn plates_are_shells() {
+    let area = mesh(r#"builtin="plate" params="3 4""#).inertia(1.0, MassModel::Shell).expect("an area").mass;
+    assert!((area - 4.0 / 3.0 * 1.5).abs() < 1e-12, "{area}");
+}
+
 #[test]
 fn parameters_of_builtin_meshes_are_checked() {
     let cases = [
@@ -48,7 +55,7 @@ fn parameters_of_builtin_meshes_are_checked() {
         (r#"builtin="cone" params="2 1""#, "expected 3 to 1000"),
         (r#"builtin="cone" params="4 2""#, "expected 0 to 1"),
         (r#"builtin="supersphere" params="5 -1 1""#, "exponents of 0 or more"),
-        (r#"builtin="plate" params="2 2""#, "no volume"),
+        (r#"builtin="plate" params="2 1""#, "expected 2 to 1000"),
         (r#"builtin="box" params="2 2 2 0 1 1""#, "above 0"),
         (r#"builtin="torus" params="1""#, "expected sphere"),
     ];
