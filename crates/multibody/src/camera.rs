@@ -33,10 +33,23 @@ pub enum Lens {
         /// How far the picture lies to the right of the axis, and below it.
         principal: [f64; 2],
     },
+    /// Parallel rays through a picture of this height, m, above 0. Pictures are drawn in perspective: with this height at depth 1.
+    Parallel {
+        /// Height of the picture.
+        height: f64,
+    },
+}
+
+impl Camera {
+    /// Columns and rows of its sensor: one pixel where the file says nothing, as in MuJoCo.
+    pub fn pixels(&self) -> [u32; 2] {
+        self.resolution.unwrap_or([1; 2])
+    }
 }
 
 impl Lens {
-    /// What is seen at depth 1 in a picture of this width by height: the middle and half the extents, to the right and upwards.
+    /// What is seen at depth 1 in a picture of this width by height: the middle and half the extents, to the right and upwards; through parallel
+    /// rays at any depth.
     pub fn window(&self, width: f64, height: f64) -> ([f64; 2], [f64; 2]) {
         match *self {
             Self::Fovy(fovy) => {
@@ -46,6 +59,7 @@ impl Lens {
             Self::Sensor { focal: [fx, fy], size: [width, height], principal: [x, y] } => {
                 ([x / fx, -y / fy], [0.5 * width / fx, 0.5 * height / fy])
             }
+            Self::Parallel { height: seen } => ([0.0; 2], [0.5 * seen * width / height, 0.5 * seen]),
         }
     }
 }

@@ -108,7 +108,7 @@ pub use retraction::{Retraction, logarithm_tangent, right_jacobian};
 pub use rnea::{RneaWorkspace, accelerations, rnea};
 pub use sensor::{
     ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DelayedSensor, DistanceQuantity, FrameQuantity,
-    GeomsOf, JointQuantity, RayField, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SensorTraits,
+    GeomsOf, JointQuantity, RayField, RaySource, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SensorTraits,
     SiteQuantity, SubtreeQuantity, TendonQuantity,
 };
 pub use site::{Site, SiteShape};

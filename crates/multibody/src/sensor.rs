@@ -104,10 +104,17 @@ pub enum SensorKind {
     },
     /// Contact points that match criteria.
     Contact(ContactSensor),
-    /// A ray along the z axis of a site, to the nearest surface of a geom of another body.
-    Rangefinder {
+    /// Where a site is in the picture of a camera, in pixels from its upper left corner.
+    Projection {
         /// Index in [`crate::Model::sites`].
         site: usize,
+        /// Index in [`crate::Model::cameras`]; one that keeps its place in its body.
+        camera: usize,
+    },
+    /// Rays to the nearest surface of a geom of another body.
+    Rangefinder {
+        /// Where the rays are.
+        rays: RaySource,
         /// What is reported, in this order.
         fields: Vec<RayField>,
     },
@@ -118,6 +125,30 @@ pub enum SensorKind {
         /// How many numbers it has.
         dim: usize,
     },
+}
+
+/// Where the rays of a sensor begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum RaySource {
+    /// One along the z axis of a site, by its index in [`crate::Model::sites`].
+    Site(usize),
+    /// One through each pixel of a camera, row after row from above.
+    Camera {
+        /// Index in [`crate::Model::cameras`]; one that keeps its place in its body.
+        camera: usize,
+        /// Its columns and rows.
+        pixels: [u32; 2],
+    },
+}
+
+impl RaySource {
+    /// How many rays there are.
+    pub const fn count(self) -> usize {
+        match self {
+            Self::Site(_) => 1,
+            Self::Camera { pixels: [columns, rows], .. } => (columns as usize).saturating_mul(rows as usize),
+        }
+    }
 }
 
 /// Declares what can be measured of something: of each quantity the name of its MJCF element, how many numbers it has and what must be known
@@ -269,6 +300,8 @@ pub enum SensorFrame {
     Geom(usize),
     /// The frame of a site.
     Site(usize),
+    /// The frame of a camera that keeps its place in its body.
+    Camera(usize),
 }
 
 /// A geom, or all geoms of a body.
@@ -437,8 +470,10 @@ impl SensorKind {
             Self::Distance { quantity, .. } => quantity.traits(),
             // What touches is known from the last step.
             Self::Contact(contact) => of("contact", contact.slots.saturating_mul(contact.slot_dim()), Acceleration),
-            Self::Rangefinder { fields, .. } => {
-                of("rangefinder", fields.iter().map(|field| field.dim()).sum(), Position)
+            Self::Projection { .. } => of("camprojection", 2, Position),
+            Self::Rangefinder { rays, fields } => {
+                let dim: usize = fields.iter().map(|field| field.dim()).sum();
+                of("rangefinder", rays.count().saturating_mul(dim), Position)
             }
             Self::Unsupported { element, dim } => of(element, *dim, Position),
         }

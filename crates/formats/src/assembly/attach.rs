@@ -87,7 +87,7 @@ impl Assembly {
             sites: self.sites.len(),
             actuators: self.actuators.len(),
         };
-        let first_tendon = self.tendons.len();
+        let (first_tendon, first_camera) = (self.tendons.len(), self.cameras.len());
         let body_of = |index: usize| if index == 0 { body } else { at.bodies + index - 1 };
         // What stands in the attached world moves to the pose; all else stays where it is in its body.
         let placed = |index: usize, own: Pose<f64>| {
@@ -161,6 +161,7 @@ impl Assembly {
             sites: &|site| at.sites + site,
             tendons: &tendons,
             actuators: &|actuator| at.actuators + actuator,
+            cameras: &|camera| first_camera + camera,
         };
         for tendon in &model.tendons {
             let mut next = tendon.clone();

@@ -103,6 +103,7 @@ impl Assembly {
             sites: &|site| sites.new[site],
             tendons: &tendon_of,
             actuators: &|actuator| actuator,
+            cameras: &|camera| cameras.new[camera],
         };
         builder.tendons.clone_from(&self.tendons);
         builder.tendons.iter_mut().for_each(|tendon| indices.map_tendon(tendon));

@@ -169,6 +169,7 @@ fn indices(map: &Map<'_>, then: impl FnOnce(&Indices<'_>)) {
         sites: &|site| map.of(Site, site),
         tendons: &|tendon| map.of(Tendon, tendon),
         actuators: &|actuator| map.of(Actuator, actuator),
+        cameras: &|camera| map.of(Camera, camera),
     });
 }
 

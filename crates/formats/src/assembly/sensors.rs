@@ -1,7 +1,7 @@
 //! What sensors and tendons refer to, changed.
 
 use geometry::{Geom, Shape};
-use multibody::{ContactFilter, GeomsOf, PathPoint, SensorFrame, SensorKind, Tendon, TendonPath};
+use multibody::{ContactFilter, GeomsOf, PathPoint, RaySource, SensorFrame, SensorKind, Tendon, TendonPath};
 
 /// New indices of elements.
 pub(crate) struct Indices<'a> {
@@ -11,6 +11,7 @@ pub(crate) struct Indices<'a> {
     pub sites: &'a dyn Fn(usize) -> usize,
     pub tendons: &'a dyn Fn(usize) -> usize,
     pub actuators: &'a dyn Fn(usize) -> usize,
+    pub cameras: &'a dyn Fn(usize) -> usize,
 }
 
 impl Indices<'_> {
@@ -44,7 +45,16 @@ impl Indices<'_> {
                 self.frame(frame);
                 reference.iter_mut().for_each(|frame| self.frame(frame));
             }
-            SensorKind::Site { site, .. } | SensorKind::Rangefinder { site, .. } => *site = (self.sites)(*site),
+            SensorKind::Site { site, .. } | SensorKind::Rangefinder { rays: RaySource::Site(site), .. } => {
+                *site = (self.sites)(*site);
+            }
+            SensorKind::Rangefinder { rays: RaySource::Camera { camera, .. }, .. } => {
+                *camera = (self.cameras)(*camera);
+            }
+            SensorKind::Projection { site, camera } => {
+                *site = (self.sites)(*site);
+                *camera = (self.cameras)(*camera);
+            }
             SensorKind::InsideSite { frame, site } => {
                 self.frame(frame);
                 *site = (self.sites)(*site);
@@ -66,6 +76,7 @@ impl Indices<'_> {
             SensorFrame::Inertial { body, .. } | SensorFrame::Body(body) => *body = (self.bodies)(*body),
             SensorFrame::Geom(geom) => *geom = (self.geoms)(*geom),
             SensorFrame::Site(site) => *site = (self.sites)(*site),
+            SensorFrame::Camera(camera) => *camera = (self.cameras)(*camera),
         }
     }
 

@@ -75,6 +75,7 @@ struct Places {
     sites: BTreeMap<usize, usize>,
     tendons: BTreeMap<usize, usize>,
     actuators: BTreeMap<usize, usize>,
+    cameras: BTreeMap<usize, usize>,
 }
 
 /// The models that `<asset>` declares, those of them that have been read, and the files that lead here.
@@ -109,6 +110,7 @@ impl Places {
             sites: &|site| find(&self.sites, site),
             tendons: &|tendon| find(&self.tendons, tendon),
             actuators: &|actuator| find(&self.actuators, actuator),
+            cameras: &|camera| find(&self.cameras, camera),
         };
         change(of, &indices);
         !is_missing.get()
@@ -243,6 +245,7 @@ impl<'a> Reader<'_, 'a> {
             }
             self.names.add(element, "camera", &next.name, here)?;
             self.frames.note(Standing::Camera, here, item.inside.filter(|_| camera.body == selection.holder));
+            part.places.cameras.insert(index, here);
             self.builder.cameras.push(next);
         }
         self.attach_soft_bodies(&part, &selection, parent)?;

@@ -40,13 +40,16 @@ impl<'a> Reader<'_, 'a> {
         let attributes = self.defaults.attributes(element, class)?;
         let pose = frame * self.compiler.angles.pose(&attributes)?;
         let resolution = resolution(&attributes)?;
-        let lens = lens(&attributes, resolution.unwrap_or([1; 2]))?;
+        let is_parallel = attributes.text("projection").is_some_and(|p| p != "perspective")
+            || attributes.flag("orthographic")? == Some(true);
+        let lens = match is_parallel {
+            true => parallel_lens(&attributes)?,
+            false => lens(&attributes, resolution.unwrap_or([1; 2]))?,
+        };
         let mode = attributes.keyword("mode", &MODES)?.unwrap_or(Mode::Fixed);
         attributes.skip(&["ipd", "user", "output"]);
-        if attributes.text("projection").is_some_and(|p| p != "perspective")
-            || attributes.flag("orthographic")? == Some(true)
-        {
-            let message = "parallel projection is not drawn: the camera looks in perspective";
+        if is_parallel {
+            let message = "parallel projection is not drawn: pictures are in perspective, rays of sensors are parallel";
             let name = if attributes.has(&["orthographic"]) { "orthographic" } else { "projection" };
             self.warnings.add_attribute(element, name, message);
         }
@@ -116,6 +119,16 @@ fn resolution(attributes: &Attributes<'_, '_>) -> Result<Option<[u32; 2]>, LoadE
     let whole = |pixels: f64| (pixels.fract() == 0.0 && (0.0..=1e6).contains(&pixels)).then_some(pixels as u32);
     let expected = || attributes.source("resolution").error("resolution: expected two whole numbers, 0 or more");
     Ok(Some([whole(columns).ok_or_else(expected)?, whole(rows).ok_or_else(expected)?]))
+}
+
+/// Parallel rays: `fovy` is the height of the picture.
+fn parallel_lens(attributes: &Attributes<'_, '_>) -> Result<Lens, LoadError> {
+    attributes.skip(&["sensorsize", "focal", "focalpixel", "principal", "principalpixel"]);
+    let height = attributes.number("fovy")?.unwrap_or(FOVY);
+    if !(height > 0.0 && height.is_finite()) {
+        return Err(attributes.source("fovy").error(format!("fovy=\"{height}\": expected a height above 0, m")));
+    }
+    Ok(Lens::Parallel { height })
 }
 
 /// The field of view, or with `sensorsize` the sensor and its lens; numbers in pixels count before those in metres.

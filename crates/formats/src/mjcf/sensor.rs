@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use multibody::{
-    ActuatorQuantity, ContactField, ContactFilter, ContactSensor, Delay, DistanceQuantity, FrameQuantity, GeomsOf,
-    JointKind, JointQuantity, RayField, Reduction, Sensor, SensorDelay, SensorFrame, SensorKind, SiteQuantity,
-    SubtreeQuantity, TendonQuantity,
+    ActuatorQuantity, CameraMode, ContactField, ContactFilter, ContactSensor, Delay, DistanceQuantity, FrameQuantity,
+    GeomsOf, JointKind, JointQuantity, RayField, RaySource, Reduction, Sensor, SensorDelay, SensorFrame, SensorKind,
+    SiteQuantity, SubtreeQuantity, TendonQuantity,
 };
 use spatial::Quat;
 
@@ -13,6 +13,7 @@ use super::Reader;
 use super::actuator::READINGS;
 use super::defaults::{at_least_zero, parse_keyword};
 use super::inertia::ordered_principal_axes;
+use super::plugin::Plugin;
 use crate::LoadError;
 use crate::xml::{Element, shortened};
 
@@ -62,9 +63,9 @@ const FRAME_TYPES: [(&str, FrameType); 5] = [
     ("camera", FrameType::Camera),
 ];
 
-const CAMERAS: &str = "cameras are not read: the sensor keeps its place, its numbers are zero";
+const CAMERAS: &str = "a camera that moves by itself (`mode`) has no sensors: their numbers are zero";
 const USER: &str = "computed by a callback of MuJoCo: its numbers are zero";
-const TACTILE: &str = "not simulated: left out";
+const TACTILE: &str = "not simulated: the sensor keeps its place, its numbers are zero";
 const PLUGIN: &str = "plugins are not simulated: left out";
 
 /// Attributes of every sensor without a part in a simulation.
@@ -73,10 +74,8 @@ const COMMON: [&str; 2] = ["user", "class"];
 impl<'a> Reader<'_, 'a> {
     /// Reads every `<sensor>` below the root. All else must be known.
     pub(super) fn sensors(&mut self, root: Element<'a>) -> Result<(), LoadError> {
-        let mut cameras = None;
         for element in root.children_named("sensor").flat_map(Element::children) {
-            let cameras = cameras.get_or_insert_with(|| Cameras::of(root));
-            let Some(kind) = self.sensor_kind(element, cameras)? else { continue };
+            let Some(kind) = self.sensor_kind(root, element)? else { continue };
             let name = self.names.claim(element, "sensor", "", self.builder.sensors.len())?;
             let number = |attribute: &str| at_least_zero(element, attribute).map(|value| value.unwrap_or(0.0));
             let (cutoff, noise) = (number("cutoff")?, number("noise")?);
@@ -96,7 +95,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// What a sensor measures; none of an element that is no sensor, or one without a place among the numbers.
-    fn sensor_kind(&mut self, element: Element<'a>, cameras: &Cameras<'a>) -> Result<Option<SensorKind>, LoadError> {
+    fn sensor_kind(&mut self, root: Element<'a>, element: Element<'a>) -> Result<Option<SensorKind>, LoadError> {
         let name = element.name();
         if let Some(quantity) = JointQuantity::named(name) {
             return self.joint_sensor(element, quantity).map(Some);
@@ -109,7 +108,7 @@ impl<'a> Reader<'_, 'a> {
             return Ok(Some(SensorKind::Actuator { actuator, quantity }));
         }
         if let Some(quantity) = FrameQuantity::named(name) {
-            return self.frame_sensor(element, quantity, cameras).map(Some);
+            return self.frame_sensor(element, quantity).map(Some);
         }
         if let Some(quantity) = SiteQuantity::named(name) {
             let site = self.names.find(element, "site", "site")?;
@@ -131,19 +130,33 @@ impl<'a> Reader<'_, 'a> {
             "e_potential" => SensorKind::PotentialEnergy,
             "e_kinetic" => SensorKind::KineticEnergy,
             "contact" => self.contact_sensor(element)?,
-            "rangefinder" => self.rangefinder(element, cameras)?,
-            "insidesite" => self.inside_site(element, cameras)?,
+            "rangefinder" => self.rangefinder(element)?,
+            "insidesite" => self.inside_site(element)?,
             "camprojection" => {
-                self.names.find(element, "site", "site")?;
-                cameras.find(element, "camera")?;
-                self.unsupported(element, 2, CAMERAS)
+                let site = self.names.find(element, "site", "site")?;
+                match self.fixed_camera(element, "camera")? {
+                    Some(camera) => SensorKind::Projection { site, camera },
+                    None => self.unsupported(element, 2, CAMERAS),
+                }
             }
             "user" => self.user_sensor(element)?,
-            "tactile" | "plugin" => {
-                self.warnings.add(element, if name == "plugin" { PLUGIN } else { TACTILE });
+            "tactile" => {
+                let mesh = self.assets.mesh(element, element.required("mesh")?)?;
+                let dim = 3 * mesh.shape.vertices.len();
                 element.skip_all();
-                return Ok(None);
+                self.unsupported(element, dim, TACTILE)
             }
+            "plugin" => match Plugin::of(root, element).and_then(touch_grid) {
+                Some(dim) => {
+                    element.skip_all();
+                    self.unsupported(element, dim, TACTILE)
+                }
+                None => {
+                    self.warnings.add(element, PLUGIN);
+                    element.skip_all();
+                    return Ok(None);
+                }
+            },
             // Left unread: a warning will name it.
             _ => return Ok(None),
         }))
@@ -187,18 +200,13 @@ impl<'a> Reader<'_, 'a> {
         Ok(SensorKind::Tendon { tendon: tendon.index, quantity })
     }
 
-    fn frame_sensor(
-        &mut self,
-        element: Element<'a>,
-        quantity: FrameQuantity,
-        cameras: &Cameras<'a>,
-    ) -> Result<SensorKind, LoadError> {
+    fn frame_sensor(&mut self, element: Element<'a>, quantity: FrameQuantity) -> Result<SensorKind, LoadError> {
         use FrameQuantity::{AngularAcceleration, LinearAcceleration};
-        let frame = self.frame(element, "objtype", "objname", cameras)?;
+        let frame = self.frame(element, "objtype", "objname")?;
         let has_reference = !matches!(quantity, LinearAcceleration | AngularAcceleration);
         let named = |attribute: &&str| has_reference && element.attribute(attribute).is_some();
         let reference = match ["reftype", "refname"].iter().any(named) {
-            true => Some(self.frame(element, "reftype", "refname", cameras)?),
+            true => Some(self.frame(element, "reftype", "refname")?),
             false => None,
         };
         Ok(match (frame, reference) {
@@ -208,14 +216,8 @@ impl<'a> Reader<'_, 'a> {
         })
     }
 
-    /// The frame that two attributes name; none of a camera.
-    fn frame(
-        &self,
-        element: Element<'a>,
-        of_type: &str,
-        of_name: &str,
-        cameras: &Cameras<'a>,
-    ) -> Result<Option<SensorFrame>, LoadError> {
+    /// The frame that two attributes name; none of a camera that moves by itself.
+    fn frame(&self, element: Element<'a>, of_type: &str, of_name: &str) -> Result<Option<SensorFrame>, LoadError> {
         let kind = parse_keyword(element, of_type, element.required(of_type)?, &FRAME_TYPES)?;
         Ok(Some(match kind {
             FrameType::Inertial => {
@@ -225,11 +227,14 @@ impl<'a> Reader<'_, 'a> {
             FrameType::Body => SensorFrame::Body(self.names.find(element, of_name, "body")?),
             FrameType::Geom => SensorFrame::Geom(self.names.find(element, of_name, "geom")?),
             FrameType::Site => SensorFrame::Site(self.names.find(element, of_name, "site")?),
-            FrameType::Camera => {
-                cameras.find(element, of_name)?;
-                return Ok(None);
-            }
+            FrameType::Camera => return Ok(self.fixed_camera(element, of_name)?.map(SensorFrame::Camera)),
         }))
+    }
+
+    /// The camera that an attribute names; none of one that moves by itself.
+    fn fixed_camera(&self, element: Element<'a>, attribute: &str) -> Result<Option<usize>, LoadError> {
+        let camera = self.names.find(element, attribute, "camera")?;
+        Ok((self.builder.cameras[camera].mode == CameraMode::Fixed).then_some(camera))
     }
 
     /// The principal axes of a body: as the file gives them, or the largest moment first.
@@ -240,9 +245,9 @@ impl<'a> Reader<'_, 'a> {
         })
     }
 
-    fn inside_site(&mut self, element: Element<'a>, cameras: &Cameras<'a>) -> Result<SensorKind, LoadError> {
+    fn inside_site(&mut self, element: Element<'a>) -> Result<SensorKind, LoadError> {
         let site = self.names.find(element, "site", "site")?;
-        Ok(match self.frame(element, "objtype", "objname", cameras)? {
+        Ok(match self.frame(element, "objtype", "objname")? {
             Some(frame) => SensorKind::InsideSite { frame, site },
             None => self.unsupported(element, 1, CAMERAS),
         })
@@ -277,17 +282,20 @@ impl<'a> Reader<'_, 'a> {
         Ok(SensorKind::Contact(ContactSensor { first, second, fields, reduction, slots }))
     }
 
-    fn rangefinder(&mut self, element: Element<'a>, cameras: &Cameras<'a>) -> Result<SensorKind, LoadError> {
+    fn rangefinder(&mut self, element: Element<'a>) -> Result<SensorKind, LoadError> {
         let fields = fields(element, &RAY_FIELDS)?;
         match one_of(element, &["site", "camera"])? {
             Some("site") => {
                 let site = self.names.find(element, "site", "site")?;
-                Ok(SensorKind::Rangefinder { site, fields })
+                Ok(SensorKind::Rangefinder { rays: RaySource::Site(site), fields })
             }
             Some(_) => {
-                let rays = cameras.find(element, "camera")?;
-                let of_ray: usize = fields.iter().map(|field| field.dim()).sum();
-                Ok(self.unsupported(element, rays.saturating_mul(of_ray), CAMERAS))
+                let camera = self.names.find(element, "camera", "camera")?;
+                let of = &self.builder.cameras[camera];
+                let rays = RaySource::Camera { camera, pixels: of.pixels() };
+                let is_fixed = of.mode == CameraMode::Fixed;
+                let kind = SensorKind::Rangefinder { rays, fields };
+                Ok(if is_fixed { kind } else { self.unsupported(element, kind.dim(), CAMERAS) })
             }
             None => Err(element.error("no attribute `site` or `camera`: expected one of them")),
         }
@@ -302,26 +310,14 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// How many pixels the cameras of a file have, by name.
-struct Cameras<'a> {
-    elements: Vec<Element<'a>>,
-}
-
-impl<'a> Cameras<'a> {
-    fn of(root: Element<'a>) -> Self {
-        let is_named = |element: &Element<'_>| element.name() == "camera" && element.attribute("name").is_some();
-        Self { elements: root.descendants().filter(is_named).collect() }
-    }
-
-    /// The number of pixels of the camera that an attribute names.
-    fn find(&self, element: Element<'a>, attribute: &str) -> Result<usize, LoadError> {
-        let name = element.required(attribute)?;
-        let camera = self.elements.iter().find(|camera| camera.attribute("name") == Some(name)).ok_or_else(|| {
-            element.error(format!("{attribute}=\"{}\": expected the name of a camera of the model", shortened(name)))
-        })?;
-        let pixels = |[width, height]: [f64; 2]| width.max(0.0) as usize * height.max(0.0) as usize;
-        Ok(camera.array("resolution")?.map_or(1, pixels))
-    }
+/// How many numbers a sensor of the plugin `mujoco.sensor.touch_grid` has; none of another plugin.
+fn touch_grid(plugin: Plugin<'_>) -> Option<usize> {
+    let numbers = |key: &str| plugin.setting(key).and_then(|at| at.numbers("value").ok().flatten()).unwrap_or_default();
+    let [columns, rows] = *numbers("size").first_chunk()?;
+    let channels = numbers("nchannel").first().map_or(1.0, |n| n.max(1.0));
+    let is_known = plugin.name == "mujoco.sensor.touch_grid";
+    let count = columns.trunc() * rows.trunc() * channels.trunc();
+    (is_known && columns >= 1.0 && rows >= 1.0 && count <= 1e6).then_some(count as usize)
 }
 
 /// The attribute of several that is there, of which there may be one at most.

@@ -48,7 +48,22 @@ fn numbers_stand_where_mujoco_has_them() {
     assert_eq!(contact.reduction, Reduction::LargestForce);
     let warnings: Vec<(&str, &str)> =
         model.warnings.iter().map(|w| (w.element.as_str(), w.message.split(':').next().unwrap_or_default())).collect();
-    assert_eq!(warnings.iter().map(|w| w.0).collect::<Vec<_>>(), ["user", "rangefinder", "camprojection"]);
+    assert_eq!(warnings.iter().map(|w| w.0).collect::<Vec<_>>(), ["user"]);
+}
+
+#[test]
+fn plugins_and_tactile_sensors_keep_their_places() {
+    let text = format!(
+        r#"<mujoco><asset><mesh name="plate" builtin="plate" params="3 4"/></asset>{WORLD}<sensor>
+        <plugin plugin="mujoco.sensor.touch_grid" objtype="site" objname="s"><config key="size" value="7 3"/><config key="nchannel" value="2"/></plugin>
+        <plugin plugin="other"/><tactile geom="g" mesh="plate"/><clock/></sensor></mujoco>"#
+    );
+    let model = load(&text).model;
+    let places: Vec<usize> = model.sensor_ranges().map(|range| range.start).collect();
+    assert_eq!(places, [0, 42, 42 + 36]);
+    let warned: Vec<&str> = model.warnings.iter().map(|w| w.message.split(": ").nth(1).unwrap_or_default()).collect();
+    let zeros = "the sensor keeps its place, its numbers are zero";
+    assert_eq!(warned, [zeros, "left out", zeros]);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use super::{check_at_least_zero, check_scalar, element};
 use crate::{
-    BuildError, ContactFilter, Delay, GeomsOf, JointKind, JointQuantity, Model, Sensor, SensorDelay, SensorFrame,
-    SensorKind, SiteShape,
+    BuildError, CameraMode, ContactFilter, Delay, GeomsOf, JointKind, JointQuantity, Model, RaySource, Sensor,
+    SensorDelay, SensorFrame, SensorKind, SiteShape,
 };
 
 /// Most numbers that one sensor may have, and all together (128 MiB): beyond that a file is in error.
@@ -64,6 +64,7 @@ fn check_sensor(sensor: &Sensor, model: &Model, what: &str) -> Result<(), BuildE
         SensorFrame::Inertial { body, .. } | SensorFrame::Body(body) => there("body", body, bodies),
         SensorFrame::Site(site) => there("site", site, sites),
         SensorFrame::Geom(_) => Ok(()),
+        SensorFrame::Camera(camera) => fixed_camera(camera, model, what),
     };
     match &sensor.kind {
         SensorKind::Clock | SensorKind::PotentialEnergy | SensorKind::KineticEnergy => {}
@@ -78,7 +79,21 @@ fn check_sensor(sensor: &Sensor, model: &Model, what: &str) -> Result<(), BuildE
             frame(*of)?;
             there("site", *site, sites)?;
         }
-        SensorKind::Site { site, .. } | SensorKind::Rangefinder { site, .. } => there("site", *site, sites)?,
+        SensorKind::Site { site, .. } | SensorKind::Rangefinder { rays: RaySource::Site(site), .. } => {
+            there("site", *site, sites)?;
+        }
+        SensorKind::Projection { site, camera } => {
+            there("site", *site, sites)?;
+            fixed_camera(*camera, model, what)?;
+        }
+        SensorKind::Rangefinder { rays: RaySource::Camera { camera, pixels }, .. } => {
+            fixed_camera(*camera, model, what)?;
+            if *pixels != model.cameras[*camera].pixels() {
+                let what = format!("{what}: number of rays");
+                let expected = "as many as its camera has pixels";
+                return Err(BuildError::OutOfRange { what, value: rays_of(*pixels), expected });
+            }
+        }
         SensorKind::Subtree { body, .. } => there("body", *body, bodies)?,
         SensorKind::Distance { between, .. } => {
             for end in between {
@@ -104,6 +119,18 @@ fn check_sensor(sensor: &Sensor, model: &Model, what: &str) -> Result<(), BuildE
         return Err(BuildError::OutOfRange { what, value: dim as f64, expected: "at most 1048576" });
     }
     Ok(())
+}
+
+fn rays_of([columns, rows]: [u32; 2]) -> f64 {
+    f64::from(columns) * f64::from(rows)
+}
+
+/// A camera that is there and keeps its place in its body.
+fn fixed_camera(camera: usize, model: &Model, what: &str) -> Result<(), BuildError> {
+    match model.cameras.get(camera) {
+        Some(of) if of.mode == CameraMode::Fixed => Ok(()),
+        _ => Err(BuildError::NoSuch { what: what.into(), kind: "camera of mode fixed", index: camera }),
+    }
 }
 
 /// A scalar joint, or a ball where the quantity is one of balls.

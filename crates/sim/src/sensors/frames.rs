@@ -1,15 +1,19 @@
 //! Frames, and instruments mounted at sites.
 
-use multibody::{FrameQuantity, SensorFrame, SiteQuantity};
+use multibody::{FrameQuantity, Model, SensorFrame, SiteQuantity};
 use spatial::{Pose, Twist, Vec3};
 
 use super::{Instruments, write};
 use crate::Frame;
 
 /// A point of a body: the frame that it is given in, and where it is there.
-fn home(frame: SensorFrame, com: impl Fn(usize) -> Vec3<f64>) -> (Frame, Pose<f64>) {
+fn home(frame: SensorFrame, model: &Model) -> (Frame, Pose<f64>) {
     match frame {
-        SensorFrame::Inertial { body, axes } => (Frame::Body(body), Pose::new(com(body), axes)),
+        SensorFrame::Inertial { body, axes } => (Frame::Body(body), Pose::new(model.bodies[body].inertia.com, axes)),
+        SensorFrame::Camera(camera) => {
+            let camera = &model.cameras[camera];
+            (Frame::Body(camera.body), camera.pose)
+        }
         SensorFrame::Body(body) => (Frame::Body(body), Pose::IDENTITY),
         SensorFrame::Geom(geom) => (Frame::Geom(geom), Pose::IDENTITY),
         SensorFrame::Site(site) => (Frame::Site(site), Pose::IDENTITY),
@@ -18,7 +22,7 @@ fn home(frame: SensorFrame, com: impl Fn(usize) -> Vec3<f64>) -> (Frame, Pose<f6
 
 impl Instruments<'_> {
     fn home(&self, frame: SensorFrame) -> (Frame, Pose<f64>) {
-        home(frame, |body| self.model().bodies[body].inertia.com)
+        home(frame, self.model())
     }
 
     pub(super) fn frame_pose(&mut self, frame: SensorFrame) -> Pose<f64> {

@@ -9,11 +9,12 @@ mod frames;
 mod joints;
 pub(crate) mod lane_trace;
 mod loads;
+mod rays;
 pub(crate) mod trace;
 
 use geometry::Scene;
 pub(crate) use loads::EndLoad;
-use multibody::{GeomsOf, Model, RayField, Sensor, SensorKind, SiteShape, SubtreeQuantity};
+use multibody::{GeomsOf, Model, Sensor, SensorKind, SiteShape, SubtreeQuantity};
 use spatial::{Pose, Vec3, Wrench};
 
 use crate::step_forces::StepForces;
@@ -112,7 +113,8 @@ impl Instruments<'_> {
             SensorKind::Subtree { body, quantity } => write(out, self.subtree(*body, *quantity)),
             SensorKind::Distance { between, quantity } => self.distance(*between, *quantity, sensor.cutoff, out),
             SensorKind::Contact(contact) => self.contact(contact, out),
-            SensorKind::Rangefinder { site, fields } => self.ray(*site, fields, out),
+            SensorKind::Projection { site, camera } => self.projection(*site, *camera, out),
+            SensorKind::Rangefinder { rays, fields } => self.rays(*rays, fields, out),
             SensorKind::Unsupported { .. } => out.fill(0.0),
         }
         if sensor.cutoff > 0.0 && sensor.kind.is_clamped() {
@@ -141,29 +143,6 @@ impl Instruments<'_> {
                 let momentum = self.now.momentum(body).lin;
                 if mass > 0.0 { momentum * (1.0 / mass) } else { Vec3::ZERO }
             }
-        }
-    }
-
-    /// A ray along the z axis of a site, through the geoms of its body.
-    fn ray(&mut self, site: usize, fields: &[RayField], out: &mut [f64]) {
-        let pose = self.now.pose(Frame::Site(site));
-        let (origin, direction) = (pose.pos, pose.rot.to_mat3().z);
-        let own = self.model().sites[site].body;
-        let hit = self.now.ray(origin, direction, f64::INFINITY, |_, body| body != own);
-        let distance = hit.map_or(-1.0, |hit| hit.distance);
-        let mut rest = out;
-        for field in fields {
-            let (here, after) = rest.split_at_mut(field.dim());
-            let if_hit = |v: Vec3<f64>| if hit.is_some() { v } else { Vec3::ZERO };
-            match field {
-                RayField::Distance | RayField::Depth => here[0] = distance,
-                RayField::Direction => write(here, if_hit(direction)),
-                RayField::Origin => write(here, origin),
-                RayField::Point => write(here, if_hit(origin + direction * distance)),
-                // The normal is that of the side that the ray comes from; the surface's own points outwards.
-                RayField::Normal => write(here, hit.map_or(Vec3::ZERO, |hit| hit.normal)),
-            }
-            rest = after;
         }
     }
 

@@ -52,8 +52,8 @@ pub(super) fn site_shape(shape: SiteShape) -> Attributes {
 }
 
 impl Writer<'_> {
-    pub(super) fn camera(&self, xml: &mut Xml, camera: &Camera) {
-        let mut attributes = named(&camera.name);
+    pub(super) fn camera(&self, xml: &mut Xml, camera: &Camera, name: &str) {
+        let mut attributes = named(name);
         let (mode, target) = match camera.mode {
             CameraMode::Fixed => ("fixed", None),
             CameraMode::Track => ("track", None),
@@ -68,6 +68,9 @@ impl Writer<'_> {
         attributes.extend(pose_attributes(camera.pose));
         match camera.lens {
             Lens::Fovy(fovy) => attributes.push(("fovy", number(degrees(fovy)))),
+            Lens::Parallel { height } => {
+                attributes.extend([("projection", "orthographic".into()), ("fovy", number(height))]);
+            }
             Lens::Sensor { focal, size, principal } => {
                 attributes.extend([
                     ("sensorsize", list(&size)),

@@ -189,6 +189,7 @@ struct Writer<'m> {
     sites: Vec<String>,
     tendons: Vec<String>,
     actuators: Vec<String>,
+    cameras: Vec<String>,
     notes: Vec<String>,
     /// Sites for constraints whose ends no attribute gives: body, name, frame.
     extra_sites: Vec<(usize, String, spatial::Pose<f64>)>,
@@ -210,6 +211,7 @@ impl<'m> Writer<'m> {
             sites: names("site", model.sites.iter().map(|s| name_of(&s.name)))?,
             tendons: names("tendon", model.tendons.iter().map(|t| name_of(&t.name)))?,
             actuators: names("actuator", model.actuators.iter().map(|a| name_of(&a.name)))?,
+            cameras: names("camera", model.cameras.iter().map(|c| name_of(&c.name)))?,
             notes: Vec::new(),
             extra_sites: Vec::new(),
             axes_sites: Vec::new(),
@@ -217,7 +219,6 @@ impl<'m> Writer<'m> {
         };
         let moving = model.joints.iter().filter(|joint| joint.kind.nv() > 0);
         moving.for_each(|joint| writer.moving_joints[joint.body] += 1);
-        names("camera", model.cameras.iter().map(|c| name_of(&c.name)))?;
         names("sensor", model.sensors.iter().map(|s| name_of(&s.name)))?;
         names("keyframe", model.keyframes.iter().map(|k| name_of(&k.name)))?;
         names("equality", model.equalities.iter().map(|e| name_of(&e.name)))?;

@@ -1,8 +1,8 @@
 //! `<sensor>`: what is measured, where.
 
 use multibody::{
-    ContactField, ContactFilter, FrameQuantity, GeomsOf, RayField, Reduction, Sensor, SensorDelay, SensorFrame,
-    SensorKind,
+    ContactField, ContactFilter, FrameQuantity, GeomsOf, RayField, RaySource, Reduction, Sensor, SensorDelay,
+    SensorFrame, SensorKind,
 };
 use spatial::{Pose, Quat};
 
@@ -36,8 +36,15 @@ impl Writer<'_> {
                     self.name_frame(*frame, turns);
                     reference.iter().for_each(|frame| self.name_frame(*frame, true));
                 }
-                SensorKind::Site { site, .. } | SensorKind::Rangefinder { site, .. } => {
+                SensorKind::Site { site, .. } | SensorKind::Rangefinder { rays: RaySource::Site(site), .. } => {
                     give_name(&mut self.sites, *site, "site");
+                }
+                SensorKind::Rangefinder { rays: RaySource::Camera { camera, .. }, .. } => {
+                    give_name(&mut self.cameras, *camera, "camera");
+                }
+                SensorKind::Projection { site, camera } => {
+                    give_name(&mut self.sites, *site, "site");
+                    give_name(&mut self.cameras, *camera, "camera");
                 }
                 SensorKind::InsideSite { frame, site } => {
                     give_name(&mut self.sites, *site, "site");
@@ -69,6 +76,7 @@ impl Writer<'_> {
             SensorFrame::Body(body) => give_name(&mut self.bodies, body, "body"),
             SensorFrame::Geom(geom) => give_name(&mut self.geoms, geom, "geom"),
             SensorFrame::Site(site) => give_name(&mut self.sites, site, "site"),
+            SensorFrame::Camera(camera) => give_name(&mut self.cameras, camera, "camera"),
             SensorFrame::Inertial { body, axes } => {
                 give_name(&mut self.bodies, body, "body");
                 if turns && axes != self.written_axes(body) && self.axes_site(body, axes).is_none() {
@@ -153,8 +161,14 @@ impl Writer<'_> {
                 };
                 vec![of(*first, ["geom1", "body1"]), of(*second, ["geom2", "body2"])]
             }
-            SensorKind::Rangefinder { site, fields } => {
-                let mut attributes = vec![("site", self.sites[*site].clone())];
+            SensorKind::Projection { site, camera } => {
+                vec![("site", self.sites[*site].clone()), ("camera", self.cameras[*camera].clone())]
+            }
+            SensorKind::Rangefinder { rays, fields } => {
+                let mut attributes = vec![match *rays {
+                    RaySource::Site(site) => ("site", self.sites[site].clone()),
+                    RaySource::Camera { camera, .. } => ("camera", self.cameras[camera].clone()),
+                }];
                 if fields[..] != [RayField::Distance] {
                     attributes.push(("data", words(fields, &RAY_FIELDS)));
                 }
@@ -192,6 +206,7 @@ impl Writer<'_> {
             SensorFrame::Body(body) => ("xbody", self.body_name(body)),
             SensorFrame::Geom(geom) => ("geom", self.geoms[geom].clone()),
             SensorFrame::Site(site) => ("site", self.sites[site].clone()),
+            SensorFrame::Camera(camera) => ("camera", self.cameras[camera].clone()),
             SensorFrame::Inertial { body, axes } => match self.axes_site(body, axes) {
                 Some(site) => ("site", site.to_owned()),
                 None => ("body", self.body_name(body)),

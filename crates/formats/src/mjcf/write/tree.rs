@@ -132,7 +132,7 @@ impl Writer<'_> {
             xml.empty("site", &attributes);
         }
         for &camera in &below.cameras[body] {
-            self.camera(xml, &model.cameras[camera]);
+            self.camera(xml, &model.cameras[camera], &self.cameras[camera]);
         }
         for &site in &below.extra_sites[body] {
             let (_, name, pose) = &self.extra_sites[site];

@@ -241,6 +241,7 @@ impl Gathered<'_> {
             SensorFrame::Inertial { body, axes } => (body, Pose::new(model.bodies[body].inertia.com, axes), None),
             SensorFrame::Body(body) => (body, Pose::IDENTITY, None),
             SensorFrame::Geom(geom) => (self.scene.geoms[geom].body, self.scene.geoms[geom].pose, None),
+            SensorFrame::Camera(camera) => (model.cameras[camera].body, model.cameras[camera].pose, None),
             SensorFrame::Site(site) => (model.sites[site].body, model.sites[site].pose, Some(model.sites[site].shape)),
         };
         let body = &model.bodies[body];
