@@ -247,7 +247,8 @@ def test_warnings_where_arguments_have_no_part() -> None:
 
 def test_nodes_of_cloth_that_is_left_out() -> None:
     model = sw.load("""<mujoco><worldbody><body name="pole"><geom size=".1"/></body>
-      <flexcomp name="flag" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1" mass="1"/></worldbody>
+      <flexcomp name="flag" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1" mass="1">
+      <edge equality="vert"/></flexcomp></worldbody>
       <equality><connect body1="flag_0" body2="pole" anchor="0 0 0"/></equality></mujoco>""")
     assert "of a node of a flexible body that is missing" in " ".join(str(warning) for warning in model.warnings)
     with pytest.raises(sw.ModelError, match='body1="flug_0": expected the name of a body'):

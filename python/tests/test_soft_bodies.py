@@ -172,10 +172,10 @@ def test_bad_materials_name_what_is_wrong(young: str, poisson: str, message: str
         sw.load(text)
 
 
-def test_bodies_without_volume_are_left_out_with_a_warning() -> None:
-    cloth = '<mujoco><worldbody><flexcomp name="c" type="grid" count="4 4 1" dim="2"/></worldbody></mujoco>'
-    model = sw.load(cloth)
-    assert any("dimension 3" in warning.message for warning in model.warnings)
+def test_elastic_cloth_is_left_out_with_a_warning() -> None:
+    cloth = '<flexcomp name="c" type="grid" count="4 4 1" dim="2"><elasticity young="1e5"/></flexcomp>'
+    model = sw.load(f"<mujoco><worldbody>{cloth}</worldbody></mujoco>")
+    assert any("elastic cloth" in warning.message for warning in model.warnings)
 
 
 def test_meshes_of_gmsh_are_read(tmp_path: Path) -> None:

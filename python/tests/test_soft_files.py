@@ -63,7 +63,7 @@ def test_keys_that_count_nodes_say_nothing_of_soft_bodies() -> None:
     ("dim", "bodies", "more", "inside", "message"),
     [
         (2, "a", 'vertex="0 0 0 1 0 0 0 1 0 1 1 0"', SOFT, "dimension 3"),
-        (3, "a", 'vertex="0 0 0 1 0 0 0 1 0 0 0 1"', "", "constraints on edges"),
+        (3, "a", 'vertex="0 0 0 1 0 0 0 1 0 0 0 1"', "", "has no <elasticity"),
         (3, "a", 'vertex="0 0 0 1 0 0 0 1 0 0 0 1"', SOFT, "bodies hold all its nodes"),
     ],
 )

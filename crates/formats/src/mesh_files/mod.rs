@@ -9,9 +9,10 @@
 
 mod assemble;
 mod collada;
+mod gmsh_binary;
 mod materials;
 mod msh;
-mod obj;
+pub(crate) mod obj;
 mod polygon;
 mod stl;
 pub mod volume;

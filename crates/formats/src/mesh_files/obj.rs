@@ -8,7 +8,8 @@ use spatial::Vec3;
 use super::assemble::{Assembler, Looks};
 use super::materials::Materials;
 use super::{MeshFileError, TriangleSoup, lines, polygon, single};
-use crate::limits::MAX_MESH_VERTICES;
+use crate::limits::{MAX_ASSET_FILE_BYTES, MAX_MESH_VERTICES, read_file};
+use crate::nearby;
 use crate::text::lossy;
 
 /// How OBJ files of `to_mjcf` begin whose numbers count with all their digits. Others are read in single precision.
@@ -78,6 +79,39 @@ pub(super) fn parse(bytes: &[u8], path: &Path) -> Result<TriangleSoup, MeshFileE
         return hull(vertices).ok_or_else(|| MeshFileError::Empty { path: path.into() });
     }
     assembler.finish_painted(materials.finish(), path)
+}
+
+/// The vertices of a file, and the ends of the segments of its lines (`l`), two after the other.
+pub(crate) fn segments(path: &Path) -> Result<(Vec<Vec3<f64>>, Vec<u32>), MeshFileError> {
+    let unreadable = |source| MeshFileError::Unreadable { path: path.into(), source, hint: nearby::hint(path) };
+    let bytes = read_file(path, MAX_ASSET_FILE_BYTES).map_err(unreadable)?;
+    super::check_encoding(&bytes, path)?;
+    let (mut vertices, mut ends) = (Vec::new(), Vec::new());
+    for (number, line) in lossy(&bytes).lines().enumerate() {
+        let malformed = |what: &str| MeshFileError::malformed(path, format!("line {}: {what}", number + 1));
+        let mut words = line.split_ascii_whitespace();
+        match words.next() {
+            Some("v") => {
+                let mut coordinate =
+                    || words.next().and_then(single).ok_or_else(|| malformed("v: expected three numbers"));
+                vertices.push(Vec3::new(coordinate()?, coordinate()?, coordinate()?));
+            }
+            Some("l") => {
+                let index = |word: &str| {
+                    let index = word.split('/').next().and_then(|index| position(index.parse().ok()?, vertices.len()));
+                    let index = index.filter(|index| *index < vertices.len());
+                    index.map(|index| index as u32).ok_or_else(|| malformed("l: expected vertices before it"))
+                };
+                let line = words.map(index).collect::<Result<Vec<u32>, _>>()?;
+                ends.extend(line.windows(2).flatten());
+            }
+            _ => {}
+        }
+    }
+    match ends.is_empty() {
+        true => Err(MeshFileError::malformed(path, "no lines: expected some (l)")),
+        false => Ok((vertices, ends)),
+    }
 }
 
 /// The convex hull, which points without faces stand for.

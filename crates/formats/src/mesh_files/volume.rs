@@ -1,4 +1,4 @@
-//! Tetrahedral meshes from files: Gmsh 2.2 and 4.1, legacy VTK, as text.
+//! Tetrahedral meshes from files: Gmsh 2.2 and 4.1 (text or binary), legacy VTK as text.
 //!
 //! Of a file only its tetrahedra are read, with four nodes or ten. Nodes that belong to none of them are left out, as Gmsh writes the corners of
 //! triangles and points, too. The crate `mshio` reads Gmsh 4.1 alone, and brings some 20 others.
@@ -10,7 +10,7 @@ use std::str::FromStr;
 use deformable::{Order, TetMesh};
 use spatial::Vec3;
 
-use super::MeshFileError;
+use super::{MeshFileError, gmsh_binary};
 use crate::limits::{MAX_ASSET_FILE_BYTES, MAX_MESH_VERTICES, read_file};
 use crate::nearby;
 use crate::text::{lossy, other_encoding};
@@ -30,6 +30,8 @@ pub struct VolumeMesh {
 /// Gmsh's type of a tetrahedron of 4 and of 10 nodes, and VTK's.
 const GMSH: [(u32, usize); 2] = [(4, 4), (11, 10)];
 const VTK: [(u32, usize); 2] = [(10, 4), (24, 10)];
+/// Gmsh's type of a triangle of 3 nodes.
+const GMSH_TRIANGLE: [(u32, usize); 1] = [(2, 3)];
 
 /// Gmsh's number of nodes of points, lines and faces, by type. They mark the boundary and are left out.
 const GMSH_FLAT: [(u32, usize); 10] =
@@ -37,7 +39,7 @@ const GMSH_FLAT: [(u32, usize); 10] =
 /// VTK's types of them.
 const VTK_FLAT: [u32; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 21, 22, 23, 28, 30];
 
-/// Reads a tetrahedral mesh: `.msh` (Gmsh 2.2 or 4.1, text) or `.vtk` (legacy, text, an unstructured grid).
+/// Reads a tetrahedral mesh: `.msh` (Gmsh 2.2 or 4.1) or `.vtk` (legacy, text, an unstructured grid).
 ///
 /// # Errors
 /// When the file cannot be read, breaks off, breaks the rules of its format, or has no tetrahedron; the error names the line.
@@ -47,23 +49,43 @@ pub fn read(path: &Path) -> Result<VolumeMesh, MeshFileError> {
     parse(&bytes).map_err(|what| MeshFileError::malformed(path, what))
 }
 
-/// Reads the text of a file; the format is told by its first line.
+/// Reads a file as [`read`] does, or one of triangles of three nodes if it has no tetrahedra.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_any(path: &Path) -> Result<VolumeMesh, MeshFileError> {
+    let unreadable = |source| MeshFileError::Unreadable { path: path.into(), source, hint: nearby::hint(path) };
+    let bytes = read_file(path, MAX_ASSET_FILE_BYTES).map_err(unreadable)?;
+    let flat = || parse_as(&bytes, &GMSH_TRIANGLE).ok().filter(|mesh| !mesh.elements.is_empty());
+    parse(&bytes).or_else(|what| flat().ok_or_else(|| MeshFileError::malformed(path, what)))
+}
+
 fn parse(bytes: &[u8]) -> Result<VolumeMesh, String> {
-    if let Some(what) = other_encoding(bytes) {
-        return Err(what.into());
+    let mesh = parse_as(bytes, &GMSH)?;
+    if mesh.elements.is_empty() {
+        return Err("no tetrahedra: expected at least one, of four or ten nodes".into());
     }
-    let text = lossy(bytes);
+    Ok(mesh)
+}
+
+/// Reads a file, of Gmsh the elements of these kinds; the format is told by its first line.
+fn parse_as(bytes: &[u8], kinds: &'static [(u32, usize)]) -> Result<VolumeMesh, String> {
+    let count = |kind: u32| GMSH.iter().chain(&GMSH_FLAT).find(|known| known.0 == kind).map(|known| known.1);
+    let text = match gmsh_binary::text(bytes, count) {
+        Some(text) => text?.into(),
+        None => match other_encoding(bytes) {
+            Some(what) => return Err(what.into()),
+            None => lossy(bytes),
+        },
+    };
     let mut words = Words::new(&text);
     let mesh = if text.starts_with("$MeshFormat") {
-        gmsh(&mut words)?
+        gmsh(&mut words, kinds)?
     } else if text.starts_with("# vtk DataFile") {
         vtk(&mut words)?
     } else {
         return Err("line 1: expected `$MeshFormat` of Gmsh or `# vtk DataFile` of VTK".into());
     };
-    if mesh.elements.is_empty() {
-        return Err("no tetrahedra: expected at least one, of four or ten nodes".into());
-    }
     Ok(mesh.without_loose_nodes())
 }
 
@@ -173,13 +195,13 @@ impl<'a> Words<'a> {
 
 /// Elements as they come, by nodes of the file.
 struct Elements {
-    kinds: [(u32, usize); 2],
+    kinds: &'static [(u32, usize)],
     nodes_per_element: usize,
     elements: Vec<u32>,
 }
 
 impl Elements {
-    fn of(kinds: [(u32, usize); 2]) -> Self {
+    fn of(kinds: &'static [(u32, usize)]) -> Self {
         Self { kinds, nodes_per_element: 4, elements: Vec::new() }
     }
 
@@ -198,12 +220,10 @@ impl Elements {
     }
 }
 
-fn gmsh(words: &mut Words<'_>) -> Result<VolumeMesh, String> {
+fn gmsh(words: &mut Words<'_>, kinds: &'static [(u32, usize)]) -> Result<VolumeMesh, String> {
     words.find("$MeshFormat")?;
     let version = words.number::<f64>("the version of the format")?;
-    if words.number::<u32>("0 for text, 1 for binary")? != 0 {
-        return Err(words.error("a binary file: expected text (Gmsh: Mesh.Binary = 0)"));
-    }
+    words.skip(1, "0 for text")?;
     let is_new = if (version - 2.2).abs() < 0.05 {
         false
     } else if (version - 4.1).abs() < 0.05 {
@@ -214,7 +234,7 @@ fn gmsh(words: &mut Words<'_>) -> Result<VolumeMesh, String> {
     words.find("$Nodes")?;
     let (nodes, index_of) = if is_new { gmsh_nodes_4(words)? } else { gmsh_nodes_2(words)? };
     words.find("$Elements")?;
-    let mut elements = Elements::of(GMSH);
+    let mut elements = Elements::of(kinds);
     if is_new {
         gmsh_elements_4(words, &index_of, &mut elements)?;
     } else {
@@ -355,7 +375,7 @@ fn vtk(words: &mut Words<'_>) -> Result<VolumeMesh, String> {
     if words.number::<usize>("the number of cells")? != cells {
         return Err(words.error(format!("expected the types of {cells} cells")));
     }
-    let mut elements = Elements::of(VTK);
+    let mut elements = Elements::of(&VTK);
     for cell in &list {
         let kind = words.number::<u32>("the type of a cell")?;
         match elements.nodes_of(kind) {
@@ -443,7 +463,10 @@ mod tests {
         let cases = [
             (GMSH_2.replace("1 0 0 0", "1 0 nan 0"), "line 7: NaN: expected a finite coordinate"),
             (GMSH_2.replace("2.2 0", "3.0 0"), "line 2: version 3 of Gmsh's format: expected 2.2 or 4.1"),
-            (GMSH_2.replace("2.2 0", "2.2 1"), "line 2: a binary file: expected text (Gmsh: Mesh.Binary = 0)"),
+            (
+                GMSH_2.replace("2.2 0", "2.2 1"),
+                "a binary file with the highest byte first: expected the lowest one first",
+            ),
             (GMSH_2.replace("1 2 4 8\n", "1 2 4 3\n"), "line 15: node 3: expected a node of the file"),
             (GMSH_4.replace("1 1 2 4 8\n", ""), "line 20: \"$EndElements\": expected the tag of an element"),
             (VTK.replace("4 0 1 2 3", "4 0 1 2 4"), "line 10: node 4 of a cell: expected an index below 4"),

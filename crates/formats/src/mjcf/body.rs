@@ -9,6 +9,7 @@ use super::defaults::{Attributes, ClassId};
 use super::frames::Standing;
 use super::geom::{GeomMass, TYPES, Type, size_and_segment};
 use super::inertia;
+use super::node_bodies::has_node_bodies;
 use super::replicas::Replicas;
 use crate::LoadError;
 use crate::limits::{BYTES_OF_COPY, MAX_REPLICATED_ELEMENTS};
@@ -51,6 +52,10 @@ impl<'a> Reader<'_, 'a> {
             let first_child = pending.len();
             if item.element.name() == "attach" {
                 self.attach(&item, parent)?;
+                continue;
+            }
+            if item.element.name() == "flexcomp" {
+                self.node_bodies(&item, parent)?;
                 continue;
             }
             self.body(&item, parent, &mut pending)?;
@@ -169,6 +174,7 @@ impl<'a> Reader<'_, 'a> {
                     self.camera(element, item.class, item.frame, body)?;
                 }
                 "light" => element.skip_all(),
+                "flexcomp" if has_node_bodies(&self.defaults.attributes(element, 0)?)? => pending.push((item, body)),
                 "flexcomp" => self.flexcomp(&item, body)?,
                 "composite" => {
                     self.warnings.add(element, "not read: what it makes is missing from the model");

@@ -12,7 +12,8 @@ use multibody::Model;
 use spatial::{Pose, Vec3};
 
 use super::body::Item;
-use super::flex::{SoftSurface, WITHOUT_YOUNG, indices, young};
+use super::flex::{SoftSurface, WITHOUT_YOUNG, young};
+use super::flex_mesh::indices;
 use super::{Reader, inertia};
 use crate::mesh_files::volume::VolumeMesh;
 use crate::xml::Element;

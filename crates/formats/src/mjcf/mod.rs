@@ -19,6 +19,7 @@ mod distance_field;
 mod elements;
 mod equality;
 mod flex;
+mod flex_mesh;
 mod force_law;
 mod frames;
 mod geom;
@@ -32,6 +33,7 @@ mod marching_cubes;
 mod mesh;
 mod motor_law;
 mod names;
+mod node_bodies;
 mod option;
 mod orientation;
 mod overrides;
@@ -103,6 +105,7 @@ fn read_elements(
     reader.attach_contacts();
     reader.tendons(root)?;
     reader.attach_tendons()?;
+    reader.edge_strings();
     reader.equalities(root)?;
     reader.attach_equalities()?;
     reader.actuators(root)?;
@@ -152,6 +155,7 @@ struct Reader<'d, 'a> {
     suffix: String,
     /// Soft bodies, which wait for the model.
     flexes: Vec<flex::Flex<'a>>,
+    edge_strings: Vec<node_bodies::EdgeString<'a>>,
     listed_flexes: Vec<deformable::ListedFlex<'a>>,
     flex_bodies: deformable::FlexBodies<'a>,
     attached_soft_bodies: Vec<(Element<'a>, StandingSoftBody)>,
@@ -200,6 +204,7 @@ impl<'d, 'a> Reader<'d, 'a> {
             muscles: Vec::new(),
             suffix: String::new(),
             flexes: Vec::new(),
+            edge_strings: Vec::new(),
             listed_flexes: Vec::new(),
             flex_bodies: deformable::FlexBodies::default(),
             attached_soft_bodies: Vec::new(),

@@ -156,7 +156,7 @@ fn limits_in_the_other_unit_are_named() {
 
 #[test]
 fn constraints_on_nodes_of_missing_cloth_are_named() {
-    let cloth = r#"<flexcomp name="flag" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1" mass="1"/>"#;
+    let cloth = r#"<flexcomp name="flag" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1" mass="1"><edge equality="vert"/></flexcomp>"#;
     let text = |node: &str| {
         format!(
             "<mujoco>{BODY}<worldbody>{cloth}</worldbody><equality><connect body1=\"{node}\" anchor=\"0 0 0\"/></equality></mujoco>"

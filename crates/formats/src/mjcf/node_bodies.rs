@@ -1,0 +1,253 @@
+//! `<flexcomp>` whose nodes are bodies, as in MuJoCo: cables, cloth, and volumes without a Young's modulus. Every node has the same mass, on two or
+//! three slides; edges of the elements keep their lengths (`equality`), or are strings with `stiffness` and `damping`.
+
+use geometry::{Geom, Shape};
+use multibody::{
+    BodySpec, Branch, BuildError, Equality, EqualityKind, JointKind, JointSpec, PathPoint, Site, SiteShape, Tendon,
+    TendonPath,
+};
+use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
+
+use super::body::Item;
+use super::compliance::compliance;
+use super::defaults::{Attributes, at_least_zero};
+use super::flex::young;
+use super::flex_mesh::{Inside, Mesh, pins};
+use super::joint::JointInfo;
+use super::tendon::TendonInfo;
+use super::{Reader, surface};
+use crate::LoadError;
+use crate::xml::Element;
+
+const TOUCH: &str = "its nodes touch as spheres that pass through each other, its faces and edges do not";
+
+/// An edge with a spring or a damper, which becomes a tendon when those of the file are known.
+pub(super) struct EdgeString<'a> {
+    element: Element<'a>,
+    /// Sites at the nodes.
+    ends: [usize; 2],
+    length: f64,
+    stiffness: f64,
+    damping: f64,
+}
+
+/// Along which axes a node moves.
+#[derive(Clone, Copy, PartialEq)]
+enum Freedom {
+    Full,
+    /// x and y.
+    Flat,
+    /// From the origin of the parent body, where the first node is.
+    Radial,
+}
+
+impl Freedom {
+    fn of(element: Element<'_>) -> Self {
+        match element.attribute("dof") {
+            Some("2d") => Self::Flat,
+            Some("radial") => Self::Radial,
+            _ => Self::Full,
+        }
+    }
+
+    /// The axes of a node at this place.
+    fn axes(self, at: Vec3<f64>) -> Vec<Vec3<f64>> {
+        let [x, y, z] = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
+        match self {
+            Self::Full => vec![x, y, z],
+            Self::Flat => vec![x, y],
+            Self::Radial => vec![at.normalized().unwrap_or(z)],
+        }
+    }
+}
+
+/// A node where it is.
+#[derive(Clone, Copy)]
+struct Node {
+    body: usize,
+    /// In the frame of that body.
+    anchor: Vec3<f64>,
+}
+
+/// Whether the nodes of a `<flexcomp>` are bodies: free to move on their own, and held by nothing but their edges.
+pub(super) fn has_node_bodies(attributes: &Attributes<'_, '_>) -> Result<bool, LoadError> {
+    let element = attributes.element();
+    let is_rigid = attributes.flag("rigid")? == Some(true);
+    let is_free = matches!(element.attribute("dof").unwrap_or("full"), "full" | "2d" | "radial");
+    let edge = element.child("edge").and_then(|edge| edge.attribute("equality")).unwrap_or("false");
+    let is_solid = attributes.integer("dim")? == Some(3);
+    let is_elastic = young(element)? != 0.0;
+    Ok(!is_rigid && is_free && matches!(edge, "true" | "false") && (!is_elastic || (edge == "true" && !is_solid)))
+}
+
+impl<'a> Reader<'_, 'a> {
+    /// Adds the bodies, the constraints and the strings of a `<flexcomp>`.
+    pub(super) fn node_bodies(&mut self, item: &Item<'a>, parent: usize) -> Result<(), LoadError> {
+        let element = item.element;
+        let attributes = &self.defaults.attributes(element, 0)?;
+        let pose = item.frame * self.compiler.angles.pose(attributes)?;
+        let mesh = self.flex_mesh(attributes, pose, Inside::Middle)?;
+        let freedom = Freedom::of(element);
+        let mut pinned = pins(element, &mesh)?;
+        if freedom == Freedom::Radial && pinned.first() != Some(&0) {
+            pinned.insert(0, 0);
+        }
+        let (mesh, pinned) = mesh.without_loose_nodes(pinned);
+        self.count_copies(element, mesh.nodes.len())?;
+        let inertia = node_inertia(attributes, mesh.nodes.len())?;
+        let mut nodes = Vec::with_capacity(mesh.nodes.len());
+        for (index, &at) in mesh.nodes.iter().enumerate() {
+            nodes.push(match pinned.binary_search(&(index as u32)) {
+                Ok(_) => Node { body: parent, anchor: at },
+                Err(_) => {
+                    let name = element.attribute("name").map(|name| format!("{name}_{index}{}", item.suffix));
+                    let (name, pose) = (name.unwrap_or_default(), Pose::new(at, Quat::IDENTITY));
+                    let spec = BodySpec { name, parent, pose, inertia, ..BodySpec::default() };
+                    Node { body: self.node_body(element, spec, &freedom.axes(at))?, anchor: Vec3::ZERO }
+                }
+            });
+        }
+        self.node_geoms(attributes, &nodes, parent)?;
+        self.edges(element, &mesh, &nodes)?;
+        attributes.skip(&["dim", "group", "flatskin", "texcoord", "origin", "dof", "rgba", "material", "rigid"]);
+        Ok(())
+    }
+
+    /// Adds the body of a node, on slides along these axes.
+    fn node_body(&mut self, element: Element<'a>, spec: BodySpec, axes: &[Vec3<f64>]) -> Result<usize, LoadError> {
+        let failed = |error: BuildError| element.error(error.to_string());
+        let (body, name) = (self.builder.body_count(), spec.name.clone());
+        self.names.add(element, "body", &name, body)?;
+        self.builder.add_body(spec).map_err(failed)?;
+        for &axis in axes {
+            let (kind, body_name) = (JointKind::Prismatic { axis }, name.clone());
+            self.builder.add_joint(body, JointSpec::new(kind)).map_err(failed)?;
+            let (name, range) = (String::new(), None);
+            self.joints.push(JointInfo {
+                element,
+                name,
+                body_name,
+                kind,
+                range,
+                reference: 0.0,
+                spring_reference: 0.0,
+            });
+        }
+        Ok(body)
+    }
+
+    /// Adds spheres with which nodes touch all but other nodes: neighbours may be nearer to each other than their radii.
+    fn node_geoms(&mut self, attributes: &Attributes<'_, 'a>, nodes: &[Node], parent: usize) -> Result<(), LoadError> {
+        let element = attributes.element();
+        let radius = attributes.number("radius")?.unwrap_or(0.005);
+        let rgba = self.assets.rgba(attributes)?;
+        let contact = element.child("contact");
+        let surface = &self.defaults.attributes(contact.unwrap_or(element), 0)?;
+        let friction = surface::geom_friction(surface)?;
+        let mut material = surface::material(surface, friction, &self.options, &mut self.warnings)?;
+        material.priority = surface.integer("priority")?.unwrap_or(0);
+        let bits = |name| Ok::<_, LoadError>(surface.integer(name)?.unwrap_or(1) as u32);
+        let contype = bits("contype")? | bits("conaffinity")?;
+        let margin = surface.number("margin")?.unwrap_or(0.0);
+        if let Some(contact) = contact {
+            contact.skip(&["internal", "selfcollide", "activelayers", "vertcollide", "passive", "gap"]);
+        }
+        if !(radius > 0.0) {
+            return Ok(());
+        }
+        let material = self.surfaces.index(material);
+        for node in nodes.iter().filter(|node| node.body != parent) {
+            self.geoms.push(element);
+            self.scene.geoms.push(Geom {
+                name: String::new(),
+                body: node.body,
+                pose: Pose::IDENTITY,
+                shape: Shape::Sphere { radius },
+                contype: if self.options.flags.contact { contype } else { 0 },
+                conaffinity: 0,
+                material,
+                margin,
+                rgba,
+                group: 0,
+                look: None,
+                surface_motion: None,
+                fluid: None,
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds what holds the nodes together.
+    fn edges(&mut self, element: Element<'a>, mesh: &Mesh, nodes: &[Node]) -> Result<(), LoadError> {
+        let edge = element.child("edge");
+        let attributes = &self.defaults.attributes(edge.unwrap_or(element), 0)?;
+        let number =
+            |name: &str| edge.map(|edge| at_least_zero(edge, name)).transpose().map(|n| n.flatten().unwrap_or(0.0));
+        let (stiffness, damping) = (number("stiffness")?, number("damping")?);
+        let compliance = compliance(attributes, ["solref", "solimp"], &self.options, &mut self.warnings)?;
+        let keeps_length = edge.is_some_and(|edge| edge.attribute("equality") == Some("true"));
+        if !keeps_length && stiffness == 0.0 {
+            self.warnings.add(element, "neither constraints nor springs hold its nodes together");
+        }
+        self.warnings.add(element, TOUCH);
+        if let Some(elasticity) = element.child("elasticity") {
+            self.warnings.add(elasticity, "only bodies of dimension 3 are elastic: ignored");
+            elasticity.skip_all();
+        }
+        let mut sites = vec![None; nodes.len()];
+        for ends in mesh.edges() {
+            let [a, b] = ends.map(|node| nodes[node as usize]);
+            let distance = (mesh.nodes[ends[0] as usize] - mesh.nodes[ends[1] as usize]).norm();
+            if a.body == b.body || distance == 0.0 {
+                continue;
+            }
+            if keeps_length {
+                let kind = EqualityKind::Distance { bodies: [a.body, b.body], anchors: [a.anchor, b.anchor], distance };
+                let active = self.options.flags.equality;
+                self.equalities.push(element);
+                self.builder.equalities.push(Equality { name: String::new(), kind, compliance, active });
+            }
+            if stiffness != 0.0 || damping != 0.0 {
+                let ends = ends.map(|node| {
+                    let Node { body, anchor } = nodes[node as usize];
+                    *sites[node as usize].get_or_insert_with(|| {
+                        let pose = Pose::new(anchor, Quat::IDENTITY);
+                        self.builder.sites.push(Site { name: String::new(), body, pose, shape: SiteShape::default() });
+                        self.builder.sites.len() - 1
+                    })
+                });
+                self.edge_strings.push(EdgeString { element, ends, length: distance, stiffness, damping });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the springs and dampers of edges, after the tendons of the file.
+    pub(super) fn edge_strings(&mut self) {
+        let flags = self.options.flags;
+        for EdgeString { element, ends, length, stiffness, damping } in std::mem::take(&mut self.edge_strings) {
+            let points = ends.map(PathPoint::Site).to_vec();
+            let index = self.builder.tendons.len();
+            self.tendons.push(TendonInfo { element, index, reference: length, range: None, effort_limit: None });
+            self.builder.tendons.push(Tendon {
+                path: TendonPath::Spatial(vec![Branch { divisor: 1.0, points }]),
+                stiffness: if flags.spring { stiffness } else { 0.0 },
+                damping: if flags.damper { damping } else { 0.0 },
+                rest: (length, length),
+                ..Tendon::default()
+            });
+        }
+    }
+}
+
+/// The mass of a node, and a moment of inertia that has no part in its motion.
+fn node_inertia(attributes: &Attributes<'_, '_>, count: usize) -> Result<RigidInertia<f64>, LoadError> {
+    let whole = attributes.number("mass")?.unwrap_or(1.0);
+    if !(whole > 0.0 && whole.is_finite()) {
+        return Err(attributes.source("mass").error(format!("mass=\"{whole}\": expected a number above 0, kg")));
+    }
+    let half = attributes.number("inertiabox")?.unwrap_or(0.005);
+    let mass = whole / count as f64;
+    let moment = mass * 2.0 * half * half / 3.0;
+    Ok(RigidInertia { mass, com: Vec3::ZERO, inertia: Sym3::diagonal(Vec3::new(moment, moment, moment)) })
+}
