@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import warnings
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +145,24 @@ def test_what_is_no_net_is_left_out_with_a_warning() -> None:
     model = sw.load(text('dim="2" count="3 3 1"', HOLD + '<elasticity young="1e5" elastic2d="bend"/>'))
     assert model.nbody == 13
     assert any("elasticity" in str(warning) for warning in model.warnings)
+
+
+@pytest.mark.parametrize("name", ["sheet", "solid", "springs"])
+def test_text_says_it_with_strings_that_keep_their_lengths(name: str) -> None:
+    model = sw.load(text(*CASES[name]))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        written = model.to_mjcf()
+    assert any("strings that keep their length" in str(warning.message) for warning in caught) == (name != "springs")
+    again = sw.load(written)
+    assert again.to_mjcf() == written
+    m = mujoco.MjModel.from_xml_string(written)
+    assert (m.nq, m.neq) == (model.nq, len(model.equality_names))
+    first, second = sw.Simulation(model, timestep=1e-3), sw.Simulation(again, timestep=1e-3)
+    first.v = second.v = 0.1 * np.random.default_rng(7).normal(size=model.nv)
+    first.step(50)
+    second.step(50)
+    assert first.q == pytest.approx(second.q, abs=1e-6)
 
 
 def test_text_and_parts_have_the_nodes() -> None:

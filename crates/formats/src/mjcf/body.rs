@@ -9,7 +9,6 @@ use super::defaults::{Attributes, ClassId};
 use super::frames::Standing;
 use super::geom::{GeomMass, TYPES, Type, size_and_segment};
 use super::inertia;
-use super::node_bodies::has_node_bodies;
 use super::replicas::Replicas;
 use crate::LoadError;
 use crate::limits::{BYTES_OF_COPY, MAX_REPLICATED_ELEMENTS};
@@ -174,7 +173,7 @@ impl<'a> Reader<'_, 'a> {
                     self.camera(element, item.class, item.frame, body)?;
                 }
                 "light" => element.skip_all(),
-                "flexcomp" if has_node_bodies(&self.defaults.attributes(element, 0)?)? => pending.push((item, body)),
+                "flexcomp" if self.has_node_bodies(element)? => pending.push((item, body)),
                 "flexcomp" => self.flexcomp(&item, body)?,
                 "composite" => {
                     self.warnings.add(element, "not read: what it makes is missing from the model");

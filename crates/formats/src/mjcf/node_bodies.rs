@@ -69,18 +69,18 @@ struct Node {
     anchor: Vec3<f64>,
 }
 
-/// Whether the nodes of a `<flexcomp>` are bodies: free to move on their own, and held by nothing but their edges.
-pub(super) fn has_node_bodies(attributes: &Attributes<'_, '_>) -> Result<bool, LoadError> {
-    let element = attributes.element();
-    let is_rigid = attributes.flag("rigid")? == Some(true);
-    let is_free = matches!(element.attribute("dof").unwrap_or("full"), "full" | "2d" | "radial");
-    let edge = element.child("edge").and_then(|edge| edge.attribute("equality")).unwrap_or("false");
-    let is_solid = attributes.integer("dim")? == Some(3);
-    let is_elastic = young(element)? != 0.0;
-    Ok(!is_rigid && is_free && matches!(edge, "true" | "false") && (!is_elastic || (edge == "true" && !is_solid)))
-}
-
 impl<'a> Reader<'_, 'a> {
+    /// Whether the nodes of a `<flexcomp>` are bodies: free to move on their own, and held by nothing but their edges.
+    pub(super) fn has_node_bodies(&self, element: Element<'a>) -> Result<bool, LoadError> {
+        let attributes = self.defaults.attributes(element, 0)?;
+        let is_rigid = attributes.flag("rigid")? == Some(true);
+        let is_free = matches!(element.attribute("dof").unwrap_or("full"), "full" | "2d" | "radial");
+        let edge = element.child("edge").and_then(|edge| edge.attribute("equality")).unwrap_or("false");
+        let is_solid = attributes.integer("dim")? == Some(3);
+        let is_elastic = young(element)? != 0.0;
+        Ok(!is_rigid && is_free && matches!(edge, "true" | "false") && (!is_elastic || (edge == "true" && !is_solid)))
+    }
+
     /// Adds the bodies, the constraints and the strings of a `<flexcomp>`.
     pub(super) fn node_bodies(&mut self, item: &Item<'a>, parent: usize) -> Result<(), LoadError> {
         let element = item.element;
@@ -152,7 +152,7 @@ impl<'a> Reader<'_, 'a> {
         if let Some(contact) = contact {
             contact.skip(&["internal", "selfcollide", "activelayers", "vertcollide", "passive", "gap"]);
         }
-        if !(radius > 0.0) {
+        if radius <= 0.0 {
             return Ok(());
         }
         let material = self.surfaces.index(material);

@@ -4,6 +4,7 @@ use geometry::Shape;
 use multibody::{Branch, Coordinate, EqualityKind, PathPoint, Tendon, TendonLook, TendonPath};
 use spatial::{Pose, Quat, Vec3};
 
+use super::distances::sphere_at;
 use super::numbers::{list, number, quaternion};
 use super::tree::{effort_limit, springs_and_dampers};
 use super::xml::{Attributes, Xml};
@@ -202,12 +203,7 @@ impl Writer<'_> {
         distance: f64,
         label: &str,
     ) -> Result<Attributes, WriteError> {
-        let find = |k: usize| {
-            self.scene.geoms.iter().position(|geom| {
-                let ball = matches!(geom.shape, Shape::Sphere { .. });
-                ball && !geom.name.is_empty() && geom.body == bodies[k] && geom.pose.pos == anchors[k]
-            })
-        };
+        let find = |k: usize| sphere_at(self.scene, bodies[k], anchors[k]);
         let (Some(one), Some(two)) = (find(0), find(1)) else {
             let reason =
                 "keeps two points at a distance: MJCF can say that of the centres of two spheres with names only";

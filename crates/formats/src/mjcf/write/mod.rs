@@ -8,6 +8,7 @@ mod actuators;
 mod asset_names;
 mod assets;
 mod constraints;
+mod distances;
 mod inertia;
 mod looks;
 mod motors;
@@ -101,7 +102,12 @@ impl Written {
 /// When MJCF has no words for something: a screw joint, a free joint below a body that is fixed in the world, two
 /// elements of a kind with one name, …
 pub fn to_mjcf(model: &Model, scene: &Scene, options: &WriteOptions<'_>) -> Result<Written, WriteError> {
+    let strings = distances::as_strings(model, scene);
+    let model = strings.as_ref().unwrap_or(model);
     let mut writer = Writer::new(model, scene)?;
+    if strings.is_some() {
+        writer.note("equality", "points that keep a distance are written as strings that keep their length");
+    }
     let mut assets = assets::Assets::new(scene);
     let mut xml = Xml::default();
     xml.open("mujoco", &[("model", model.name.clone())]);
