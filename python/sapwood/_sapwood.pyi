@@ -3099,9 +3099,7 @@ class SpdSolver:
         ValueError: When there is no such method.
     """
 
-    def __new__(
-        cls, model: Model, method: Literal["maba", "dense", "sparse", "pcg"] = "maba"
-    ) -> SpdSolver: ...
+    def __new__(cls, model: Model, method: Literal["maba", "dense", "sparse", "pcg"] = "maba") -> SpdSolver: ...
     @property
     def model(self) -> Model:
         """The model."""
