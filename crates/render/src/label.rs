@@ -7,10 +7,8 @@ use spatial::Vec3;
 
 use crate::projection::Projection;
 
-/// DejaVu Sans with the glyphs of Latin, Greek and some signs; its licence lies beside it.
-static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
-    FontRef::try_from_slice(include_bytes!("../fonts/DejaVuSans-subset.ttf")).expect("the font is one of ours")
-});
+static FONT: LazyLock<FontRef<'static>> =
+    LazyLock::new(|| FontRef::try_from_slice(dejavu::sans::regular()).expect("the font of a crate"));
 
 /// From one line to the next, in heights of capital letters.
 const LINE_SPACING: f32 = 1.6;
