@@ -133,9 +133,9 @@ mod tests {
         drawn.show(9, &balls(&[]));
         let lives: Vec<(f32, [usize; 2])> =
             drawn.markers.until(5).map(|(bits, life)| (f32::from_bits(bits[0]), life)).collect();
-        assert_eq!(lives, [(1.0, [0, 3]), (2.0, [0, 5]), (2.0, [0, 3]), (4.0, [3, 5])]);
+        assert_eq!(lives, [(1.0, [0, 3]), (2.0, [0, 3]), (2.0, [0, 5]), (4.0, [3, 5])]);
         let texts: Vec<String> = drawn.labels(20).iter().map(|label| label["frames"].to_string()).collect();
-        assert_eq!(texts, ["[0,3]", "[0,9]", "[0,3]", "[3,9]"]);
+        assert_eq!(texts, ["[0,3]", "[0,3]", "[0,9]", "[3,9]"]);
         assert_eq!(drawn.markers(20).len(), 4 * 13 * 4);
         assert!(Drawn::default().markers(20).is_empty());
     }
