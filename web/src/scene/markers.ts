@@ -14,7 +14,7 @@ export class Markers extends Group {
     );
     const alphas = new Set(rows.map((row) => row[12]!).filter((alpha) => alpha > 0));
     this.bundles = [...alphas].map((alpha) => new Bundle(rows.filter((row) => row[12] === alpha)));
-    this.add(...this.bundles);
+    for (const bundle of this.bundles) this.add(bundle);
   }
 
   show(frame: number): void {
