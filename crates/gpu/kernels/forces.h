@@ -46,7 +46,7 @@ FN void difference(int joint, const real* reference, const real* q, const real* 
 enum { PD_KP, PD_KD, PD_TARGET_VELOCITY, PD_IMPEDANCE, PD_MOST, PD_IS_LIMITED };
 
 // Force of PD control, as `multibody::pd_law`.
-FN real pd_force(int v, real error, real velocity) {
+FN real pd_force(const Here here, int v, real error, real velocity) {
   return -pd_number(PD_KP, v) * error - pd_number(PD_KD, v) * (velocity - pd_number(PD_TARGET_VELOCITY, v));
 }
 
@@ -62,7 +62,7 @@ FN void gather_pd(World& W, const Here here) {
       difference(node_joint(i), W.pd_target + q, W.q + q, ahead, error);
       ONCE for (int k = 0; k < nv; k++)
         if (pd_number(PD_IMPEDANCE, v + k) > 0) {
-          real impulse = R(DT) * pd_force(v + k, error[k], W.v[v + k]);
+          real impulse = R(DT) * pd_force(here, v + k, error[k], W.v[v + k]);
           if (pd_number(PD_IS_LIMITED, v + k) > 0) W.pd_impulse[v + k] = impulse;
           else W.impulse[v + k] += impulse;
         }
