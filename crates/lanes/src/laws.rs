@@ -2,13 +2,19 @@
 
 use crate::constants::FASTEST;
 use multibody::Compliance;
-use spatial::Vec3;
+use spatial::{Real, Vec3};
 
 use super::contact_space::Velocities;
 use super::{Bundle, ConstraintSlot, Lanes, get, put, select, wide};
 use crate::plan::{PairKind, Plan, PlanPair};
 use crate::{OneSided, RowWeight, Slider, stiff_mobility};
 use spatial::masks::all_lanes;
+
+/// The gap at the beginning of a step of surfaces that part at this speed: what is moved from outside is detected where the step ends.
+#[inline(always)]
+pub(super) fn gap_before<T: Real>(gap: T, parting: T, dt: f64) -> T {
+    parting.mul_add(wide(-dt), gap)
+}
 
 impl<T: Bundle> Lanes<T> {
     /// Prepares the laws of the slots that are near. Few of them push: a law is made where that may be.
@@ -38,11 +44,11 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// The gap with which a contact starts the step. What is moved from outside is detected where the step ends.
+    /// The gap with which a contact starts the step.
     #[inline(always)]
     pub(super) fn gap_at_start(&self, plan: &Plan, k: usize) -> T {
         let slot = &self.slots[k];
-        if self.surfaces_move { slot.parting.mul_add(wide(-plan.dt), slot.gap) } else { slot.gap }
+        if self.surfaces_move { gap_before(slot.gap, slot.parting, plan.dt) } else { slot.gap }
     }
 
     /// Makes the law of a slot.

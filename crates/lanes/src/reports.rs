@@ -4,6 +4,7 @@ use spatial::{Vec3, Wrench};
 
 use super::{Bundle, ConstraintName, ConstraintSlot, Lanes, get, get3};
 use crate::contact::LaneContact;
+use crate::laws::gap_before;
 use crate::plan::{Plan, PlanJacobian, Source};
 use crate::surfaces::middle;
 
@@ -37,7 +38,9 @@ impl<T: Bundle> Lanes<T> {
             let sign = if pair.is_flipped { -1.0 } else { 1.0 };
             let normal = get3(&slot.normal, lane);
             let position = middle(pair, get3(&slot.position, lane), get(&slot.gap, lane), normal);
-            let gap = get(&self.gap_at_start(plan, k), lane);
+            // Numbers of one lane: registers of all are for the phases of a step.
+            let (gap, parting) = (get(&slot.gap, lane), get(&slot.parting, lane));
+            let gap = if self.surfaces_move { gap_before(gap, parting, plan.dt) } else { gap };
             let impulse = get3(&slot.impulse, lane) * sign;
             let (geoms, normal, force) = (pair.pair.geoms, normal * sign, impulse * (1.0 / plan.dt));
             f(LaneContact { geoms, position, normal, gap, force }, impulse, get3(&slot.velocity, lane) * sign);
