@@ -88,14 +88,14 @@ impl Field {
 
     /// Below zero inside.
     fn distance(&self, p: Vec3<f64>) -> f64 {
-        let rho = p.x.hypot_of(p.y);
+        let rho = length(p.x, p.y);
         match *self {
-            Self::Torus { radius, thickness } => (rho - radius).hypot_of(p.z) - thickness,
+            Self::Torus { radius, thickness } => length(rho - radius, p.z) - thickness,
             Self::Bowl { height, radius, thickness } => {
                 let width = (radius * radius - height * height).sqrt();
                 let shell = match height * rho < width * p.z {
-                    true => (rho - width).hypot_of(p.z - height),
-                    false => (rho.hypot_of(p.z) - radius).abs(),
+                    true => length(rho - width, p.z - height),
+                    false => (length(rho, p.z) - radius).abs(),
                 };
                 shell - thickness
             }
@@ -114,7 +114,7 @@ impl Field {
             Self::Gear { alpha, diameter, teeth, thickness, inner_diameter } => {
                 let profile = Involute { alpha, diameter, teeth, inner_diameter }.distance(p, rho);
                 let (side, top) = (profile, p.z.abs() - thickness / 2.0);
-                side.max(top).min(0.0) + side.max(0.0).hypot_of(top.max(0.0))
+                side.max(top).min(0.0) + length(side.max(0.0), top.max(0.0))
             }
         }
     }
@@ -193,13 +193,7 @@ fn smooth_intersection(a: f64, b: f64, width: f64) -> f64 {
     without(a.max(b), smooth_union(without(a, b), without(b, a), width))
 }
 
-/// √(a² + b²) as MuJoCo takes it.
-trait HypotOf {
-    fn hypot_of(self, other: f64) -> f64;
-}
-
-impl HypotOf for f64 {
-    fn hypot_of(self, other: f64) -> f64 {
-        (self * self + other * other).sqrt()
-    }
+/// √(a² + b²), rounded as MuJoCo's.
+fn length(a: f64, b: f64) -> f64 {
+    (a * a + b * b).sqrt()
 }

@@ -105,7 +105,6 @@ fn count_iterations(contact: ContactLaw, most: usize) {
         let touching = |c: &&sapwood_sim::ContactPoint| c.bodies[0] != 0 && c.impulse[2] > 0.0;
         coupled = coupled.max(auto.contacts().iter().filter(touching).count());
     }
-    println!("{contact:?}: {iterations} iterations");
     assert!(coupled > 30 && limits > 10, "{coupled} contacts between bodies at most, {limits} limits");
     assert!(iterations <= most, "{iterations} iterations");
 }
