@@ -124,7 +124,23 @@ def test_heights_that_no_geom_shows_are_not_compared() -> None:
     m = mujoco.MjModel.from_xml_string(PENDULUM.replace("<worldbody>", field))
     from sapwood.mujoco._carry import Watched
 
-    assert sum(size for _, size in Watched._spans(m)) < m.hfield_data.nbytes
+    watched = Watched(m, near_rigid=False)
+    m.hfield_data[:] = 0.5
+    assert not watched.numbers.differ()
+
+
+def test_numbers_count_from_when_something_has_them() -> None:
+    """The range of a joint that has no limit is not compared, until a program gives it one."""
+    m, d = pendulum()
+    m.jnt_limited[0], m.jnt_range[0] = 0, (-0.1, 0.1)
+    with guest.physics():
+        mujoco.mj_step(m, d)
+        for highest in (0.2, 0.4):
+            m.jnt_limited[0], m.jnt_range[0] = 1, (-0.1, highest)
+            mujoco.mj_resetData(m, d)
+            d.qfrc_applied[0] = 25.0
+            mujoco.mj_step(m, d, nstep=2000)
+            assert d.qpos[0] == pytest.approx(highest, abs=0.01)
 
 
 def test_moved_bodies_have_their_own_poses() -> None:

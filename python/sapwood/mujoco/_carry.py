@@ -11,7 +11,7 @@ import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
-from mujoco import mjtGeom, mjtObj, mjtTrn, mjtWrap
+from mujoco import mjtObj, mjtTrn, mjtWrap
 
 from sapwood._sapwood import Model, _load_mujoco, _MujocoNumbers
 from sapwood.mujoco._layout import OPTION
@@ -19,11 +19,15 @@ from sapwood.mujoco._text import text_of
 
 __all__ = ["Carried", "carry"]
 
-PREFIXES = ("body", "jnt", "dof", "geom", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "tree")
-"""Kinds of elements whose numbers are Sapwood's, too, and sites where forces act at some. Sensors are MuJoCo's."""
+KINDS = (
+    *("body", "jnt", "dof", "geom", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "tree", "hfield"),
+    *("qpos0", "qpos"),
+)
+"""Beginnings of names of arrays with a part in the motion; those of sites have one where forces act at some. Meshes
+are not among them, as no program changes them while it runs."""
 
-LOOKS = ("_rgba", "_matid", "_user")
-"""Ends of names of what has no part in the motion."""
+LOOKS = ("_rgba", "_matid", "_width")
+"""Ends of names of what has none."""
 
 MAX_GAP = 64
 """Arrays that lie no farther apart, bytes, are compared as one."""
@@ -39,13 +43,14 @@ class Carried(NamedTuple):
     readings: list[int]
     mocap: list[int]
     meshes: frozenset[int]
+    arrays: frozenset[str]
 
 
 def carry(mj_model: Any, *, near_rigid: bool = False, before: Carried | None = None) -> Carried:
     """The model of the arrays of a compiled ``MjModel``; meshes are those of ``before``, if it has them."""
     text = text_of(mj_model, near_rigid=near_rigid, known=before.meshes if before else frozenset())
     model = _load_mujoco(text.text, text.assets, before.model if before else None)
-    where = text.equalities, text.activations, text.histories, text.readings, text.mocap, text.meshes
+    where = text.equalities, text.activations, text.histories, text.readings, text.mocap, text.meshes, text.arrays
     return Carried(model, *where)
 
 
@@ -57,48 +62,50 @@ def _acts_at_sites(m: Any) -> bool:
     return bool(transmissions.any() or are_spatial.any() or (m.eq_objtype == int(mjtObj.mjOBJ_SITE)).any())
 
 
+def _spans(m: Any, names: list[str]) -> list[tuple[int, int]]:
+    """Where arrays and options lie in memory: neighbours as one, (address, bytes)."""
+    arrays = [getattr(m, name) for name in names]
+    places = [(a.ctypes.data, a.nbytes) for a in arrays if a.nbytes]
+    # All options between the first and the last that count, but for the time step.
+    options = m.opt.gravity.ctypes.data - OPTION["gravity"]
+    first, end = OPTION["impratio"], OPTION["sdf_initpoints"]
+    places.append((options + first, end - first))
+    spans: list[tuple[int, int]] = []
+    for at, size in sorted(places):
+        if spans and at <= sum(spans[-1]) + MAX_GAP:
+            first = spans[-1][0]
+            spans[-1] = (first, max(sum(spans[-1]), at + size) - first)
+        else:
+            spans.append((at, size))
+    return spans
+
+
 class Watched:
     """A compiled model, with a copy of the numbers that Sapwood's model was made of."""
 
     def __init__(self, mj_model: Any, near_rigid: bool) -> None:
         self.near_rigid = near_rigid
         self.carried = carry(mj_model, near_rigid=near_rigid)
-        self.numbers = _MujocoNumbers(self._spans(mj_model))
-        self.numbers.keep()
+        self.numbers = _MujocoNumbers()
+        self.keep(mj_model)
 
     @property
     def version(self) -> int:
         """How often a model was made."""
         return self.numbers.version
 
-    @staticmethod
-    def _spans(m: Any) -> list[tuple[int, int]]:
-        """Where the numbers lie in memory: neighbours as one, (address, bytes)."""
-        prefixes = [*PREFIXES, "site"] if _acts_at_sites(m) else PREFIXES
-        names = [name for name in dir(m) if name.split("_")[0] in prefixes and "_" in name and not name.endswith(LOOKS)]
-        # Episodes may draw heights anew; no program changes meshes while it runs. Files have fields that no geom shows.
-        heights = ["hfield_data"] if (m.geom_type == int(mjtGeom.mjGEOM_HFIELD)).any() else []
-        arrays = [getattr(m, name) for name in [*names, "qpos0", "qpos_spring", *heights]]
-        places = [(a.ctypes.data, a.nbytes) for a in arrays if isinstance(a, np.ndarray) and a.nbytes]
-        # All options between the first and the last that count, but for the time step.
-        options = m.opt.gravity.ctypes.data - OPTION["gravity"]
-        first, end = OPTION["impratio"], OPTION["sdf_initpoints"]
-        places.append((options + first, end - first))
-        spans: list[tuple[int, int]] = []
-        for at, size in sorted(places):
-            if spans and at <= sum(spans[-1]) + MAX_GAP:
-                first = spans[-1][0]
-                spans[-1] = (first, max(sum(spans[-1]), at + size) - first)
-            else:
-                spans.append((at, size))
-        return spans
+    def keep(self, m: Any) -> None:
+        """Notes the numbers that Sapwood's model was made of; others may be anything."""
+        kinds = [*KINDS, "site"] if _acts_at_sites(m) else KINDS
+        names = [name for name in self.carried.arrays if name.split("_")[0] in kinds and not name.endswith(LOOKS)]
+        self.numbers.keep(_spans(m, names))
 
     def _make(self, m: Any) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # said once
             self.carried = carry(m, near_rigid=self.near_rigid, before=self.carried)
         # Last: a model that is refused is refused again.
-        self.numbers.keep()
+        self.keep(m)
 
     def update(self, m: Any) -> None:
         """Makes the model again if a number has changed."""

@@ -28,6 +28,7 @@ class Native(NamedTuple):
     """Addresses of functions, and of the variables of callbacks."""
 
     stages: list[int]
+    actuate: int
     make_rows: int
     sensors: int
     set_handler: int
@@ -80,6 +81,7 @@ def native(stages: Sequence[Callable[..., None]]) -> Native | None:
     try:
         return Native(
             stages=[function(stage.__name__) for stage in stages],
+            actuate=function("mj_fwdActuation"),
             make_rows=function("mj_makeConstraint"),
             sensors=function("mj_sensorAcc"),
             set_handler=function("_mjPRIVATE_setTlsLogHandler"),

@@ -59,6 +59,8 @@ class Text(NamedTuple):
     """MuJoCo's number of each body that is moved from outside."""
     meshes: frozenset[int]
     """MuJoCo's index of each mesh."""
+    arrays: frozenset[str]
+    """The model's arrays that it was made of."""
 
 
 def text_of(model: Any, *, near_rigid: bool = False, known: frozenset[int] = frozenset()) -> Text:
@@ -109,7 +111,7 @@ class _Writer(Actuation):
         moved = m.body_mocapid[self.is_moved()].tolist()
         of_actuators = actuators.activations, actuators.histories
         readings = m.sensor_historyadr[self.delayed_sensors()].tolist()
-        return Text(text, self.assets, equalities, *of_actuators, readings, moved, frozenset(self.mesh_ids))
+        return Text(text, self.assets, equalities, *of_actuators, readings, moved, frozenset(self.mesh_ids), m.arrays())
 
     def warn(self) -> None:
         """Names what has no words in the text."""

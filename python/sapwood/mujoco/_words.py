@@ -36,17 +36,33 @@ def kind_of(value: int, enumeration: Any) -> str:
     return str(enumeration(value).name).split("_", 1)[1].lower()
 
 
+class Read:
+    """The attributes of an ``MjModel``, each taken at its first use: what has been read of the model."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._model, name)
+        setattr(self, name, value)
+        return value
+
+    def arrays(self) -> frozenset[str]:
+        """The names of the arrays among them."""
+        return frozenset([name for name, value in vars(self).items() if isinstance(value, np.ndarray)])
+
+
 class Names:
     """The names of a model's elements."""
 
     def __init__(self, model: Any, near_rigid: bool) -> None:
-        self.m = model
+        self.compiled, self.m = model, Read(model)
         self.near_rigid = near_rigid
         self.needed: set[tuple[mjtObj, int]] = set()
 
     def own_name(self, kind: mjtObj, index: int) -> str | None:
         """The name that the model gives."""
-        return mujoco.mj_id2name(self.m, int(kind), index) or None
+        return mujoco.mj_id2name(self.compiled, int(kind), index) or None
 
     def ref(self, kind: mjtObj, index: int) -> str:
         """The name by which something is referred to, made up where it has none."""
@@ -56,7 +72,7 @@ class Names:
         name = self.own_name(kind, index)
         if name is None:
             name = f"{kind_of(int(kind), mjtObj)} {index}"
-            while mujoco.mj_name2id(self.m, int(kind), name) >= 0:
+            while mujoco.mj_name2id(self.compiled, int(kind), name) >= 0:
                 name += "'"
         return name
 

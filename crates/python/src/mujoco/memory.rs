@@ -106,8 +106,11 @@ impl<T> Field<*mut T> {
 
 /// Numbers of an `MjModel`, and a copy of them.
 #[pyclass(module = "sapwood._sapwood", name = "_MujocoNumbers")]
+#[derive(Default)]
 pub struct MujocoNumbers {
-    spans: Vec<(Numbers<u8>, Box<[u8]>)>,
+    spans: Vec<Numbers<u8>>,
+    /// One span after the other: a step reads it from end to end, mostly from outside the caches.
+    copy: Vec<u8>,
     /// How often they were kept.
     #[pyo3(get)]
     version: usize,
@@ -116,22 +119,29 @@ pub struct MujocoNumbers {
 #[pymethods]
 impl MujocoNumbers {
     #[new]
-    fn new(spans: Vec<(usize, usize)>) -> Self {
-        let span = |(at, len): (usize, usize)| (Numbers { at: at as *mut u8, len }, vec![0; len].into_boxed_slice());
-        Self { spans: spans.into_iter().map(span).collect(), version: 0 }
+    fn new() -> Self {
+        Self::default()
     }
 
-    fn keep(&mut self) {
-        for (now, copy) in &mut self.spans {
+    /// Keeps what lies in these spans of memory now: addresses and bytes.
+    fn keep(&mut self, spans: Vec<(usize, usize)>) {
+        self.spans = spans.into_iter().map(|(at, len)| Numbers { at: at as *mut u8, len }).collect();
+        self.copy.clear();
+        for span in &self.spans {
             // SAFETY: Python calls this with the model at hand.
-            copy.copy_from_slice(unsafe { now.get() });
+            self.copy.extend_from_slice(unsafe { span.get() });
         }
         self.version += 1;
     }
 
     pub fn differ(&self) -> bool {
-        // SAFETY: as of `keep`.
-        self.spans.iter().any(|(now, copy)| unsafe { now.get() } != &**copy)
+        let mut rest = &self.copy[..];
+        self.spans.iter().any(|span| {
+            let (before, others) = rest.split_at(span.len);
+            rest = others;
+            // SAFETY: as of `keep`.
+            unsafe { span.get() != before }
+        })
     }
 }
 

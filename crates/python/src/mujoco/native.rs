@@ -60,6 +60,7 @@ unsafe extern "C-unwind" fn hear(message: *const Message) {
 #[derive(FromPyObject)]
 pub struct Native {
     stages: Vec<usize>,
+    actuate: usize,
     make_rows: usize,
     sensors: usize,
     set_handler: usize,
@@ -80,6 +81,7 @@ pub struct Pair(pub usize, pub usize);
 #[derive(Clone, Copy)]
 pub enum Part {
     Stages,
+    Actuation,
     Rows,
     Sensors,
 }
@@ -123,6 +125,7 @@ impl Native {
     pub fn call(&self, part: Part, Pair(m, d): Pair) -> Result<(), Failure> {
         let functions = match part {
             Part::Stages => &self.stages[..],
+            Part::Actuation => std::slice::from_ref(&self.actuate),
             Part::Rows => std::slice::from_ref(&self.make_rows),
             Part::Sensors => std::slice::from_ref(&self.sensors),
         };

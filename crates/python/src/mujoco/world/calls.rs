@@ -29,6 +29,7 @@ impl Running<'_> {
         }
         match part {
             Part::Stages => self.call_all(&calls.stages),
+            Part::Actuation => self.call(&calls.actuate),
             Part::Rows => self.call(&calls.make_rows),
             Part::Sensors => calls.sensors.iter().try_for_each(|sensors| self.call(sensors)),
         }

@@ -15,7 +15,7 @@ impl Running<'_> {
         // SAFETY: as in `write`; no slice of these is in use. Of controls that are not finite MuJoCo has said so already.
         if unsafe { !memory.act.get().is_empty() && is_good(memory.ctrl.get()) } {
             // Rates of activations are those of the state, as MuJoCo has them; the forces that it finds are not those of the step.
-            self.call(&world.calls.actuate)?;
+            self.call_part(Part::Actuation)?;
             unsafe { memory.actuator_force.get_mut().fill(0.0) };
         }
         // SAFETY: as in `write`.

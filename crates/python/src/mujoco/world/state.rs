@@ -5,6 +5,7 @@ use sim::State;
 
 use super::{Running, is_good, is_same, raised};
 use crate::arguments::check_quaternions;
+use crate::mujoco::native::Part;
 
 impl Running<'_> {
     /// Takes over the state and the inputs.
@@ -12,7 +13,7 @@ impl Running<'_> {
         // SAFETY: as in `step`.
         let is_controlled = unsafe { is_good(self.memory.ctrl.get()) };
         if !is_controlled {
-            self.call(&self.world.calls.actuate)?;
+            self.call_part(Part::Actuation)?;
         }
         let (memory, simulation) = (self.memory, &mut *self.simulation);
         // SAFETY: as in `step`.
