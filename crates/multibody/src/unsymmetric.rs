@@ -150,14 +150,54 @@ impl UnsymmetricFactor {
         }
         for (i, node) in tree.nodes.iter().enumerate().rev() {
             let frame = &kin.frames[i];
-            let Some(eliminated) = eliminate(node, frame, &self.whole[i], joints, i) else { return false };
-            let left;
-            (self.of_forces[i], self.of_motions[i], left) = eliminated;
+            let Some(left) = self.eliminate(node, frame, joints, i) else { return false };
             if node.parent != NO_PARENT {
                 self.whole[node.parent] = self.whole[node.parent].plus(&left.shifted_back(frame.offset));
             }
         }
         true
+    }
+
+    /// Eliminates the joint of node `i` from the inertia of all that is behind it: keeps what solves need, each of some hundred bytes in its
+    /// place, and returns what is left about the node's origin.
+    fn eliminate(
+        &mut self,
+        node: &Node<f64>,
+        frame: &NodeFrame<f64>,
+        impedance: &JointImpedance<f64>,
+        i: usize,
+    ) -> Option<Operator> {
+        let whole = &self.whole[i];
+        match node.joint {
+            JointType::Revolute | JointType::Prismatic | JointType::Screw => {
+                let motion = unit_motion(node, frame);
+                let (column, row) = (whole.apply(motion), whole.transpose().apply(motion));
+                let d_inv = reciprocal(motion.dot(column) + impedance.diagonal[node.v])?;
+                self.of_forces[i] = Eliminated::Single { h: column, d_inv };
+                self.of_motions[i] = OfMotions::Inner(Eliminated::Single { h: row, d_inv });
+                Some(whole.plus_outer(column * -d_inv, row))
+            }
+            JointType::Ball => {
+                let Operator { a, b, c, d } = *whole;
+                let k = impedance.ball_block(node, i).rotated(frame.rot).to_mat3();
+                let e = inverse(a + k)?;
+                self.of_forces[i] = Eliminated::Ball { e, a, b: d.transpose(), k };
+                self.of_motions[i] = OfMotions::Inner(Eliminated::Ball { e, a, b, k });
+                let (ea, eb) = (e * a, e * b);
+                Some(Operator { a: k * ea, b: k * eb, c: c - d * eb, d: d * (e * k) })
+            }
+            JointType::Free => {
+                let Operator { a, b, c, d } = *whole;
+                let joints = &impedance.diagonal[node.v..node.v + 6];
+                let spin = Sym3::diagonal(vec3(&joints[3..])).rotated(frame.rot).to_mat3();
+                let c_inv = inverse(c + Sym3::diagonal(vec3(joints)).to_mat3())?;
+                let e = inverse(a + spin - b * (c_inv * d))?;
+                // Forces on a root are reduced by none of it.
+                self.of_forces[i] = Eliminated::Free { e: Sym3::ZERO, c_inv: Sym3::ZERO, b: Mat3::ZERO };
+                self.of_motions[i] = OfMotions::Free { e, c_inv, b, d };
+                Some(Operator::ZERO)
+            }
+        }
     }
 
     /// Solves for `x`, both (nv), by the last factor.
@@ -187,46 +227,6 @@ impl UnsymmetricFactor {
                     Twist { ang: turn, lin: shift }
                 }
             };
-        }
-    }
-}
-
-/// Eliminates the joint of node `i` from the inertia of all that is behind it: what solves need, and what is left about the node's origin.
-fn eliminate(
-    node: &Node<f64>,
-    frame: &NodeFrame<f64>,
-    whole: &Operator,
-    impedance: &JointImpedance<f64>,
-    i: usize,
-) -> Option<(Eliminated<f64>, OfMotions, Operator)> {
-    match node.joint {
-        JointType::Revolute | JointType::Prismatic | JointType::Screw => {
-            let motion = unit_motion(node, frame);
-            let (column, row) = (whole.apply(motion), whole.transpose().apply(motion));
-            let d_inv = reciprocal(motion.dot(column) + impedance.diagonal[node.v])?;
-            let of_forces = Eliminated::Single { h: column, d_inv };
-            let of_motions = Eliminated::Single { h: row, d_inv };
-            Some((of_forces, OfMotions::Inner(of_motions), whole.plus_outer(column * -d_inv, row)))
-        }
-        JointType::Ball => {
-            let Operator { a, b, c, d } = *whole;
-            let k = impedance.ball_block(node, i).rotated(frame.rot).to_mat3();
-            let e = inverse(a + k)?;
-            let of_forces = Eliminated::Ball { e, a, b: d.transpose(), k };
-            let of_motions = Eliminated::Ball { e, a, b, k };
-            let (ea, eb) = (e * a, e * b);
-            let left = Operator { a: k * ea, b: k * eb, c: c - d * eb, d: d * (e * k) };
-            Some((of_forces, OfMotions::Inner(of_motions), left))
-        }
-        JointType::Free => {
-            let Operator { a, b, c, d } = *whole;
-            let joints = &impedance.diagonal[node.v..node.v + 6];
-            let spin = Sym3::diagonal(vec3(&joints[3..])).rotated(frame.rot).to_mat3();
-            let c_inv = inverse(c + Sym3::diagonal(vec3(joints)).to_mat3())?;
-            let e = inverse(a + spin - b * (c_inv * d))?;
-            // Forces on a root are reduced by none of it.
-            let of_forces = Eliminated::Free { e: Sym3::ZERO, c_inv: Sym3::ZERO, b: Mat3::ZERO };
-            Some((of_forces, OfMotions::Free { e, c_inv, b, d }, Operator::ZERO))
         }
     }
 }
