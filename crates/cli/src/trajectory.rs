@@ -25,8 +25,7 @@ pub fn write(out: impl Write, model: &Model, recording: &Recording) -> Result<()
     let frames = recording.len();
     let bodies = model.bodies.len();
     let positions: Vec<f64> = recording.poses.iter().flat_map(|pose| pose.pos.to_array()).collect();
-    let quaternions: Vec<f64> =
-        recording.poses.iter().map(|pose| pose.rot).flat_map(|q| [q.w, q.x, q.y, q.z]).collect();
+    let quaternions: Vec<f64> = recording.poses.iter().flat_map(|pose| pose.rot.to_array()).collect();
     let body_names: Vec<&str> = model.bodies.iter().map(|body| body.name.as_str()).collect();
     let joint_names: Vec<&str> = model.joints.iter().map(|joint| joint.name.as_str()).collect();
     let actuator_names: Vec<&str> = model.actuators.iter().map(|actuator| actuator.name.as_str()).collect();

@@ -181,7 +181,7 @@ fn check_scene(model: &Model, scene: &Scene) -> Result<(), &'static str> {
     let ensure = |holds: bool, what| if holds { Ok(()) } else { Err(what) };
     for geom in &scene.geoms {
         ensure(geom.body < model.bodies.len() && geom.material < model.materials.len(), "geoms")?;
-        let rotation = [geom.pose.rot.w, geom.pose.rot.x, geom.pose.rot.y, geom.pose.rot.z];
+        let rotation = geom.pose.rot.to_array();
         let placed = geom.pose.pos.is_finite() && rotation.iter().all(|x| x.is_finite()) && geom.margin.is_finite();
         ensure(placed && is_shape(&geom.shape) && is_look(geom.look.as_ref()), "geoms")?;
     }

@@ -16,11 +16,7 @@ const DEEP: f64 = 0.1;
 pub(crate) fn poses_at_start(model: &Model) -> Vec<Pose<f64>> {
     let mut kinematics = Kinematics::new(&model.tree);
     multibody::forward_kinematics(&model.tree, model.tree.all(), &model.q0, &mut kinematics);
-    let pose = |body: &multibody::Body| {
-        let node = body.node.map(|n| Pose::new(kinematics.frames[n].pos, kinematics.frames[n].quat));
-        node.unwrap_or(Pose::IDENTITY) * body.pose
-    };
-    model.bodies.iter().map(pose).collect()
+    (0..model.bodies.len()).map(|body| kinematics.body_pose(model, body)).collect()
 }
 
 /// The contact points of the default configuration.

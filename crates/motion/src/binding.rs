@@ -1,7 +1,7 @@
 //! A motion on a model.
 
 use multibody::{JointKind, Kinematics, Model, Tree, difference, forward_kinematics};
-use spatial::{Quat, Vec3};
+use spatial::{Pose, Quat, Vec3};
 
 use crate::{ChannelKind, Motion, Posture};
 
@@ -164,13 +164,13 @@ impl Binding {
         motion.sample(time, &mut self.posture);
         q.copy_from_slice(&self.rest_q);
         let (pos, rot) = (self.posture.root.pos * self.scale + self.offset, self.posture.root.rot * self.root_rest);
-        q[self.root..self.root + 7].copy_from_slice(&[pos.x, pos.y, pos.z, rot.w, rot.x, rot.y, rot.z]);
+        q[self.root..self.root + 7].copy_from_slice(&Pose::new(pos, rot).to_array());
         for target in &self.targets {
             let value = self.posture.joints[target.channel];
             match target.joint {
                 Drive::Ball { rest } => {
-                    let r = rest.conjugate() * value.rotation(target.kind) * rest;
-                    q[target.q..target.q + 4].copy_from_slice(&[r.w, r.x, r.y, r.z]);
+                    let turn = rest.conjugate() * value.rotation(target.kind) * rest;
+                    q[target.q..target.q + 4].copy_from_slice(&turn.to_array());
                 }
                 Drive::Hinge { axis, reference } => {
                     q[target.q] = reference + value.angle_about(target.kind, axis);

@@ -189,6 +189,25 @@ impl<T: Real + PartialEq> Factor<T> {
         self.motion_of(tree, kin, i, Push { wrench: w, force: [T::ZERO; 6] }, of_parent).0
     }
 
+    /// The block Ω_i = J_i (★)⁻¹ J_iᵀ of node `i`, in world axes; `of_parent` as for [`response`](Self::response).
+    pub(crate) fn delassus_block(
+        &self,
+        tree: &Tree<T>,
+        kin: &Kinematics<T>,
+        i: usize,
+        of_parent: Option<&ArticulatedInertia<T>>,
+    ) -> ArticulatedInertia<T> {
+        let column = |ang, lin| self.response(tree, kin, i, Wrench { ang, lin }, of_parent);
+        let Mat3 { x, y, z } = Mat3::IDENTITY;
+        let spin = [x, y, z].map(|e| column(e, Vec3::ZERO));
+        let push = [x, y, z].map(|e| column(Vec3::ZERO, e));
+        ArticulatedInertia {
+            a: Sym3::lower(Mat3::from_columns(spin[0].ang, spin[1].ang, spin[2].ang)),
+            b: Mat3::from_columns(push[0].ang, push[1].ang, push[2].ang),
+            c: Sym3::lower(Mat3::from_columns(push[0].lin, push[1].lin, push[2].lin)),
+        }
+    }
+
     /// The entry of (★)⁻¹ on the diagonal for degree of freedom `k` of node `i`; `of_parent` as for [`response`](Self::response).
     pub(crate) fn inverse_entry(
         &self,

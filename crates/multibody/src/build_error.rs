@@ -145,28 +145,30 @@ pub enum BuildError {
         /// The names of the bodies.
         bodies: [String; 2],
     },
-    /// What is wrong with a tendon.
+    /// What is wrong with an element.
     #[error("{error}")]
-    InTendon {
+    In {
+        /// What it is.
+        element: ElementKind,
         /// Its index.
         index: usize,
         /// The error, which names it.
         error: Box<BuildError>,
     },
-    /// What is wrong with a sensor.
-    #[error("{error}")]
-    InSensor {
-        /// Its index.
-        index: usize,
-        /// The error, which names it.
-        error: Box<BuildError>,
-    },
-    /// What is wrong with an equality constraint.
-    #[error("{error}")]
-    InEquality {
-        /// Its index.
-        index: usize,
-        /// The error, which names it.
-        error: Box<BuildError>,
-    },
+}
+
+/// Elements whose index an error tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ElementKind {
+    Tendon,
+    Equality,
+    Sensor,
+}
+
+impl BuildError {
+    /// The same of an element.
+    pub(crate) fn in_element(self, element: ElementKind, index: usize) -> Self {
+        Self::In { element, index, error: Box::new(self) }
+    }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use spatial::{Pose, Quat, RigidInertia, Vec3};
 
-use crate::checks::{check_at_least_zero, check_compliance, check_friction, check_references};
+use crate::checks::{check_at_least_zero, check_compliance, check_friction, check_positive, check_references};
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
     Actuator, Body, BuildError, Camera, Compliance, DefaultView, Equality, Joint, JointKind, Keyframe, Material,
@@ -305,19 +305,12 @@ impl ModelBuilder {
             return Err(BuildError::NotFinite { what: "gravity".into() });
         }
         let Medium { density, viscosity, wind } = self.medium;
-        for (what, value) in [("density of the medium", density), ("viscosity of the medium", viscosity)] {
-            if !(value >= 0.0 && value.is_finite()) {
-                let expected = "a finite number of 0 or more";
-                return Err(BuildError::OutOfRange { what: what.into(), value, expected });
-            }
-        }
+        check_at_least_zero(density, || "density of the medium".into())?;
+        check_at_least_zero(viscosity, || "viscosity of the medium".into())?;
         if !wind.is_finite() {
             return Err(BuildError::NotFinite { what: "wind".into() });
         }
-        if !(self.timestep > 0.0 && self.timestep.is_finite()) {
-            let what = "timestep".into();
-            return Err(BuildError::OutOfRange { what, value: self.timestep, expected: "a finite number above 0" });
-        }
+        check_positive(self.timestep, || "timestep".into())?;
         for (index, body) in self.bodies.into_iter().enumerate() {
             check_inertia(&body, self.strict_inertia)?;
             place_body(&mut model, index, body, &self.joints[index])?;
@@ -470,8 +463,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
             pose = Pose::new(-anchor, Quat::IDENTITY);
         }
         if free {
-            let at = parent_pose * body.pose;
-            let q0 = [at.pos.x, at.pos.y, at.pos.z, at.rot.w, at.rot.x, at.rot.y, at.rot.z];
+            let q0 = (parent_pose * body.pose).to_array();
             model.q0[q..].copy_from_slice(&q0);
             model.spring_reference[q..].copy_from_slice(&q0);
         }

@@ -6,20 +6,21 @@ mod tendons;
 
 use spatial::Vec3;
 
+use crate::build_error::ElementKind;
 use crate::{Body, BuildError, Compliance, Coordinate, Equality, EqualityKind, Joint, Model};
 
 /// Checks everything that refers to joints, bodies or tendons, and makes the rotations of welds unit quaternions.
 pub(crate) fn check_references(model: &mut Model) -> Result<(), BuildError> {
     for (index, tendon) in model.tendons.iter().enumerate() {
         tendons::check(tendon, model, &element("tendon", index, &tendon.name))
-            .map_err(|error| BuildError::InTendon { index, error: Box::new(error) })?;
+            .map_err(|error| error.in_element(ElementKind::Tendon, index))?;
     }
     for index in 0..model.equalities.len() {
         let Model { equalities, joints, bodies, tendons, .. } = model;
         let equality = &mut equalities[index];
         let what = element("equality", index, &equality.name);
         check_equality(equality, joints, bodies, tendons.len(), &what)
-            .map_err(|error| BuildError::InEquality { index, error: Box::new(error) })?;
+            .map_err(|error| error.in_element(ElementKind::Equality, index))?;
     }
     actuators::check(model)?;
     sensors::check(model)?;
@@ -45,10 +46,7 @@ fn check_equality(
         }
         EqualityKind::Weld { bodies: pair, frames, torque_scale } => {
             check_bodies(*pair, bodies, what)?;
-            if !(*torque_scale > 0.0 && torque_scale.is_finite()) {
-                let what = format!("{what}: torque scale");
-                return Err(BuildError::OutOfRange { what, value: *torque_scale, expected: "a finite number above 0" });
-            }
+            check_positive(*torque_scale, || format!("{what}: torque scale"))?;
             check_points(&[frames[0].pos, frames[1].pos], what)?;
             for frame in frames {
                 let unit = frame.rot.normalized();
@@ -58,10 +56,7 @@ fn check_equality(
         EqualityKind::Distance { bodies: pair, anchors, distance } => {
             check_bodies(*pair, bodies, what)?;
             check_points(anchors, what)?;
-            if !(*distance > 0.0 && distance.is_finite()) {
-                let what = format!("{what}: distance");
-                return Err(BuildError::OutOfRange { what, value: *distance, expected: "a finite number above 0" });
-            }
+            check_positive(*distance, || format!("{what}: distance"))?;
         }
         EqualityKind::Coupling { y, x, polynomial } => {
             for (coordinate, reference) in [Some(*y), *x].into_iter().flatten() {
@@ -109,19 +104,14 @@ fn check_keyframes(model: &Model) -> Result<(), BuildError> {
 
 /// Two bodies that can move against each other.
 fn check_bodies(pair: [usize; 2], bodies: &[Body], what: &str) -> Result<(), BuildError> {
-    let what = || what.into();
-    for index in pair {
-        if index >= bodies.len() {
-            return Err(BuildError::NoSuch { what: what(), kind: "body", index });
-        }
-    }
+    pair.into_iter().try_for_each(|index| check_index("body", index, bodies.len(), what))?;
     if pair[0] == pair[1] {
-        return Err(BuildError::Repeated { what: what(), kind: "body", index: pair[0] });
+        return Err(BuildError::Repeated { what: what.into(), kind: "body", index: pair[0] });
     }
     let [first, second] = pair.map(|index| &bodies[index]);
     if first.rigid_group == second.rigid_group {
         let names = [first.name.clone(), second.name.clone()];
-        return Err(BuildError::MoveAsOne { what: what(), bodies: names });
+        return Err(BuildError::MoveAsOne { what: what.into(), bodies: names });
     }
     Ok(())
 }
@@ -129,28 +119,26 @@ fn check_bodies(pair: [usize; 2], bodies: &[Body], what: &str) -> Result<(), Bui
 fn check_coordinate(coordinate: Coordinate, joints: &[Joint], tendons: usize, what: &str) -> Result<(), BuildError> {
     match coordinate {
         Coordinate::Joint(index) => check_scalar(index, joints, what),
-        Coordinate::Tendon(index) if index >= tendons => {
-            Err(BuildError::NoSuch { what: what.into(), kind: "tendon", index })
-        }
-        Coordinate::Tendon(_) => Ok(()),
+        Coordinate::Tendon(index) => check_index("tendon", index, tendons, what),
     }
 }
 
 /// A joint with one degree of freedom.
 fn check_scalar(index: usize, joints: &[Joint], what: &str) -> Result<(), BuildError> {
-    let what = what.into();
-    match joints.get(index).map(|joint| (joint, joint.kind.nv())) {
-        Some((_, 1)) => Ok(()),
-        Some((joint, nv)) => Err(BuildError::NotScalar { what, joint: joint.name.clone(), nv }),
-        None => Err(BuildError::NoSuch { what, kind: "joint", index }),
+    check_index("joint", index, joints.len(), what)?;
+    match joints[index].kind.nv() {
+        1 => Ok(()),
+        nv => Err(BuildError::NotScalar { what: what.into(), joint: joints[index].name.clone(), nv }),
     }
 }
 
+/// An index of something that is there.
+fn check_index(kind: &'static str, index: usize, count: usize, what: &str) -> Result<(), BuildError> {
+    if index < count { Ok(()) } else { Err(BuildError::NoSuch { what: what.into(), kind, index }) }
+}
+
 fn check_points(points: &[Vec3<f64>; 2], what: &str) -> Result<(), BuildError> {
-    match points.iter().all(|p| p.is_finite()) {
-        true => Ok(()),
-        false => Err(BuildError::NotFinite { what: format!("{what}: anchor") }),
-    }
+    check_finite(points.map(Vec3::to_array).as_flattened(), || format!("{what}: anchor"))
 }
 
 fn check_finite(values: &[f64], what: impl Fn() -> String) -> Result<(), BuildError> {
@@ -163,6 +151,14 @@ pub(crate) fn check_at_least_zero(value: f64, what: impl Fn() -> String) -> Resu
         return Ok(());
     }
     Err(BuildError::OutOfRange { what: what(), value, expected: "a finite number, 0 or more" })
+}
+
+/// A finite number above 0.
+pub(crate) fn check_positive(value: f64, what: impl Fn() -> String) -> Result<(), BuildError> {
+    if value > 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(BuildError::OutOfRange { what: what(), value, expected: "a finite number above 0" })
 }
 
 /// Dry friction holds, or creeps as a reference says.
@@ -186,9 +182,6 @@ pub(crate) fn check_compliance(compliance: Compliance, what: &str) -> Result<(),
             return Err(BuildError::OutOfRange { what, value, expected });
         }
     };
-    if !(stiffness > 0.0 && stiffness.is_finite()) {
-        let what = format!("{what}: stiffness of its compliance");
-        return Err(BuildError::OutOfRange { what, value: stiffness, expected: "a finite number above 0" });
-    }
+    check_positive(stiffness, || format!("{what}: stiffness of its compliance"))?;
     check_at_least_zero(relaxation, || format!("{what}: relaxation time of its compliance"))
 }

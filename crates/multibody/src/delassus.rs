@@ -7,8 +7,7 @@
 use spatial::{F64x4, Real, Sym3, Twist, Vec3, Wrench};
 
 use crate::elimination::Eliminated;
-use crate::kinematics::NodeFrame;
-use crate::{Factor, Kinematics, NO_PARENT, Node, Tree, joint_axis};
+use crate::{Factor, Kinematics, NO_PARENT, Tree, joint_axis};
 
 /// Four loads on one node, lane by lane: a wrench about its origin in world axes, and forces along the degrees of freedom of its joint.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +40,8 @@ impl Factor<f64> {
             let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
             match self.eliminated(i) {
                 Eliminated::Single { h, d_inv } => {
-                    let s = joint_motion(node, frame);
-                    let u = r[0] - s.dot(p);
+                    let Twist { ang, lin } = joint_axis(node, frame, 0);
+                    let u = r[0] - Twist { ang: splat(ang), lin: splat(lin) }.dot(p);
                     let d = u * F64x4::splat(*d_inv);
                     add(i, 0, u, d);
                     p += Wrench { ang: splat(h.ang) * d, lin: splat(h.lin) * d };
@@ -88,13 +87,6 @@ impl Factor<f64> {
             motions[i] = self.eliminated(i).expand(node, frame, carried, x);
         }
     }
-}
-
-/// The motion per unit of a joint of one degree of freedom.
-#[inline(always)]
-fn joint_motion(node: &Node<f64>, frame: &NodeFrame<f64>) -> Twist<F64x4> {
-    let twist = joint_axis(node, frame, 0);
-    Twist { ang: splat(twist.ang), lin: splat(twist.lin) }
 }
 
 #[inline(always)]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{Factor, JointImpedance, Kinematics, Model, Tree, forward_kinematics};
-use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Vec3, Wrench};
+use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Vec3};
 
 /// How easily the points of every node are moved, the rest of its tree included: what of the 6×6 block
 /// J_i (M + Λ)⁻¹ J_iᵀ at the default configuration bears on the trace of a point's block. Λ is the step's: armature, and what is
@@ -38,15 +38,11 @@ struct TreeAtRest {
     blocks: Vec<ArticulatedInertia<f64>>,
 }
 
-/// How easily the points of a node are moved: tr W(r) = `lin` + `mixed`·r + rᵀ `ang` r, with r the point in the node's own axes.
+/// How easily the points of a node are moved.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeMobility<T: Real> {
-    /// 1/kg
-    pub lin: T,
-    /// 1/(kg·m)
-    pub mixed: Vec3<T>,
-    /// 1/(kg·m²)
-    pub ang: Sym3<T>,
+    /// tr W
+    pub own: TraceForm<T>,
     /// What tr W is taken to be at least: that of the shortest arm that counts.
     pub least: T,
     /// What tr W would have more if Λ were the armature alone.
@@ -173,15 +169,13 @@ impl<T: Real> NodeMobility<T> {
     /// It is tr W / (3√3): equal where W is isotropic, and below by no more than a factor √3.
     #[inline(always)]
     pub fn inverse(&self, rot: &Mat3<T>, arm: Vec3<T>) -> T {
-        let r = rot.transpose_mul(arm);
-        ((self.mixed + self.ang * r).dot(r) + self.lin).max(self.least) * T::from_f64(PER_TRACE)
+        self.own.at(rot.transpose_mul(arm)).max(self.least) * T::from_f64(PER_TRACE)
     }
 
     /// How much more [`inverse`](Self::inverse) would be if Λ were the armature alone; 0 where it is. 1/kg.
     #[inline(always)]
     pub fn slack(&self, rot: &Mat3<T>, arm: Vec3<T>) -> T {
-        let (r, TraceForm { lin, mixed, ang }) = (rot.transpose_mul(arm), self.slack);
-        ((mixed + ang * r).dot(r) + lin).max(T::ZERO) * T::from_f64(PER_TRACE)
+        self.slack.at(rot.transpose_mul(arm)).max(T::ZERO) * T::from_f64(PER_TRACE)
     }
 
     /// The inverse of the mass that a force along the unit vector `n` meets at the same point, armature included and nothing else
@@ -204,15 +198,9 @@ impl<T: Real> NodeMobility<T> {
     pub fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> NodeMobility<U> {
         let ArticulatedInertia { a, b, c } = self.bare;
         NodeMobility {
-            lin: f(self.lin),
-            mixed: self.mixed.map(&mut *f),
-            ang: self.ang.map(&mut *f),
+            own: self.own.map(f),
             least: f(self.least),
-            slack: TraceForm {
-                lin: f(self.slack.lin),
-                mixed: self.slack.mixed.map(&mut *f),
-                ang: self.slack.ang.map(&mut *f),
-            },
+            slack: self.slack.map(f),
             turn: f(self.turn),
             bare: ArticulatedInertia { a: a.map(&mut *f), b: b.map(&mut *f), c: c.map(&mut *f) },
             per_farthest: f(self.per_farthest),
@@ -222,11 +210,9 @@ impl<T: Real> NodeMobility<T> {
 
 impl NodeMobility<f64> {
     const NONE: Self = Self {
-        lin: 0.0,
-        mixed: Vec3::ZERO,
-        ang: Sym3::ZERO,
+        own: TraceForm::ZERO,
         least: 0.0,
-        slack: TraceForm { lin: 0.0, mixed: Vec3::ZERO, ang: Sym3::ZERO },
+        slack: TraceForm::ZERO,
         turn: 0.0,
         bare: ArticulatedInertia::ZERO,
         per_farthest: 0.0,
@@ -236,10 +222,10 @@ impl NodeMobility<f64> {
     fn set(&mut self, block: &ArticulatedInertia<f64>, extent: f64) {
         let (of, bare) = (TraceForm::new(block), TraceForm::new(&self.bare));
         self.slack = TraceForm { lin: bare.lin - of.lin, mixed: bare.mixed - of.mixed, ang: bare.ang - of.ang };
-        TraceForm { lin: self.lin, mixed: self.mixed, ang: self.ang } = of;
-        self.least = trace(block.a) * (SHORTEST_ARM * extent) * (SHORTEST_ARM * extent);
-        let turn = 0.5 * trace(self.ang);
-        let is_round_off = extent > 0.0 && turn * extent * extent <= ROUND_OFF * self.lin;
+        self.own = of;
+        self.least = block.a.trace() * (SHORTEST_ARM * extent) * (SHORTEST_ARM * extent);
+        let turn = 0.5 * of.ang.trace();
+        let is_round_off = extent > 0.0 && turn * extent * extent <= ROUND_OFF * of.lin;
         self.turn = if is_round_off { 0.0 } else { PER_TRACE * turn };
     }
 
@@ -247,25 +233,19 @@ impl NodeMobility<f64> {
     fn begin(&mut self, block: &ArticulatedInertia<f64>, extent: f64) {
         self.bare = *block;
         self.set(block, extent);
-        let farthest = trace(block.c) + trace(block.a) * extent * extent;
+        let farthest = block.c.trace() + block.a.trace() * extent * extent;
         self.per_farthest = if farthest > 0.0 { 1.0 / farthest } else { 0.0 };
     }
 
     /// The same in axes that are turned by `turn`.
     pub fn turned(&self, turn: &Mat3<f64>) -> Self {
         let back = turn.transpose();
-        let ArticulatedInertia { a, b, c } = self.bare;
-        Self {
-            mixed: turn.transpose_mul(self.mixed),
-            ang: self.ang.rotated(back),
-            slack: TraceForm {
-                lin: self.slack.lin,
-                mixed: turn.transpose_mul(self.slack.mixed),
-                ang: self.slack.ang.rotated(back),
-            },
-            bare: ArticulatedInertia { a: a.rotated(back), b: back * (b * *turn), c: c.rotated(back) },
-            ..*self
-        }
+        let form = |TraceForm { lin, mixed, ang }: TraceForm<f64>| TraceForm {
+            lin,
+            mixed: turn.transpose_mul(mixed),
+            ang: ang.rotated(back),
+        };
+        Self { own: form(self.own), slack: form(self.slack), bare: in_axes(&self.bare, turn), ..*self }
     }
 
     /// Whether some points cannot be moved in every direction: Ω_i has an eigenvalue near zero, arms measured by the extent. Its pivots,
@@ -304,22 +284,37 @@ impl NodeMobility<f64> {
     }
 }
 
+impl<T: Real> TraceForm<T> {
+    #[inline(always)]
+    fn at(&self, r: Vec3<T>) -> T {
+        (self.mixed + self.ang * r).dot(r) + self.lin
+    }
+
+    fn map<U: Real>(&self, f: &mut impl FnMut(T) -> U) -> TraceForm<U> {
+        TraceForm { lin: f(self.lin), mixed: self.mixed.map(&mut *f), ang: self.ang.map(&mut *f) }
+    }
+}
+
 impl TraceForm<f64> {
+    const ZERO: Self = Self { lin: 0.0, mixed: Vec3::ZERO, ang: Sym3::ZERO };
+
     /// tr W of Ω_i. The point's velocity is lin − r̂ ang, so W = c − r̂ b − (r̂ b)ᵀ + r̂ a r̂ᵀ; tr(r̂ b) = −r·(b's skew part) and
     /// tr(r̂ a r̂ᵀ) = tr(a) r·r − rᵀ a r.
     fn new(block: &ArticulatedInertia<f64>) -> Self {
         let ArticulatedInertia { a, b, c } = *block;
-        let t = trace(a);
+        let t = a.trace();
         Self {
-            lin: trace(c),
+            lin: c.trace(),
             mixed: Vec3::new(b.y.z - b.z.y, b.z.x - b.x.z, b.x.y - b.y.x) * 2.0,
             ang: Sym3::diagonal(Vec3::new(t, t, t)) - a,
         }
     }
 }
 
-fn trace(m: Sym3<f64>) -> f64 {
-    m.xx() + m.yy() + m.zz()
+/// An operator in axes that `axes` are the columns of.
+fn in_axes(ArticulatedInertia { a, b, c }: &ArticulatedInertia<f64>, axes: &Mat3<f64>) -> ArticulatedInertia<f64> {
+    let back = axes.transpose();
+    ArticulatedInertia { a: a.rotated(back), b: back * (*b * *axes), c: c.rotated(back) }
 }
 
 /// What [`NodeMobility::inverse`] is of every tree as one rigid body; nothing where they are about equally heavy.
@@ -342,24 +337,8 @@ impl TreeAtRest {
         let extents = &extents[self.nodes.clone()];
         for (i, node) in nodes[self.nodes.clone()].iter_mut().enumerate() {
             let of_parent = blocks.get(tree.nodes[i].parent);
-            let column = |ang, lin| factor.response(tree, kin, i, Wrench { ang, lin }, of_parent);
-            let Mat3 { x, y, z } = Mat3::IDENTITY;
-            let spin = [x, y, z].map(|e| column(e, Vec3::ZERO));
-            let push = [x, y, z].map(|e| column(Vec3::ZERO, e));
-            let block = ArticulatedInertia {
-                a: Sym3::lower(Mat3::from_columns(spin[0].ang, spin[1].ang, spin[2].ang)),
-                b: Mat3::from_columns(push[0].ang, push[1].ang, push[2].ang),
-                c: Sym3::lower(Mat3::from_columns(push[0].lin, push[1].lin, push[2].lin)),
-            };
-            blocks[i] = block;
-            let rot = kin.frames[i].rot;
-            let to_node = rot.transpose();
-            let block = ArticulatedInertia {
-                a: block.a.rotated(to_node),
-                b: to_node * (block.b * rot),
-                c: block.c.rotated(to_node),
-            };
-            set(node, &block, extents[i]);
+            blocks[i] = factor.delassus_block(tree, kin, i, of_parent);
+            set(node, &in_axes(&blocks[i], &kin.frames[i].rot), extents[i]);
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Twist, Vec3, Wrench};
 
-use crate::kinematics::{set3, vec3};
+use crate::kinematics::{joint_axis, set3, vec3};
 use crate::{JointImpedance, JointType, Node, NodeFrame};
 
 /// What the elimination of one joint leaves behind for solves.
@@ -45,17 +45,6 @@ impl<T: Real> Articulated<T> {
         let b = self.b + self.c.mul_skew_transpose(r).transpose();
         let a = self.a + self.b.mul_skew_transpose(r).transpose() + b.mul_skew_transpose(r);
         Self { a, b, c: self.c }
-    }
-}
-
-/// The motion of a joint with one degree of freedom at unit rate.
-#[inline(always)]
-pub(crate) fn unit_motion<T: Real>(node: &Node<T>, frame: &NodeFrame<T>) -> Twist<T> {
-    let s = frame.axis;
-    match node.joint {
-        JointType::Prismatic => Twist { ang: Vec3::ZERO, lin: s },
-        JointType::Screw => Twist { ang: s, lin: s * node.pitch },
-        JointType::Revolute | JointType::Ball | JointType::Free => Twist { ang: s, lin: Vec3::ZERO },
     }
 }
 
@@ -101,7 +90,7 @@ fn eliminate_single<T: Real>(
         let h = Wrench { ang: a * s, lin: b.transpose() * s };
         (h, s.dot(h.ang))
     } else {
-        let motion = unit_motion(node, frame);
+        let motion = joint_axis(node, frame, 0);
         let h = Wrench { ang: a * motion.ang + b * motion.lin, lin: b.transpose() * motion.ang + c * motion.lin };
         (h, motion.dot(h))
     };
@@ -154,7 +143,7 @@ impl<T: Real> Eliminated<T> {
             Self::Single { h, d_inv } => {
                 let along = match node.joint {
                     JointType::Revolute => frame.axis.dot(p.ang),
-                    _ => unit_motion(node, frame).dot(p),
+                    _ => joint_axis(node, frame, 0).dot(p),
                 };
                 let u = r[v] - along;
                 x[v] = u;

@@ -1,6 +1,6 @@
 //! How easily bodies, joints and tendons are moved at the default configuration.
 
-use spatial::{ArticulatedInertia, Mat3, Real, Sym3, Vec3, Wrench};
+use spatial::{ArticulatedInertia, Vec3};
 
 use crate::{
     Coordinate, EqualityKind, Factor, JointImpedance, JointType, Kinematics, Model, NO_PARENT, TendonRow, Transmission,
@@ -100,15 +100,7 @@ impl InverseWeights {
                 let mean = together.iter().sum::<f64>() / together.len() as f64;
                 together.fill(mean);
             }
-            let column = |ang, lin| factor.response(tree, kin, i, Wrench { ang, lin }, of_parent);
-            let Mat3 { x, y, z } = Mat3::IDENTITY;
-            let spin = [x, y, z].map(|e| column(e, Vec3::ZERO));
-            let push = [x, y, z].map(|e| column(Vec3::ZERO, e));
-            blocks.push(ArticulatedInertia {
-                a: Sym3::lower(Mat3::from_columns(spin[0].ang, spin[1].ang, spin[2].ang)),
-                b: Mat3::from_columns(push[0].ang, push[1].ang, push[2].ang),
-                c: Sym3::lower(Mat3::from_columns(push[0].lin, push[1].lin, push[2].lin)),
-            });
+            blocks.push(factor.delassus_block(tree, kin, i, of_parent));
         }
         blocks
     }
@@ -117,11 +109,8 @@ impl InverseWeights {
         for (index, body) in model.bodies.iter().enumerate() {
             if body.inertia.mass > 0.0 && slides_alone(model, index) {
                 let weight = body.inertia.mass.recip();
-                let mut node = body.node.unwrap_or(NO_PARENT);
-                while let Some(of_tree) = model.tree.nodes.get(node) {
-                    self.dofs[of_tree.v] = weight;
-                    node = of_tree.parent;
-                }
+                let nodes = model.tree.path_to_root(body.node.unwrap_or(NO_PARENT));
+                nodes.for_each(|node| self.dofs[model.tree.nodes[node].v] = weight);
                 self.shifts.push(weight);
                 self.turns.push(0.0);
                 continue;
@@ -131,8 +120,8 @@ impl InverseWeights {
                 let r = kin.frames[node].rot * body.pose.transform_point(body.inertia.com);
                 // tr (c − r̂ b − (r̂ b)ᵀ + r̂ a r̂ᵀ), see `NodeMobility`.
                 let skew = Vec3::new(b.y.z - b.z.y, b.z.x - b.x.z, b.x.y - b.y.x);
-                let t = trace(a);
-                [trace(c) + 2.0 * skew.dot(r) + t * r.dot(r) - (a * r).dot(r), t].map(|trace| trace / 3.0)
+                let t = a.trace();
+                [c.trace() + 2.0 * skew.dot(r) + t * r.dot(r) - (a * r).dot(r), t].map(|trace| trace / 3.0)
             });
             self.shifts.push(shift);
             self.turns.push(turn);
@@ -158,13 +147,9 @@ fn slides_alone(model: &Model, index: usize) -> bool {
     const LEAST: f64 = 1e-14;
     let (body, tree) = (&model.bodies[index], &model.tree);
     let has_axis = |axis: Vec3<f64>| axis.to_array().iter().filter(|x| x.abs() > LEAST).count() == 1;
-    let mut at = body.node.unwrap_or(NO_PARENT);
-    while at != NO_PARENT {
-        let node = &tree.nodes[at];
-        if node.joint != JointType::Prismatic || !has_axis(node.axis) {
-            return false;
-        }
-        at = node.parent;
+    let slides = |node: usize| tree.nodes[node].joint == JointType::Prismatic && has_axis(tree.nodes[node].axis);
+    if !tree.path_to_root(body.node.unwrap_or(NO_PARENT)).all(slides) {
+        return false;
     }
     let [_, xy, xz, _, yz, _] = body.inertia.inertia.entries();
     let centre = body.inertia.com;
@@ -172,8 +157,4 @@ fn slides_alone(model: &Model, index: usize) -> bool {
     let parent = &model.bodies[body.parent];
     let is_of_world = body.parent == 0 || (parent.node.is_none() && parent.parent == 0);
     body.node.is_some() && is_centred && is_of_world && model.bodies.iter().skip(1).all(|other| other.parent != index)
-}
-
-fn trace<T: Real>(m: Sym3<T>) -> T {
-    m.xx() + m.yy() + m.zz()
 }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use spatial::{Mat3, Quat, Real, RigidInertia, Twist, Vec3, Wrench};
+use spatial::{Mat3, Pose, Quat, Real, RigidInertia, Twist, Vec3, Wrench};
 
-use crate::{JointType, NO_PARENT, Node, Tree};
+use crate::{JointType, Model, NO_PARENT, Node, Tree};
 
 /// The placement of a node, in world axes.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,17 @@ pub struct Kinematics<T: Real> {
     pub frames: Vec<NodeFrame<T>>,
     /// Velocities at the nodes' origins, one per node.
     pub twists: Vec<Twist<T>>,
+}
+
+impl Kinematics<f64> {
+    /// Where a body of the model is, in the world.
+    pub fn body_pose(&self, model: &Model, body: usize) -> Pose<f64> {
+        let body = &model.bodies[body];
+        match body.node.map(|node| &self.frames[node]) {
+            Some(frame) => Pose::new(frame.pos, frame.quat) * body.pose,
+            None => body.pose,
+        }
+    }
 }
 
 impl<T: Real> Kinematics<T> {
@@ -153,6 +164,18 @@ pub fn joint_axis<T: Real>(node: &Node<T>, frame: &NodeFrame<T>, k: usize) -> Tw
         JointType::Free if k < 3 => Twist { ang: Vec3::ZERO, lin: column(&Mat3::IDENTITY, k) },
         JointType::Free => Twist { ang: column(&frame.rot, k - 3), lin: Vec3::ZERO },
     }
+}
+
+/// The degrees of freedom of the joint of a node, and the motion per unit of each of what moves with the node, as it is at the world point `at`.
+#[inline(always)]
+pub fn joint_columns<'a, T: Real>(
+    tree: &'a Tree<T>,
+    kin: &'a Kinematics<T>,
+    node: usize,
+    at: Vec3<T>,
+) -> impl DoubleEndedIterator<Item = (usize, Twist<T>)> + 'a {
+    let (node, frame) = (&tree.nodes[node], &kin.frames[node]);
+    (0..node.joint.nv()).map(move |k| (node.v + k, joint_axis(node, frame, k).shifted(at - frame.pos)))
 }
 
 /// Sᵀ f added to `out`, indexed by dof: the joint's share of a wrench at the node's origin.

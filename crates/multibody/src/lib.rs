@@ -71,7 +71,7 @@ pub use balance::{
     BodyInStep, Correction, FAR, FAR_ALONE, Freedom, LARGEST_ERROR, LARGEST_GROWTH, LITTLE, MAX_FACTOR_ALONE,
     MAX_SCALING, StepBalance, StepEnd, UNPUSHED, Whole,
 };
-pub use build_error::BuildError;
+pub use build_error::{BuildError, ElementKind};
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use camera::{Camera, CameraMode, DefaultView, Lens};
 pub use cholesky::{factor_positive, solve_factored};
@@ -90,13 +90,12 @@ pub use inverse_kinematics::{PoseTarget, inverse_kinematics};
 pub use inverse_weights::InverseWeights;
 pub use joint_impedance::JointImpedance;
 pub use kinematics::{
-    Kinematics, NodeFrame, add_generalized_forces, forward_kinematics, joint_axis, propagate, vec3, velocities,
+    Kinematics, NodeFrame, add_generalized_forces, forward_kinematics, joint_axis, joint_columns, propagate, vec3,
+    velocities,
 };
 pub use material::{Compliance, Material, Resistance, ellipse_tangents};
 pub use medium::{Drag, Medium};
-pub use model::{
-    Body, Joint, JointKind, JointLock, Keyframe, KeyframeKey, Model, Warning, mocap_numbers, mocap_pose, mocap_velocity,
-};
+pub use model::{Body, Joint, JointKind, JointLock, Keyframe, KeyframeKey, Model, Warning, mocap_pose, mocap_velocity};
 pub use motor::{
     BristleFriction, Cogging, Controller, Heat, Motor, MotorInputs, MotorMotion, MotorStep, Slopes, Winding,
 };

@@ -385,7 +385,7 @@ impl Model {
 
     /// Where bodies that are moved from outside begin, (nmocap, 7): position, then the quaternion w x y z. They hang from the world.
     pub fn mocap_poses(&self) -> Vec<f64> {
-        self.mocap_bodies().flat_map(|body| mocap_numbers(self.bodies[body].pose_in_parent)).collect()
+        self.mocap_bodies().flat_map(|body| self.bodies[body].pose_in_parent.to_array()).collect()
     }
 
     /// Puts bodies that are moved from outside, and all that hang on them, among the poses (nbody) where `mocap` (nmocap, 7) has them. The poses of
@@ -588,11 +588,6 @@ impl Model {
             }),
         }
     }
-}
-
-/// A body's position and its quaternion w x y z.
-pub fn mocap_numbers(Pose { pos, rot }: Pose<f64>) -> [f64; 7] {
-    [pos.x, pos.y, pos.z, rot.w, rot.x, rot.y, rot.z]
 }
 
 /// The velocity of a body that is moved from outside: angular velocity, then that of its origin, world axes.

@@ -1,7 +1,5 @@
 //! By how much a configuration misses the equality constraints.
 
-use spatial::Pose;
-
 use crate::{Coordinate, EqualityKind, Kinematics, Model};
 
 impl Coordinate {
@@ -33,10 +31,7 @@ impl EqualityKind {
 /// coupling y − y₀ − p(x − x₀).
 pub fn equality_residuals(model: &Model, kinematics: &Kinematics<f64>, q: &[f64], residuals: &mut Vec<f64>) {
     residuals.clear();
-    let pose = |body: usize| match model.bodies[body].node.map(|node| &kinematics.frames[node]) {
-        Some(frame) => Pose::new(frame.pos, frame.quat) * model.bodies[body].pose,
-        None => model.bodies[body].pose,
-    };
+    let pose = |body: usize| kinematics.body_pose(model, body);
     for equality in &model.equalities {
         match &equality.kind {
             EqualityKind::Connect { bodies: [a, b], anchors } => {

@@ -100,7 +100,7 @@ fn check_tree(tree: &Tree<f64>) -> Result<(), BuildError> {
         ensure((node.q, node.v) == (q, v), "tree")?;
         (q, v) = (q + node.joint.nq(), v + node.joint.nv());
         let placed = node.pos.is_finite() && node.axis.is_finite() && node.pitch.is_finite() && node.q_ref.is_finite();
-        let rotation = [node.rot.w, node.rot.x, node.rot.y, node.rot.z].iter().all(|x| x.is_finite());
+        let rotation = node.rot.to_array().iter().all(|x| x.is_finite());
         let inertia = &node.inertia;
         let numbers = inertia.mass.is_finite() && inertia.com.is_finite() && inertia.inertia.is_finite();
         ensure(placed && rotation && numbers, "tree")?;

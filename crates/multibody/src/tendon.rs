@@ -6,7 +6,7 @@ mod wrap;
 
 use spatial::{Pose, Real, Vec3};
 
-use crate::{Compliance, Kinematics, Model, NO_PARENT, PolynomialForces, forward_kinematics, joint_axis};
+use crate::{Compliance, Kinematics, Model, NO_PARENT, PolynomialForces, forward_kinematics, joint_columns};
 pub use path::{DrawnPoint, TendonLook};
 use path::{Span, each_span};
 pub use wrap::ObstacleShape;
@@ -240,15 +240,6 @@ fn sum(model: &Model, terms: &[(usize, f64)], q: &[f64]) -> f64 {
     terms.iter().map(|&(joint, coefficient)| coefficient * q[model.joints[joint].q]).sum()
 }
 
-/// The pose of something in a body's frame, in the world.
-pub(crate) fn placed(model: &Model, kinematics: &Kinematics<f64>, body: usize, pose: Pose<f64>) -> Pose<f64> {
-    let body = &model.bodies[body];
-    match body.node.map(|node| &kinematics.frames[node]) {
-        Some(frame) => Pose::new(frame.pos, frame.quat) * body.pose * pose,
-        None => body.pose * pose,
-    }
-}
-
 /// Calls `f` with the straight pieces, and returns the length.
 fn each_strand(model: &Model, kinematics: &Kinematics<f64>, branches: &[Branch], mut f: impl FnMut(&Strand)) -> f64 {
     let mut length = 0.0;
@@ -259,7 +250,7 @@ fn each_strand(model: &Model, kinematics: &Kinematics<f64>, branches: &[Branch],
             (b.1 - a.1).norm()
         };
         let mut own = 0.0;
-        let place = |body, pose| placed(model, kinematics, body, pose);
+        let place = |body, pose| kinematics.body_pose(model, body) * pose;
         each_span(model, branch, place, |Span { ends: [from, to], obstacle, .. }| {
             own += match obstacle {
                 Some((obstacle, Some(wrap))) => {
@@ -284,22 +275,12 @@ fn push_terms(model: &Model, kinematics: &Kinematics<f64>, strand: &Strand, row:
     }
     // Where the ends meet any direction will do.
     let along = (to - from).normalized().unwrap_or(Vec3::new(1.0, 0.0, 0.0)) * strand.weight;
-    let mut push = |node: usize, sign: f64| {
-        let (of_tree, frame) = (&model.tree.nodes[node], &kinematics.frames[node]);
-        for k in 0..of_tree.joint.nv() {
-            // Along the strand, all points of it move alike with one body.
-            let motion = joint_axis(of_tree, frame, k).shifted(from - frame.pos);
-            row.terms.push(TendonTerm { node, dof: of_tree.v + k, coefficient: sign * along.dot(motion.lin) });
-        }
-        of_tree.parent
-    };
-    let [mut i, mut j] = strand.bodies.map(|body| model.bodies[body].node.unwrap_or(NO_PARENT));
-    // What moves both alike is left out.
-    while i != j {
-        if j == NO_PARENT || (i != NO_PARENT && i > j) {
-            i = push(i, -1.0);
-        } else {
-            j = push(j, 1.0);
+    let nodes = strand.bodies.map(|body| model.bodies[body].node.unwrap_or(NO_PARENT));
+    for (node, side) in model.tree.path_between(nodes) {
+        let along = along * [-1.0, 1.0][side];
+        // Along the strand, all points of it move alike with one body.
+        for (dof, motion) in joint_columns(&model.tree, kinematics, node, from) {
+            row.terms.push(TendonTerm { node, dof, coefficient: along.dot(motion.lin) });
         }
     }
 }

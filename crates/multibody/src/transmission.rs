@@ -2,9 +2,8 @@
 
 use spatial::{Pose, Vec3};
 
-use crate::tendon::placed;
 use crate::{
-    Actuator, GearFrame, JointKind, Kinematics, Model, NO_PARENT, TendonRow, TendonTerm, Transmission, joint_axis,
+    Actuator, GearFrame, JointKind, Kinematics, Model, NO_PARENT, TendonRow, TendonTerm, Transmission, joint_columns,
 };
 
 /// A force at a point of a body, and a torque.
@@ -23,7 +22,7 @@ impl Transmission {
         row.terms.clear();
         let place = |site: usize| {
             let site = &model.sites[site];
-            (site.body, placed(model, kinematics, site.body, site.pose))
+            (site.body, kinematics.body_pose(model, site.body) * site.pose)
         };
         let push = |loads: [Load; 2], row: &mut TendonRow| push_loads(model, kinematics, loads, row);
         match *self {
@@ -108,22 +107,12 @@ impl Model {
 
 /// Adds what the loads do on the degrees of freedom that move one of their bodies against the other.
 fn push_loads(model: &Model, kinematics: &Kinematics<f64>, loads: [Load; 2], row: &mut TendonRow) {
-    let mut push = |node: usize, load: &Load| {
-        let (of_tree, frame) = (&model.tree.nodes[node], &kinematics.frames[node]);
-        for k in 0..of_tree.joint.nv() {
-            let motion = joint_axis(of_tree, frame, k).shifted(load.point - frame.pos);
-            let coefficient = load.force.dot(motion.lin) + load.torque.dot(motion.ang);
-            row.terms.push(TendonTerm { node, dof: of_tree.v + k, coefficient });
-        }
-        of_tree.parent
-    };
-    let [mut i, mut j] = [&loads[0], &loads[1]].map(|load| model.bodies[load.body].node.unwrap_or(NO_PARENT));
-    // What moves both alike is left out.
-    while i != j {
-        if j == NO_PARENT || (i != NO_PARENT && i > j) {
-            i = push(i, &loads[0]);
-        } else {
-            j = push(j, &loads[1]);
+    let nodes = [&loads[0], &loads[1]].map(|load| model.bodies[load.body].node.unwrap_or(NO_PARENT));
+    for (node, side) in model.tree.path_between(nodes) {
+        let Load { point, force, torque, .. } = loads[side];
+        for (dof, motion) in joint_columns(&model.tree, kinematics, node, point) {
+            let coefficient = force.dot(motion.lin) + torque.dot(motion.ang);
+            row.terms.push(TendonTerm { node, dof, coefficient });
         }
     }
     row.terms.sort_unstable_by_key(|term| term.dof);

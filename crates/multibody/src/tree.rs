@@ -159,6 +159,29 @@ impl<T: Real> Tree<T> {
         Self { nodes, trees: std::iter::once(0..len).collect(), dofs: std::iter::once(0..nv).collect(), nq, nv }
     }
 
+    /// The nodes from a node to its root; none from [`NO_PARENT`].
+    #[inline]
+    pub fn path_to_root(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        let next = |node: usize| (node != NO_PARENT).then_some(node);
+        std::iter::successors(next(node), move |node| next(self.nodes[*node].parent))
+    }
+
+    /// The nodes, from the last to the first, that move one of two nodes and not the other, each with which of the two it moves, 0 or 1. What moves
+    /// both alike is left out: to subtract it would cost digits.
+    #[inline]
+    pub fn path_between(&self, ends: [usize; 2]) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let [mut i, mut j] = ends;
+        std::iter::from_fn(move || {
+            if i == j {
+                return None;
+            }
+            let side = usize::from(!(j == NO_PARENT || (i != NO_PARENT && i > j)));
+            let at = if side == 0 { &mut i } else { &mut j };
+            let node = std::mem::replace(at, self.nodes[*at].parent);
+            Some((node, side))
+        })
+    }
+
     /// Whether nothing moves.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()

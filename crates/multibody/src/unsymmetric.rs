@@ -11,8 +11,8 @@
 
 use spatial::{ArticulatedInertia, Mat3, Sym3, Twist, Vec3, Wrench};
 
-use crate::elimination::{Eliminated, unit_motion};
-use crate::kinematics::{set3, vec3};
+use crate::elimination::Eliminated;
+use crate::kinematics::{joint_axis, set3, vec3};
 use crate::{JointImpedance, JointType, Kinematics, NO_PARENT, Node, NodeFrame, Tree};
 
 /// An operator from the motion of a node to the wrench `wrench` for each unit of power that the motion has with `per_motion`, both about
@@ -170,7 +170,7 @@ impl UnsymmetricFactor {
         let whole = &self.whole[i];
         match node.joint {
             JointType::Revolute | JointType::Prismatic | JointType::Screw => {
-                let motion = unit_motion(node, frame);
+                let motion = joint_axis(node, frame, 0);
                 let (column, row) = (whole.apply(motion), whole.transpose().apply(motion));
                 let d_inv = reciprocal(motion.dot(column) + impedance.diagonal[node.v])?;
                 self.of_forces[i] = Eliminated::Single { h: column, d_inv };

@@ -211,7 +211,7 @@ impl Assembly {
     fn site(&self, site: usize) -> PyResult<(usize, [f64; 3], [f64; 4])> {
         self.check("site", &[site])?;
         let site = &self.inner.sites[site];
-        Ok((site.body, site.pose.pos.to_array(), quaternion(site.pose.rot)))
+        Ok((site.body, site.pose.pos.to_array(), site.pose.rot.to_array()))
     }
 
     /// Attaches a model below a body; returns how many bodies there were before.
@@ -312,10 +312,6 @@ fn rotation(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Quat<f64>> {
     let q = array(name, value, &[4])?;
     let rot = Quat::new(q[0], q[1], q[2], q[3]).normalized();
     rot.ok_or_else(|| PyValueError::new_err(format!("{name} is {q:?}: expected a quaternion (w, x, y, z) of length 1")))
-}
-
-fn quaternion(rot: Quat<f64>) -> [f64; 4] {
-    [rot.w, rot.x, rot.y, rot.z]
 }
 
 /// Mass, centre of mass and the matrix of inertia about it.

@@ -2,7 +2,7 @@
 
 use multibody::{
     CrbaWorkspace, DynamicsInput, ForwardDynamics, Kinematics, Model, RneaWorkspace, Tendon, TendonRow,
-    equality_residuals, forward_kinematics, joint_axis, rnea, velocities,
+    equality_residuals, forward_kinematics, joint_columns, rnea, velocities,
 };
 use spatial::{Pose, Vec3};
 
@@ -99,12 +99,7 @@ impl Workspace {
     pub fn body_poses(&mut self, model: &Model, q: &[f64]) -> Vec<Pose<f64>> {
         let tree = &model.tree;
         forward_kinematics(tree, tree.all(), q, &mut self.kinematics);
-        let frames = &self.kinematics.frames;
-        let place = |body: &multibody::Body| match body.node {
-            Some(node) => Pose::new(frames[node].pos, frames[node].quat) * body.pose,
-            None => body.pose,
-        };
-        model.bodies.iter().map(place).collect()
+        (0..model.bodies.len()).map(|body| self.kinematics.body_pose(model, body)).collect()
     }
 
     /// The Jacobian (6, nv) of the origin of a frame of a body: angular, then linear, world axes.
@@ -112,18 +107,13 @@ impl Workspace {
         let (tree, nv) = (&model.tree, model.nv());
         let mut jacobian = vec![0.0; 6 * nv];
         let body = &model.bodies[body];
-        let Some(mut node) = body.node else { return jacobian };
+        let Some(node) = body.node else { return jacobian };
         forward_kinematics(tree, tree.all(), q, &mut self.kinematics);
-        let frames = &self.kinematics.frames;
-        let point = frames[node].pos + frames[node].rot * (body.pose * pose).pos;
-        while let Some(of) = tree.nodes.get(node) {
-            let frame = &frames[node];
-            for k in 0..of.joint.nv() {
-                let motion = joint_axis(of, frame, k).shifted(point - frame.pos);
-                let column = motion.ang.to_array().into_iter().chain(motion.lin.to_array());
-                column.enumerate().for_each(|(row, x)| jacobian[row * nv + of.v + k] = x);
-            }
-            node = of.parent;
+        let (kin, frame) = (&self.kinematics, &self.kinematics.frames[node]);
+        let point = frame.pos + frame.rot * (body.pose * pose).pos;
+        for (dof, motion) in tree.path_to_root(node).flat_map(|node| joint_columns(tree, kin, node, point)) {
+            let column = motion.ang.to_array().into_iter().chain(motion.lin.to_array());
+            column.enumerate().for_each(|(row, x)| jacobian[row * nv + dof] = x);
         }
         jacobian
     }

@@ -281,7 +281,7 @@ impl Model {
         for k in 0..q.len() {
             for Pose { pos, rot } in self.workspace().body_poses(&self.model, q.row(k)) {
                 positions.extend(pos.to_array());
-                quaternions.extend([rot.w, rot.x, rot.y, rot.z]);
+                quaternions.extend(rot.to_array());
             }
         }
         let (n, count) = (self.model.bodies.len(), q.count);

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use sim::{Frame, Observation, SensorJacobians};
-use spatial::{Quat, Twist, Vec3, Wrench};
+use spatial::{Twist, Vec3, Wrench};
 
 use crate::arguments::vector;
 use crate::model::Model;
@@ -29,11 +29,6 @@ pub fn fixed_vector<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyAny> {
 /// A matrix that nobody writes into; `values` has whole rows of so many columns.
 pub fn fixed_matrix(py: Python<'_>, values: Vec<f64>, shape: [usize; 2]) -> PyResult<Bound<'_, PyAny>> {
     Ok(fixed(PyArray1::from_vec(py, values).reshape(shape)?))
-}
-
-/// w, x, y, z.
-pub fn quaternion(q: Quat<f64>) -> [f64; 4] {
-    [q.w, q.x, q.y, q.z]
 }
 
 /// Angular, then linear.
@@ -172,7 +167,7 @@ impl Simulation {
     /// Orientations of the bodies, (nbody, 4), w x y z.
     #[getter]
     fn body_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table(py, self.body_frames(), |now, frame| quaternion(now.pose(frame).rot))
+        self.table(py, self.body_frames(), |now, frame| now.pose(frame).rot.to_array())
     }
 
     /// Velocities of the bodies, (nbody, 6): angular, then linear at the origin, world axes.
@@ -202,7 +197,7 @@ impl Simulation {
     /// Orientations of the geoms, (ngeom, 4), w x y z.
     #[getter]
     fn geom_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table(py, self.geom_frames(), |now, frame| quaternion(now.pose(frame).rot))
+        self.table(py, self.geom_frames(), |now, frame| now.pose(frame).rot.to_array())
     }
 
     /// Velocities of the geoms, (ngeom, 6): angular, then linear at the origin, world axes.
@@ -220,7 +215,7 @@ impl Simulation {
     /// Orientations of the sites, (nsite, 4), w x y z.
     #[getter]
     fn site_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.table(py, self.site_frames(), |now, frame| quaternion(now.pose(frame).rot))
+        self.table(py, self.site_frames(), |now, frame| now.pose(frame).rot.to_array())
     }
 
     /// Velocities of the sites, (nsite, 6): angular, then linear at the origin, world axes.

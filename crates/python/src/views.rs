@@ -16,7 +16,7 @@ use crate::arguments::{bits, colour};
 use crate::follow::Motion;
 use crate::model::Model;
 use crate::names::Kind;
-use crate::quantities::{fixed_matrix, fixed_vector, quaternion, twist};
+use crate::quantities::{fixed_matrix, fixed_vector, twist};
 use crate::simulation::Simulation;
 
 /// What all views have: a simulation and an index.
@@ -147,7 +147,7 @@ macro_rules! framed {
             #[getter]
             fn quaternion<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 let pose = self.look(py, |now, frame| now.pose(frame))?;
-                Ok(fixed_vector(py, &quaternion(pose.rot)))
+                Ok(fixed_vector(py, &pose.rot.to_array()))
             }
 
             /// Orientation as a matrix, (3, 3): its columns are the axes in the world.
@@ -264,7 +264,7 @@ impl BodyView {
         let py = value.py();
         let turn = Quat { w: values[0], x: values[1], y: values[2], z: values[3] };
         if let (true, Some(turn)) = (self.is_fixed(), turn.normalized()) {
-            let in_parent = quaternion(self.parent_pose(py)?.rot.conjugate() * turn);
+            let in_parent = (self.parent_pose(py)?.rot.conjugate() * turn).to_array();
             return self.simulation().set_parameter(py, Parameter::BodyQuaternions, self.index, &in_parent);
         }
         self.move_to(py, 3, &values)

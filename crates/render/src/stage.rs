@@ -128,10 +128,7 @@ pub(crate) fn place_bodies(model: &Model, q: &[f64], kinematics: &mut Kinematics
     let tree = &model.tree;
     forward_kinematics(tree, tree.all(), q, kinematics);
     poses.clear();
-    poses.extend(model.bodies.iter().map(|body| match body.node {
-        Some(node) => Pose::new(kinematics.frames[node].pos, kinematics.frames[node].quat) * body.pose,
-        None => body.pose,
-    }));
+    poses.extend((0..model.bodies.len()).map(|body| kinematics.body_pose(model, body)));
 }
 
 /// The centre and the longest side of the box around the bodies, sites and geoms, the latter as balls, as MuJoCo measures them.

@@ -48,7 +48,7 @@ fn encode_geom(geom: &Geom, shared: &mut Shared) -> Value {
     let (p, q) = (geom.pose.pos, geom.pose.rot);
     let mut value = json!({
         "name": geom.name, "body": geom.body, "type": kind, "size": size,
-        "pos": p.to_array(), "quat": [q.w, q.x, q.y, q.z], "rgba": geom.rgba, "group": geom.group, "mesh": mesh,
+        "pos": p.to_array(), "quat": q.to_array(), "rgba": geom.rgba, "group": geom.group, "mesh": mesh,
     });
     if let Some((texture, mapping)) = geom.texture() {
         let mut look = encode_mapping(mapping);

@@ -94,13 +94,7 @@ impl Recording {
         let mut poses = Vec::with_capacity(frames * model.bodies.len());
         for frame in 0..frames {
             forward_kinematics(tree, tree.all(), &q[frame * model.nq()..][..model.nq()], &mut kinematics);
-            poses.extend(model.bodies.iter().map(|body| match body.node {
-                Some(node) => {
-                    let frame = &kinematics.frames[node];
-                    Pose::new(frame.pos, frame.quat) * body.pose
-                }
-                None => body.pose,
-            }));
+            poses.extend((0..model.bodies.len()).map(|body| kinematics.body_pose(model, body)));
         }
         let time = (0..frames).map(|frame| frame as f64 * frame_time).collect();
         Self { time, q, poses, stride: 1, frame_time, even_frames: frames, ..Self::default() }

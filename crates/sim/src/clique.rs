@@ -1,6 +1,6 @@
 //! Cliques, the generalised velocities that A couples: those of a tree of rigid bodies, or those that constraints see of a soft body.
 
-use multibody::{CrbaWorkspace, Loads, NO_PARENT, NodeMotion, add_generalized_forces, joint_axis, mass_matrix};
+use multibody::{CrbaWorkspace, Loads, NodeMotion, add_generalized_forces, joint_columns, mass_matrix};
 use sap::BlockMut;
 use spatial::{ArticulatedInertia, F64x4, Twist, Vec3, Wrench};
 
@@ -276,38 +276,25 @@ impl<'a> Clique<'a> {
     /// is at the world point `origin`.
     pub fn each_column(self, node: usize, origin: Vec3<f64>, mut push: impl FnMut(usize, Twist<f64>)) {
         match self {
-            Self::Tree(_) => {
-                let mut i = node;
-                while i != NO_PARENT {
-                    i = self.each_column_of(i, origin, &mut push);
-                }
+            Self::Tree(TreeWorkspace { tree, kin, .. }) => {
+                let columns = |node| joint_columns(tree, kin, node, origin).rev();
+                tree.path_to_root(node).flat_map(columns).for_each(|(dof, motion)| push(dof, motion));
             }
             Self::Soft(soft) => soft.each_column(node, push),
         }
     }
 
-    /// The same of the joint of one node of a tree; returns its parent.
-    fn each_column_of(self, i: usize, origin: Vec3<f64>, push: &mut impl FnMut(usize, Twist<f64>)) -> usize {
-        let Self::Tree(TreeWorkspace { tree, kin, .. }) = self else { return NO_PARENT };
-        let (node, frame) = (&tree.nodes[i], &kin.frames[i]);
-        for k in (0..node.joint.nv()).rev() {
-            push(node.v + k, joint_axis(node, frame, k).shifted(origin - frame.pos));
-        }
-        node.parent
-    }
-
     /// The columns that move two of its nodes relative to each other, from the last to the first: what moves both alike is left out.
     pub fn each_relative_column(self, [a, b]: [usize; 2], origin: Vec3<f64>, mut push: impl FnMut(usize, Twist<f64>)) {
-        if let Self::Soft(soft) = self {
-            return soft.each_relative_column([a, b], push);
-        }
-        let (mut i, mut j) = (a, b);
-        while i != j {
-            if j == NO_PARENT || (i != NO_PARENT && i > j) {
-                i = self.each_column_of(i, origin, &mut |column, motion| push(column, motion * -1.0));
-            } else {
-                j = self.each_column_of(j, origin, &mut push);
+        match self {
+            Self::Tree(TreeWorkspace { tree, kin, .. }) => {
+                for (node, side) in tree.path_between([a, b]) {
+                    for (dof, motion) in joint_columns(tree, kin, node, origin).rev() {
+                        push(dof, if side == 0 { motion * -1.0 } else { motion });
+                    }
+                }
             }
+            Self::Soft(soft) => soft.each_relative_column([a, b], push),
         }
     }
 }

@@ -15,10 +15,11 @@ mod sums;
 mod tendons;
 
 use geometry::Scene;
-use lanes::{ConstraintName, WarmStartEntry};
-use multibody::{Kinematics, Model, NodeMotion, TendonRow};
+use lanes::constants::MEAN;
+use lanes::{ConstraintName, RowWeight, Turning, WarmStartEntry};
+use multibody::{Compliance, Kinematics, Model, NodeMotion, TendonRow};
 use sap::{Constraint, Law};
-use spatial::{Pose, Twist, Vec3};
+use spatial::{Mat3, Pose, Twist, Vec3};
 
 use crate::clique::{Clique, Cliques};
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion, Term};
@@ -159,6 +160,28 @@ impl ConstraintSet {
         self.set_rigid(law.is_rigid());
         self.set_recovery(recovery);
         self.limits += 1;
+    }
+
+    /// Adds three near-rigid rows along the world's axes, by which the second of two ends is held to the first, from where it is off by
+    /// `violation`. What cannot move is not held.
+    fn push_hold(
+        &mut self,
+        ends: [Option<ConstraintEnd>; 2],
+        motion: Motion,
+        violation: Vec3<f64>,
+        key: ConstraintName,
+        cx: &Context<'_>,
+    ) {
+        let w = MEAN * cx.mobility_between(&ends, motion);
+        if w <= 0.0 {
+            return;
+        }
+        let rule = cx.rule.compliant(Compliance::NearRigid, RowWeight { w, inverse: w }, violation.norm());
+        let start = cx.rule.start(Compliance::NearRigid, violation, || cx.velocities(&ends, motion));
+        let v_hat = rule.of.bias3(start.violation, start.rate, Turning::NONE);
+        let jacobian = ConstraintJacobian::Ends { ends, basis: Mat3::IDENTITY, motion };
+        self.push(Law::equalities(rule.of.r, v_hat.to_array()), w, jacobian, key, cx);
+        self.set_rigid(true);
     }
 
     /// Says with which v̂ the last constraint moves positions, if another one than in its law.
@@ -305,6 +328,15 @@ impl Context<'_> {
         };
         let most = ends.iter().flatten().map(leverage).fold(0.0, f64::max);
         self.rule.of_step.recovery_speed_of(most)
+    }
+
+    /// How easily two ends are moved or turned against each other.
+    #[inline(always)]
+    fn mobility_between(&self, ends: &[Option<ConstraintEnd>; 2], motion: Motion) -> f64 {
+        ends.iter().flatten().fold(0.0, |sum, end| match motion {
+            Motion::Linear => sum + self.mobility(end),
+            Motion::Angular => sum + self.angular_mobility(end),
+        })
     }
 
     /// How easily the body of an end is turned, 1/(kg·m²).

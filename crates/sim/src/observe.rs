@@ -10,9 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use geometry::{Scene, SceneQueries};
-use multibody::{
-    Kinematics, Model, NO_PARENT, Strand, TendonRow, accelerations, forward_kinematics, joint_axis, velocities,
-};
+use multibody::{Kinematics, Model, Strand, TendonRow, accelerations, forward_kinematics, joint_columns, velocities};
 use spatial::{Pose, Twist, Vec3};
 
 use crate::State;
@@ -52,15 +50,15 @@ pub(crate) struct Present {
     row: TendonRow,
 }
 
-/// What carries a body that is moved from outside: velocity and acceleration of its origin, and where that is.
+/// A body that is moved from outside, in motion: velocity and acceleration of its origin, and where that is.
 #[derive(Clone, Copy, Debug)]
-struct Base {
-    velocity: Twist<f64>,
-    acceleration: Twist<f64>,
-    origin: Vec3<f64>,
+pub(crate) struct MovingBase {
+    pub velocity: Twist<f64>,
+    pub acceleration: Twist<f64>,
+    pub origin: Vec3<f64>,
 }
 
-impl Base {
+impl MovingBase {
     /// The acceleration in the world of a point that is seen from here with `acceleration` and `velocity`.
     fn in_world(&self, acceleration: Twist<f64>, velocity: Twist<f64>, point: Vec3<f64>) -> Twist<f64> {
         let (omega, arm) = (self.velocity.ang, point - self.origin);
@@ -199,13 +197,13 @@ impl Observation<'_> {
     }
 
     /// What carries a body along, if it moves.
-    fn base(&self, body: usize) -> Option<Base> {
+    fn base(&self, body: usize) -> Option<MovingBase> {
         let index = (*self.present.carried_by.get(body)?)?;
         let velocity = self.state.velocity_of_moved(index);
         let acceleration = self.base_accelerations.get(index).copied().unwrap_or(Twist::ZERO);
         let [x, y, z, ..] = *self.state.mocap.as_chunks::<7>().0.get(index)?;
         let moves = velocity != Twist::ZERO || acceleration != Twist::ZERO;
-        moves.then_some(Base { velocity, acceleration, origin: Vec3::new(x, y, z) })
+        moves.then_some(MovingBase { velocity, acceleration, origin: Vec3::new(x, y, z) })
     }
 
     /// The velocity of a point of a body, world, of the one that it has on what carries it.
@@ -349,17 +347,12 @@ impl Observation<'_> {
         let nv = self.model.nv();
         assert_eq!(out.len(), 6 * nv, "a Jacobian has 6 nv entries");
         out.fill(0.0);
-        let (Some(mut node), pose) = self.home(frame) else { return };
+        let (Some(node), pose) = self.home(frame) else { return };
         self.place(node);
-        let frames = &self.present.kin.frames;
-        let point = point.unwrap_or_else(|| frames[node].pos + frames[node].rot * pose.pos);
-        while node != NO_PARENT {
-            let (of, frame) = (&self.model.tree.nodes[node], &frames[node]);
-            for k in 0..of.joint.nv() {
-                set_column(out, nv, of.v + k, joint_axis(of, frame, k).shifted(point - frame.pos));
-            }
-            node = of.parent;
-        }
+        let (kin, tree) = (&self.present.kin, &self.model.tree);
+        let point = point.unwrap_or_else(|| kin.frames[node].pos + kin.frames[node].rot * pose.pos);
+        let columns = tree.path_to_root(node).flat_map(|node| joint_columns(tree, kin, node, point));
+        columns.for_each(|(dof, motion)| set_column(out, nv, dof, motion));
     }
 }
 

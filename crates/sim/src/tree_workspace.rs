@@ -22,7 +22,7 @@ use multibody::{
     Factor, FreeStep, InverseWeights, JointImpedance, Kinematics, Model, Transmission, Tree, difference,
     forward_kinematics, velocities,
 };
-use spatial::{Pose, Twist, Vec3, Wrench};
+use spatial::{Pose, Twist, Vec3, Wrench, are_zero};
 
 use crate::actuation::{AxisDrive, Drive, OrientationDrive, Servo};
 use crate::pd::PdDrive;
@@ -519,11 +519,6 @@ impl TreeWorkspace {
         }
         energy
     }
-}
-
-/// Whether all of `x` are zero, without a branch for each of them.
-fn are_zero(x: &[f64]) -> bool {
-    x.iter().fold(0, |bits, x| bits | x.to_bits() << 1) == 0
 }
 
 fn add(sum: &mut [f64], x: &[f64]) {

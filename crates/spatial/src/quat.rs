@@ -20,6 +20,14 @@ impl<T: Real> Default for Quat<T> {
     }
 }
 
+impl<T: Real> From<[T; 4]> for Quat<T> {
+    /// From w x y z.
+    #[inline(always)]
+    fn from([w, x, y, z]: [T; 4]) -> Self {
+        Self::new(w, x, y, z)
+    }
+}
+
 impl<T: Real> Quat<T> {
     /// No rotation.
     pub const IDENTITY: Self = Self { w: T::ONE, x: T::ZERO, y: T::ZERO, z: T::ZERO };
@@ -28,6 +36,12 @@ impl<T: Real> Quat<T> {
     #[inline(always)]
     pub const fn new(w: T, x: T, y: T, z: T) -> Self {
         Self { w, x, y, z }
+    }
+
+    /// Its numbers, w x y z.
+    #[inline(always)]
+    pub fn to_array(self) -> [T; 4] {
+        [self.w, self.x, self.y, self.z]
     }
 
     /// The rotation by `angle` radians about the unit vector `axis`.
@@ -252,6 +266,13 @@ impl<T: Real> Pose<T> {
     #[inline(always)]
     pub const fn new(pos: Vec3<T>, rot: Quat<T>) -> Self {
         Self { rot, pos }
+    }
+
+    /// Its numbers: position, then the quaternion w x y z.
+    #[inline(always)]
+    pub fn to_array(self) -> [T; 7] {
+        let (Vec3 { x, y, z, .. }, Quat { w, x: a, y: b, z: c }) = (self.pos, self.rot);
+        [x, y, z, w, a, b, c]
     }
 
     /// The image of a point.

@@ -36,6 +36,12 @@ impl<T: Real> Sym3<T> {
         Self { on: d, off: Vec3::ZERO }
     }
 
+    /// The sum of the diagonal.
+    #[inline(always)]
+    pub fn trace(self) -> T {
+        self.xx() + self.yy() + self.zz()
+    }
+
     /// The diagonal.
     #[inline(always)]
     pub fn diag(self) -> Vec3<T> {

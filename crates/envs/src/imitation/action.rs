@@ -18,7 +18,7 @@ pub(crate) fn move_ahead(figure: &Figure, reference: &mut [f64], velocity: &[f64
                 let length = ahead.dot(ahead).sqrt();
                 let ahead = ahead * (MAX_LEAD / length.max(MAX_LEAD));
                 let turn = quaternion(&reference[*q..]) * Quat::from_rotation_vector(ahead);
-                reference[*q..q + 4].copy_from_slice(&[turn.w, turn.x, turn.y, turn.z]);
+                reference[*q..q + 4].copy_from_slice(&turn.to_array());
             }
             MotorKind::Single => reference[*q] += velocity[*v] * time,
         }
@@ -33,7 +33,7 @@ pub(crate) fn write_target(figure: &Figure, kind: ActionKind, action: &[f64], re
             MotorKind::Ball => {
                 let turn = Quat::from_rotation_vector(Vec3::new(action[at], action[at + 1], action[at + 2]));
                 let turn = if kind != ActionKind::Target { quaternion(&reference[*q..]) * turn } else { turn };
-                target[*q..q + 4].copy_from_slice(&[turn.w, turn.x, turn.y, turn.z]);
+                target[*q..q + 4].copy_from_slice(&turn.to_array());
             }
             MotorKind::Single => {
                 let from = if kind != ActionKind::Target { reference[*q] } else { *zero };

@@ -1,7 +1,7 @@
 //! A whole model below a body.
 
 use geometry::Scene;
-use multibody::{BodySpec, JointKind, JointSpec, Material, Model, SensorKind, SiteQuantity, mocap_numbers, mocap_pose};
+use multibody::{BodySpec, JointKind, JointSpec, Material, Model, SensorKind, SiteQuantity, mocap_pose};
 use spatial::{Pose, RigidInertia};
 
 use super::sensors::{Indices, place_obstacles};
@@ -222,7 +222,7 @@ impl Assembly {
                 if joint.kind == JointKind::Free && pose != Pose::IDENTITY {
                     let own = Pose::new([q[0], q[1], q[2]].into(), spatial::Quat::new(q[3], q[4], q[5], q[6]));
                     let moved = pose * own;
-                    q = vec![moved.pos.x, moved.pos.y, moved.pos.z, moved.rot.w, moved.rot.x, moved.rot.y, moved.rot.z];
+                    q = moved.to_array().to_vec();
                     let linear = pose.rot * spatial::Vec3::new(v[0], v[1], v[2]);
                     v[..3].copy_from_slice(&linear.to_array());
                 }
@@ -231,7 +231,7 @@ impl Assembly {
             }
             next.ctrl.extend(key.ctrl.iter().enumerate().map(|(index, &value)| (at.actuators + index, value)));
             for (own, body) in key.mocap.as_chunks().0.iter().zip(model.mocap_bodies()) {
-                next.mocap.insert(at.bodies + body - 1, mocap_numbers(pose * mocap_pose(own)));
+                next.mocap.insert(at.bodies + body - 1, (pose * mocap_pose(own)).to_array());
             }
             self.keyframes.push(next);
         }

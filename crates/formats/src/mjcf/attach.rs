@@ -11,8 +11,7 @@ use std::rc::Rc;
 
 use geometry::Scene;
 use multibody::{
-    BodySpec, CameraMode, EqualityKind, JointSpec, Keyframe, KeyframeKey, Model, Transmission, mocap_numbers,
-    mocap_pose,
+    BodySpec, CameraMode, EqualityKind, JointSpec, Keyframe, KeyframeKey, Model, Transmission, mocap_pose,
 };
 use spatial::{Pose, Quat};
 
@@ -541,7 +540,7 @@ impl Parts<'_> {
                     let here = part.places.bodies.get(&body);
                     let place = here.and_then(|here| model.mocap_bodies().position(|moved| moved == *here));
                     if let Some(place) = place {
-                        next.mocap[7 * place..][..7].copy_from_slice(&mocap_numbers(part.frame * mocap_pose(pose)));
+                        next.mocap[7 * place..][..7].copy_from_slice(&(part.frame * mocap_pose(pose)).to_array());
                     }
                 }
                 names.add(part.element, "key", &next.name, model.keyframes.len())?;
@@ -563,7 +562,6 @@ fn place_free(frame: Pose<f64>, q: &mut [f64], linear: &mut [f64]) {
         return;
     }
     let own = Pose::new([q[0], q[1], q[2]].into(), Quat::new(q[3], q[4], q[5], q[6]));
-    let Pose { pos, rot } = frame * own;
-    q.copy_from_slice(&[pos.x, pos.y, pos.z, rot.w, rot.x, rot.y, rot.z]);
+    q.copy_from_slice(&(frame * own).to_array());
     linear.copy_from_slice(&(frame.rot * spatial::Vec3::new(linear[0], linear[1], linear[2])).to_array());
 }

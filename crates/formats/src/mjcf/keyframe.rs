@@ -1,6 +1,6 @@
 //! `<keyframe>`: named states.
 
-use multibody::{Keyframe, KeyframeKey, Model, mocap_numbers};
+use multibody::{Keyframe, KeyframeKey, Model};
 use spatial::Quat;
 
 use super::names::Names;
@@ -23,7 +23,7 @@ pub(super) fn read(
     for element in root.children_named("keyframe").flat_map(Element::children).filter(|e| e.name() == "key") {
         check_keyframes(element, model)?;
         let counted = (0..model.bodies.len()).filter(|body| model.bodies[*body].is_mocap || in_place.contains(body));
-        let pose_of = |body: usize| mocap_numbers(model.bodies[body].pose_in_parent);
+        let pose_of = |body: usize| model.bodies[body].pose_in_parent.to_array();
         let mut vector = |name: &'static str, otherwise: Vec<f64>| {
             let Some(values) = element.numbers(name)? else { return Ok(otherwise) };
             let (found, expected) = (values.len(), otherwise.len());
@@ -116,7 +116,7 @@ fn joined(positions: &[f64], quaternions: &[f64]) -> Option<Vec<f64>> {
     for (position, &[w, x, y, z]) in positions.chunks_exact(3).zip(quaternions.as_chunks().0) {
         let rot = Quat::new(w, x, y, z).normalized()?;
         poses.extend_from_slice(position);
-        poses.extend([rot.w, rot.x, rot.y, rot.z]);
+        poses.extend(rot.to_array());
     }
     Some(poses)
 }

@@ -50,7 +50,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use geometry::Scene;
-use multibody::{BuildError, Model, ModelBuilder};
+use multibody::{BuildError, ElementKind, Model, ModelBuilder};
 use spatial::Quat;
 
 use crate::overlaps::{DeepOverlap, deep_overlaps, listed};
@@ -218,7 +218,7 @@ impl<'d, 'a> Reader<'d, 'a> {
         self.builder.materials = self.surfaces.finish();
         let built = self.builder.build();
         let element_of = |error: &BuildError| match error {
-            BuildError::InSensor { index, .. } => self.sensors.get(*index).copied(),
+            BuildError::In { element: ElementKind::Sensor, index, .. } => self.sensors.get(*index).copied(),
             BuildError::BadInertia { body, .. } => {
                 self.odd_inertias.iter().find(|(name, _)| name == body).map(|(_, element)| *element)
             }
@@ -311,8 +311,10 @@ fn element_of<'a>(
         BuildError::Massless { joint, body } => {
             joints.iter().find(|j| j.name == *joint && j.body_name == *body).map(|j| j.element)
         }
-        BuildError::InTendon { index, .. } => tendons.iter().find(|t| t.index == *index).map(|t| t.element),
-        BuildError::InEquality { index, .. } => equalities.get(*index).copied(),
+        BuildError::In { element: ElementKind::Tendon, index, .. } => {
+            tendons.iter().find(|t| t.index == *index).map(|t| t.element)
+        }
+        BuildError::In { element: ElementKind::Equality, index, .. } => equalities.get(*index).copied(),
         _ => None,
     }
 }

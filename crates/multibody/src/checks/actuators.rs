@@ -1,6 +1,6 @@
 //! Actuators must fit what they act on, and be followed by the controls that they take.
 
-use super::{check_finite, element};
+use super::{check_finite, check_index, element};
 use crate::{ActivationDynamics, Actuator, BuildError, Delay, JointKind, Model, Transmission};
 
 /// Checks all actuators of a model.
@@ -56,24 +56,14 @@ fn check_motor(index: usize, actuator: &Actuator, model: &Model) -> Result<(), B
 fn check_actuator(actuator: &Actuator, model: &Model) -> Result<(), BuildError> {
     check_activation(actuator)?;
     check_delay(actuator)?;
-    let missing = |kind, index| {
-        let what = format!("actuator {:?}", actuator.name);
-        Err(BuildError::NoSuch { what, kind, index })
-    };
+    let there = |kind, index, count| check_index(kind, index, count, &format!("actuator {:?}", actuator.name));
     match actuator.transmission {
         Transmission::Joint { joint, .. }
         | Transmission::JointAxes { joint, .. }
-        | Transmission::Orientation { joint, .. }
-            if joint >= model.joints.len() =>
-        {
-            missing("joint", joint)
-        }
-        Transmission::Tendon { tendon, .. } if tendon >= model.tendons.len() => missing("tendon", tendon),
-        Transmission::Adhesion { body } if body >= model.bodies.len() => missing("body", body),
-        _ => match actuator.transmission.sites().find(|site| *site >= model.sites.len()) {
-            Some(site) => missing("site", site),
-            None => Ok(()),
-        },
+        | Transmission::Orientation { joint, .. } => there("joint", joint, model.joints.len()),
+        Transmission::Tendon { tendon, .. } => there("tendon", tendon, model.tendons.len()),
+        Transmission::Adhesion { body } => there("body", body, model.bodies.len()),
+        _ => actuator.transmission.sites().try_for_each(|site| there("site", site, model.sites.len())),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What sensors refer to must be there. (Geoms are checked where the scene is known.)
 
-use super::{check_at_least_zero, check_scalar, element};
+use super::{check_at_least_zero, check_index, check_positive, check_scalar, element};
+use crate::build_error::ElementKind;
 use crate::{
     BuildError, CameraMode, ContactFilter, Delay, GeomsOf, JointKind, JointQuantity, Model, RaySource, Sensor,
     SensorDelay, SensorFrame, SensorKind, SiteShape,
@@ -14,21 +15,16 @@ const MAX_NUMBERS: usize = 1 << 24;
 pub(super) fn check(model: &Model) -> Result<(), BuildError> {
     for (index, site) in model.sites.iter().enumerate() {
         let what = element("site", index, &site.name);
-        if site.body >= model.bodies.len() {
-            return Err(BuildError::NoSuch { what, kind: "body", index: site.body });
-        }
+        check_index("body", site.body, model.bodies.len(), &what)?;
         if !site.pose.pos.is_finite() {
             return Err(BuildError::NotFinite { what });
         }
-        if let Some(value) = sizes(site.shape).into_iter().find(|size| !(*size > 0.0 && size.is_finite())) {
-            let what = format!("{what}: size");
-            return Err(BuildError::OutOfRange { what, value, expected: "a finite number above 0" });
-        }
+        sizes(site.shape).into_iter().try_for_each(|size| check_positive(size, || format!("{what}: size")))?;
     }
     let mut numbers = 0;
     for (index, sensor) in model.sensors.iter().enumerate() {
         let what = element("sensor", index, &sensor.name);
-        let in_sensor = |error| BuildError::InSensor { index, error: Box::new(error) };
+        let in_sensor = |error: BuildError| error.in_element(ElementKind::Sensor, index);
         check_sensor(sensor, model, &what).map_err(in_sensor)?;
         check_delay(sensor, &what).map_err(in_sensor)?;
         let kept = sensor.delay.map_or(0, |delay| delay.line.samples * (1 + sensor.kind.dim()));
@@ -55,10 +51,7 @@ fn sizes(shape: SiteShape) -> Vec<f64> {
 fn check_sensor(sensor: &Sensor, model: &Model, what: &str) -> Result<(), BuildError> {
     check_at_least_zero(sensor.cutoff, || format!("{what}: cutoff"))?;
     check_at_least_zero(sensor.noise, || format!("{what}: noise"))?;
-    let there = |kind: &'static str, index: usize, count: usize| match index < count {
-        true => Ok(()),
-        false => Err(BuildError::NoSuch { what: what.into(), kind, index }),
-    };
+    let there = |kind, index, count| check_index(kind, index, count, what);
     let (bodies, sites) = (model.bodies.len(), model.sites.len());
     let frame = |frame: SensorFrame| match frame {
         SensorFrame::Inertial { body, .. } | SensorFrame::Body(body) => there("body", body, bodies),
@@ -136,9 +129,8 @@ fn fixed_camera(camera: usize, model: &Model, what: &str) -> Result<(), BuildErr
 /// A scalar joint, or a ball where the quantity is one of balls.
 fn check_joint(joint: usize, quantity: JointQuantity, model: &Model, what: &str) -> Result<(), BuildError> {
     use JointQuantity::{AngularVelocity, LimitDistance, LimitForce, LimitVelocity, Quaternion};
-    let Some(of) = model.joints.get(joint) else {
-        return Err(BuildError::NoSuch { what: what.into(), kind: "joint", index: joint });
-    };
+    check_index("joint", joint, model.joints.len(), what)?;
+    let of = &model.joints[joint];
     match quantity {
         Quaternion | AngularVelocity if of.kind == JointKind::Ball => Ok(()),
         LimitDistance | LimitVelocity | LimitForce if of.kind == JointKind::Ball => Ok(()),

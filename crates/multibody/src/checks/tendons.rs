@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{check_at_least_zero, check_compliance, check_finite, check_friction, check_scalar};
+use super::{
+    check_at_least_zero, check_compliance, check_finite, check_friction, check_index, check_positive, check_scalar,
+};
 use crate::{Branch, BuildError, Joint, Model, Obstacle, PathPoint, Tendon, TendonPath};
 
 /// Checks a tendon, which messages call `what`.
@@ -64,16 +66,13 @@ fn check_terms(terms: &[(usize, f64)], joints: &[Joint], what: &str) -> Result<(
 
 /// Sites at both ends, and on both sides of every obstacle.
 fn check_branch(branch: &Branch, model: &Model, what: &str) -> Result<(), BuildError> {
-    if !(branch.divisor > 0.0 && branch.divisor.is_finite()) {
-        let what = format!("{what}: divisor of a pulley");
-        return Err(BuildError::OutOfRange { what, value: branch.divisor, expected: "a finite number above 0" });
-    }
+    check_positive(branch.divisor, || format!("{what}: divisor of a pulley"))?;
     let mut site_before = None;
     let mut last_is_site = false;
     for point in &branch.points {
         match point {
             PathPoint::Site(site) => {
-                check_site(*site, model, what)?;
+                check_index("site", *site, model.sites.len(), what)?;
                 if last_is_site && site_before == Some(*site) {
                     return Err(BuildError::Repeated { what: what.into(), kind: "site", index: *site });
                 }
@@ -97,22 +96,13 @@ fn check_branch(branch: &Branch, model: &Model, what: &str) -> Result<(), BuildE
 }
 
 fn check_obstacle(obstacle: &Obstacle, model: &Model, what: &str) -> Result<(), BuildError> {
-    if obstacle.body >= model.bodies.len() {
-        return Err(BuildError::NoSuch { what: what.into(), kind: "body", index: obstacle.body });
-    }
+    check_index("body", obstacle.body, model.bodies.len(), what)?;
     let numbers = obstacle.pose.pos.is_finite() && obstacle.pose.rot.normalized().is_some();
     if !numbers {
         return Err(BuildError::NotFinite { what: format!("{what}: pose of a geom") });
     }
     check_at_least_zero(obstacle.radius, || format!("{what}: radius of a geom"))?;
-    obstacle.side.map_or(Ok(()), |site| check_site(site, model, what))
-}
-
-fn check_site(index: usize, model: &Model, what: &str) -> Result<(), BuildError> {
-    if index < model.sites.len() {
-        return Ok(());
-    }
-    Err(BuildError::NoSuch { what: what.into(), kind: "site", index })
+    obstacle.side.map_or(Ok(()), |site| check_index("site", site, model.sites.len(), what))
 }
 
 fn wrong_path(what: &str, expected: &'static str) -> BuildError {

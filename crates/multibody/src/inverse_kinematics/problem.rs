@@ -86,10 +86,7 @@ impl<'a> Problem<'a> {
             may_move[model.joints[*joint].nodes.clone()].fill(true);
         }
         let mut carries = vec![false; tree.len()];
-        let ancestors = |body: usize| {
-            let up = |node: usize| Some(tree.nodes[node].parent).filter(|parent| *parent != NO_PARENT);
-            std::iter::successors(model.bodies[body].node, move |node| up(*node))
-        };
+        let ancestors = |body: usize| tree.path_to_root(model.bodies[body].node.unwrap_or(NO_PARENT));
         targets.iter().flat_map(|target| ancestors(target.body)).for_each(|node| carries[node] = true);
         let nodes: Vec<usize> = (0..tree.len()).filter(|node| carries[*node]).collect();
         let mut columns = Vec::new();
@@ -320,16 +317,14 @@ impl<'a> Problem<'a> {
         for Cone { quaternion: at, angle } in &self.cones {
             let turn = Quat::new(q[*at], q[at + 1], q[at + 2], q[at + 3]).rotation_vector();
             if turn.norm() > *angle {
-                let Quat { w, x, y, z } = Quat::from_rotation_vector(turn * (angle / turn.norm()));
-                q[*at..at + 4].copy_from_slice(&[w, x, y, z]);
+                let kept = Quat::from_rotation_vector(turn * (angle / turn.norm()));
+                q[*at..at + 4].copy_from_slice(&kept.to_array());
             }
         }
     }
 
     fn pose(&self, target: &PoseTarget) -> Pose<f64> {
-        let body = &self.model.bodies[target.body];
-        let frame = &self.kinematics.frames[body.node.expect("a body that moves")];
-        Pose::new(frame.pos, frame.quat) * body.pose * target.frame
+        self.kinematics.body_pose(self.model, target.body) * target.frame
     }
 
     /// The mean of the diagonal of JᵀJ.

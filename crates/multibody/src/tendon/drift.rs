@@ -3,7 +3,7 @@
 use spatial::{Pose, Quat, Vec3};
 
 use super::path::{Span, each_span};
-use super::{Branch, Obstacle, Tendon, TendonPath, placed};
+use super::{Branch, Obstacle, Tendon, TendonPath};
 use crate::{Kinematics, Model, NodeMotion, bias_of_distance};
 
 /// How far the ends of a string move between two samples of its length around an obstacle, in radii of this: errors of the fourth order and
@@ -52,7 +52,7 @@ impl Tendon {
 }
 
 fn drift_of_branch(model: &Model, kinematics: &Kinematics<f64>, branch: &Branch) -> f64 {
-    let place = |body, pose| placed(model, kinematics, body, pose);
+    let place = |body, pose| kinematics.body_pose(model, body) * pose;
     let moving = |(body, at)| MovingPoint::new(model, kinematics, body, at);
     let mut drift = 0.0;
     each_span(model, branch, place, |Span { ends, obstacle, .. }| {
@@ -75,13 +75,13 @@ fn drift_of_distance([from, to]: [MovingPoint; 2]) -> f64 {
 
 /// J̇ v of a string that lies on an obstacle: all points as they move at constant joint velocities, seen from the obstacle's centre.
 fn drift_around(model: &Model, kinematics: &Kinematics<f64>, ends: [MovingPoint; 2], obstacle: &Obstacle) -> f64 {
-    let pose = placed(model, kinematics, obstacle.body, obstacle.pose);
+    let pose = kinematics.body_pose(model, obstacle.body) * obstacle.pose;
     let NodeMotion { twist, acceleration } = motion_about(model, kinematics, obstacle.body, pose.pos);
     let centre = MovingPoint::new(model, kinematics, obstacle.body, pose.pos);
     let [from, to] = ends.map(|end| end.seen_from(&centre));
     let side = obstacle.side.map(|side| {
         let site = &model.sites[side];
-        let at = placed(model, kinematics, site.body, site.pose).pos;
+        let at = (kinematics.body_pose(model, site.body) * site.pose).pos;
         MovingPoint::new(model, kinematics, site.body, at).seen_from(&centre)
     });
     let speed = from.velocity.norm().max(to.velocity.norm()).max(twist.ang.norm() * obstacle.radius);

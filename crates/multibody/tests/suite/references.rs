@@ -1,8 +1,8 @@
 //! Tendons, equality constraints and actuators that do not fit the model are refused by name.
 
 use sapwood_multibody::{
-    Actuator, ActuatorLaw, BodySpec, BuildError, Compliance, Coordinate, Equality, EqualityKind, JointKind, JointSpec,
-    ModelBuilder, Reference, Tendon, TendonLook, TendonPath, Transmission,
+    Actuator, ActuatorLaw, BodySpec, BuildError, Compliance, Coordinate, ElementKind, Equality, EqualityKind,
+    JointKind, JointSpec, ModelBuilder, Reference, Tendon, TendonLook, TendonPath, Transmission,
 };
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
@@ -117,7 +117,7 @@ fn tendons_that_make_no_sense() {
         spoil(&mut spoilt);
         builder.tendons.extend([tendon(), spoilt]);
         let error = builder.build().map(|_| ()).expect_err(expected);
-        assert!(matches!(error, BuildError::InTendon { index: 1, .. }), "{error:?}");
+        assert!(matches!(error, BuildError::In { element: ElementKind::Tendon, index: 1, .. }), "{error:?}");
         let message = error.to_string();
         assert!(message.starts_with("tendon \"rope\"") && message.contains(expected), "{message}: {expected}");
     }
@@ -154,7 +154,7 @@ fn equality_constraints_that_make_no_sense() {
         let mut builder = builder();
         builder.equalities.push(equality(kind));
         let error = builder.build().map(|_| ()).expect_err(expected);
-        assert!(matches!(error, BuildError::InEquality { index: 0, .. }), "{error:?}");
+        assert!(matches!(error, BuildError::In { element: ElementKind::Equality, index: 0, .. }), "{error:?}");
         let message = error.to_string();
         assert!(message.starts_with("equality \"tie\"") && message.contains(expected), "{message}: {expected}");
     }

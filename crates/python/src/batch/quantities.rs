@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::Batch;
 use crate::contacts::check_recorded;
-use crate::quantities::{fixed, quaternion, twist};
+use crate::quantities::{fixed, twist};
 
 impl Batch {
     /// The batch with the positions and velocities that the live arrays show.
@@ -48,7 +48,7 @@ impl Batch {
     fn body_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut poses = Vec::new();
         self.lock_present(py)?.body_poses(&mut poses);
-        self.table(py, self.bodies(), poses.iter().map(|pose| quaternion(pose.rot)))
+        self.table(py, self.bodies(), poses.iter().map(|pose| pose.rot.to_array()))
     }
 
     /// Velocities of the bodies of every world, (n, nbody, 6): angular, then linear at the origin, world axes.
@@ -72,7 +72,7 @@ impl Batch {
     fn site_quaternions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut poses = Vec::new();
         self.lock_present(py)?.site_poses(&mut poses);
-        self.table(py, poses.len() / self.worlds, poses.iter().map(|pose| quaternion(pose.rot)))
+        self.table(py, poses.len() / self.worlds, poses.iter().map(|pose| pose.rot.to_array()))
     }
 
     /// Sums of the forces of contacts on the bodies of every world in the last step, (n, nbody, 3), N.

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spatial::RigidInertia;
 
-use super::{inertia, quaternion, rotation, vector3};
+use super::{inertia, rotation, vector3};
 use crate::arguments::{any_vector, array, check_scalar};
 use crate::results;
 
@@ -160,7 +160,7 @@ pub fn get_body<'py>(
         "name" => spec.name.clone().into_pyobject(py)?.into_any(),
         "parent" => spec.parent.into_pyobject(py)?.into_any(),
         "position" => spec.pose.pos.to_array().into_pyobject(py)?.into_any(),
-        "quaternion" => quaternion(spec.pose.rot).into_pyobject(py)?.into_any(),
+        "quaternion" => spec.pose.rot.to_array().into_pyobject(py)?.into_any(),
         "gravity_compensation" => spec.gravity_compensation.into_pyobject(py)?.into_any(),
         "mocap" => spec.is_mocap.into_pyobject(py)?.to_owned().into_any(),
         "mass" => inertia.mass.into_pyobject(py)?.into_any(),

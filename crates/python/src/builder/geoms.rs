@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use spatial::{Pose, RigidInertia, Vec3};
 
 use super::fields::{at_least_zero, compliance, number, unknown, with_reference};
-use super::{Assembly, quaternion, rotation, vector3};
+use super::{Assembly, rotation, vector3};
 use crate::arguments::{any_rows, array, bits, colour, several, tuple, word};
 
 #[stubdoc::documented]
@@ -134,7 +134,7 @@ impl Assembly {
             "body" => geom.body.into_pyobject(py)?.into_any(),
             "shape" => shape_name(&geom.shape).into_pyobject(py)?.into_any(),
             "position" => geom.pose.pos.to_array().into_pyobject(py)?.into_any(),
-            "quaternion" => quaternion(geom.pose.rot).into_pyobject(py)?.into_any(),
+            "quaternion" => geom.pose.rot.to_array().into_pyobject(py)?.into_any(),
             "contype" => geom.contype.into_pyobject(py)?.into_any(),
             "conaffinity" => geom.conaffinity.into_pyobject(py)?.into_any(),
             "margin" => geom.margin.into_pyobject(py)?.into_any(),

@@ -9,7 +9,7 @@ use spatial::Vec3;
 use super::{EqualityView, title};
 use crate::arguments::switch;
 use crate::names::Kind;
-use crate::quantities::{fixed_matrix, fixed_vector, quaternion};
+use crate::quantities::{fixed_matrix, fixed_vector};
 
 impl EqualityView {
     fn switch(&self, py: Python<'_>, is_active: bool) -> PyResult<()> {
@@ -74,7 +74,7 @@ impl EqualityView {
         anchors[..3].copy_from_slice(&own.to_array());
         simulation.set_parameter(py, Parameter::EqualityAnchors, self.index, &anchors)?;
         if kind == "weld" {
-            simulation.set_parameter(py, Parameter::EqualityQuaternions, self.index, &quaternion(relative.rot))?;
+            simulation.set_parameter(py, Parameter::EqualityQuaternions, self.index, &relative.rot.to_array())?;
         }
         self.switch(py, true)
     }

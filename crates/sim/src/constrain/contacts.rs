@@ -231,7 +231,7 @@ fn push_spin(
     normal_impulse: f64,
     is_rigid: bool,
 ) {
-    let w = ends.iter().flatten().fold(0.0, |sum, e| sum + cx.angular_mobility(e));
+    let w = cx.mobility_between(&ends, Motion::Angular);
     if w > 0.0 {
         let law = Law::spin_friction(cx.rule.of_step.sigma * w, rolling, surface.torsional_friction, normal_impulse);
         let memory = set.recall(spin_key, cx);

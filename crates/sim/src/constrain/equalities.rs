@@ -123,11 +123,7 @@ impl Tie {
         let acceleration = if is_reference { placed.bias_acceleration(cx) } else { [Vec3::ZERO; 2] };
         let up = Vec3::new(0.0, 0.0, 1.0);
         let mut add = |part: usize, motion: Motion, violation: Vec3<f64>| {
-            let mobility = |end: &ConstraintEnd| match motion {
-                Motion::Linear => cx.mobility(end),
-                Motion::Angular => cx.angular_mobility(end),
-            };
-            let w = MEAN * ends.iter().flatten().map(mobility).sum::<f64>();
+            let w = MEAN * cx.mobility_between(&ends, motion);
             if w <= 0.0 {
                 // Rows along which nothing moves are none.
                 return;

@@ -1,13 +1,11 @@
 //! Balls and free joints that are held where they were.
 
-use lanes::constants::MEAN;
-use lanes::{ConstraintName, RowWeight};
+use lanes::ConstraintName;
 use multibody::{Compliance, JointKind, Model, NO_PARENT};
-use sap::Law;
-use spatial::{Mat3, Pose, Vec3};
+use spatial::Pose;
 
 use super::{ConstraintSet, Context};
-use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, Motion};
 
 /// A joint that is held, with indices of its tree.
 #[derive(Clone, Copy, Debug)]
@@ -51,27 +49,11 @@ impl Lock {
         let ends = [parent.map(end), Some(end(self.node))];
         let turn = (held.rot.conjugate() * here.quat).unit();
         let turned = held.rot.to_mat3() * Compliance::NearRigid.violation_of_turn(turn);
-        let mut add = |part: usize, motion: Motion, violation: Vec3<f64>| {
-            let mobility = |end: &ConstraintEnd| match motion {
-                Motion::Linear => cx.mobility(end),
-                Motion::Angular => cx.angular_mobility(end),
-            };
-            let w = MEAN * ends.iter().flatten().map(mobility).sum::<f64>();
-            if w <= 0.0 {
-                return;
-            }
-            let rule = cx.rule.compliant(Compliance::NearRigid, RowWeight { w, inverse: w }, violation.norm());
-            let start = cx.rule.start(Compliance::NearRigid, violation, || cx.velocities(&ends, motion));
-            let v_hat = rule.of.bias3(start.violation, start.rate, cx.rule.turning(Vec3::ZERO));
-            let jacobian = ConstraintJacobian::Ends { ends, basis: Mat3::IDENTITY, motion };
-            // Behind the equalities of the model.
-            let name = ConstraintName::equality(cx.model.equalities.len() + self.joint, part);
-            set.push(Law::equalities(rule.of.r, v_hat.to_array()), w, jacobian, name, cx);
-            set.set_rigid(rule.is_rigid());
-        };
+        // Behind the equalities of the model.
+        let name = |part| ConstraintName::equality(cx.model.equalities.len() + self.joint, part);
         if self.is_free {
-            add(0, Motion::Linear, here.pos - held.pos);
+            set.push_hold(ends, Motion::Linear, here.pos - held.pos, name(0), cx);
         }
-        add(1, Motion::Angular, turned);
+        set.push_hold(ends, Motion::Angular, turned, name(1), cx);
     }
 }

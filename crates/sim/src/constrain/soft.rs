@@ -2,15 +2,13 @@
 
 use geometry::{SoftContact, SoftPartner};
 use multibody::{Compliance, Material, Resistance};
-use sap::Law;
-use spatial::{Mat3, Vec3};
+use spatial::Vec3;
 
 use super::contacts::{Touching, push_touching};
 use super::{ConstraintSet, Context, Report};
-use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Motion};
+use crate::constraint_jacobian::{ConstraintEnd, Motion};
 use crate::soft::{SoftBodies, SoftEnd};
-use lanes::constants::MEAN;
-use lanes::{ConstraintName, RowWeight, Turning};
+use lanes::ConstraintName;
 
 /// Adds the contacts of soft bodies and the nodes that bodies hold; `gaps` become those that the contacts start the step with.
 pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut ConstraintSet, gaps: &mut Vec<f64>) {
@@ -25,13 +23,7 @@ pub(crate) fn push_soft(cx: &Context<'_>, soft: &SoftBodies, set: &mut Constrain
         let (point, position) = (pose.transform_point(hold.point), cx.origin(&held));
         // Both forces act at the node.
         let ends = [cx.end(hold.body, position), Some(held)];
-        let w = MEAN * ends.iter().flatten().map(|end| cx.mobility(end)).sum::<f64>();
-        let rule = cx.rule.compliant(Compliance::NearRigid, RowWeight { w, inverse: 0.0 }, 0.0);
-        let start = cx.rule.start(Compliance::NearRigid, position - point, || cx.velocities(&ends, Motion::Linear));
-        let law = Law::equalities(rule.of.r, rule.of.bias3(start.violation, start.rate, Turning::NONE).to_array());
-        let jacobian = ConstraintJacobian::Ends { ends, basis: Mat3::IDENTITY, motion: Motion::Linear };
-        set.push(law, w, jacobian, ConstraintName::hold(k), cx);
-        set.set_rigid(true);
+        set.push_hold(ends, Motion::Linear, position - point, ConstraintName::hold(k), cx);
     }
 }
 
@@ -94,7 +86,7 @@ fn push_contact(
         report: Report::Soft(index),
     };
     let ends = [Some(first), second];
-    let w = ends.iter().flatten().map(|end| cx.mobility(end)).sum::<f64>();
+    let w = cx.mobility_between(&ends, Motion::Linear);
     if w > 0.0 { push_touching(cx, set, &touching, ends, w, || (Vec3::ZERO, 0.0)) } else { contact.gap }
 }
 

@@ -39,6 +39,11 @@ pub(crate) struct TendonForces {
 }
 
 impl TendonForces {
+    fn new(sum: Sum, tendon: Tendon, actuators: Vec<TendonActuator>, inverse_weight: f64) -> Self {
+        let acts = tendon.acts() || !actuators.is_empty();
+        Self { sum, tendon, actuators, acts, inverse_weight, evaluation: 1.0, drift: 0.0 }
+    }
+
     /// Those of the model.
     pub fn of_model(model: &Model, tree_of: &[usize], weights: &InverseWeights) -> Vec<Self> {
         let acts_on = |tendon: usize| {
@@ -50,42 +55,19 @@ impl TendonForces {
             })
         };
         let of = |(k, tendon): (usize, &Tendon)| {
-            let actuators: Vec<_> = acts_on(k).collect();
-            Self {
-                sum: Sum::of_tendon(model, tree_of, k),
-                tendon: tendon.clone(),
-                acts: tendon.acts() || !actuators.is_empty(),
-                actuators,
-                inverse_weight: weights.tendons[k],
-                evaluation: 1.0,
-                drift: 0.0,
-            }
+            Self::new(Sum::of_tendon(model, tree_of, k), tendon.clone(), acts_on(k).collect(), weights.tendons[k])
         };
         let on_site = |(ctrl, actuator): (usize, &multibody::Actuator)| {
             let is_on_sites = actuator.transmission.sites().next().is_some();
-            is_on_sites.then(|| Self {
-                sum: Sum::of_site(ctrl),
-                tendon: Tendon::default(),
-                // The row has the gear in it.
-                actuators: vec![TendonActuator { gear: 1.0, actuator: PlacedActuator::new(model, weights, ctrl) }],
-                acts: true,
-                inverse_weight: f64::INFINITY,
-                evaluation: 1.0,
-                drift: 0.0,
-            })
+            // The row has the gear in it.
+            let own = || TendonActuator { gear: 1.0, actuator: PlacedActuator::new(model, weights, ctrl) };
+            is_on_sites.then(|| Self::new(Sum::of_site(ctrl), Tendon::default(), vec![own()], f64::INFINITY))
         };
         let of_joint = |(k, joint): (usize, &multibody::Joint)| {
             let rest = joint.polynomial.is_any().then(|| model.spring_reference[joint.q])?;
-            Some(Self {
-                sum: Sum::of_joint(model, tree_of, k),
-                // The linear parts are those of the tree.
-                tendon: Tendon { polynomial: joint.polynomial, rest: (rest, rest), ..Tendon::default() },
-                actuators: Vec::new(),
-                acts: true,
-                inverse_weight: weights.dofs[joint.v],
-                evaluation: 1.0,
-                drift: 0.0,
-            })
+            // The linear parts are those of the tree.
+            let tendon = Tendon { polynomial: joint.polynomial, rest: (rest, rest), ..Tendon::default() };
+            Some(Self::new(Sum::of_joint(model, tree_of, k), tendon, Vec::new(), weights.dofs[joint.v]))
         };
         let tendons = model.tendons.iter().enumerate().map(of);
         let sites = model.actuators.iter().enumerate().filter_map(on_site);

@@ -65,7 +65,7 @@ impl Instruments<'_> {
             Position => write(out, seen(pose.pos - from.pos)),
             Quaternion => {
                 let turn = if reference.is_some() { from.rot.conjugate() * pose.rot } else { pose.rot };
-                out.copy_from_slice(&[turn.w, turn.x, turn.y, turn.z]);
+                out.copy_from_slice(&turn.to_array());
             }
             XAxis => write(out, seen(axes.x)),
             YAxis => write(out, seen(axes.y)),

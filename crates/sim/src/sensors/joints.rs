@@ -1,10 +1,10 @@
 //! Joints, tendons and actuators.
 
-use lanes::ConstraintName;
+use lanes::{ConstraintName, ball_limit};
 use multibody::{
-    ActuatorQuantity, JointKind, JointQuantity, TendonQuantity, Transmission, gear_of_axes, length_of_axes,
+    ActuatorQuantity, JointKind, JointQuantity, TendonQuantity, Transmission, gear_of_axes, length_of_axes, vec3,
 };
-use spatial::{Quat, Vec3};
+use spatial::Quat;
 
 use super::Instruments;
 
@@ -22,8 +22,7 @@ impl Instruments<'_> {
             JointQuantity::Velocity => out[0] = v[0],
             JointQuantity::ActuatorForce => out[0] = self.forces.actuation[joint.v],
             JointQuantity::Quaternion => {
-                let unit = Quat::new(q[0], q[1], q[2], q[3]).unit();
-                out.copy_from_slice(&[unit.w, unit.x, unit.y, unit.z]);
+                out.copy_from_slice(&Quat::new(q[0], q[1], q[2], q[3]).unit().to_array());
             }
             JointQuantity::AngularVelocity => out.copy_from_slice(v),
             JointQuantity::LimitDistance => out[0] = self.joint_violation(index).0,
@@ -56,10 +55,8 @@ impl Instruments<'_> {
         let Some((low, high)) = joint.range else { return (0.0, 0.0) };
         let (q, v) = (&state.q[joint.q..], &state.v[joint.v..]);
         if joint.kind == JointKind::Ball {
-            let turn = Quat::new(q[0], q[1], q[2], q[3]).unit().rotation_vector();
-            let axis = turn.normalized().unwrap_or(Vec3::ZERO);
-            let rate = -axis.dot(Vec3::new(v[0], v[1], v[2]));
-            return violation([(0.0, 0.0), (high - turn.norm(), rate)]);
+            let (gap, axis) = ball_limit(Quat::new(q[0], q[1], q[2], q[3]), high);
+            return violation([(0.0, 0.0), (gap, axis.dot(vec3(v)))]);
         }
         violation([(q[0] - low, v[0]), (high - q[0], -v[0])])
     }

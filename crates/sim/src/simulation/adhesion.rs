@@ -5,7 +5,7 @@
 
 use geometry::Contact;
 use lanes::constants::TOUCHING;
-use multibody::{Kinematics, Model, Transmission, joint_axis};
+use multibody::{Kinematics, Model, NO_PARENT, Transmission, joint_columns};
 use spatial::Vec3;
 
 use super::Simulation;
@@ -96,11 +96,8 @@ fn push(
     (point, force): (Vec3<f64>, Vec3<f64>),
     out: &mut [f64],
 ) {
-    let mut node = model.bodies[body].node;
-    while let Some((of, frame)) = node.and_then(|i| Some((model.tree.nodes.get(i)?, &kinematics.frames[i]))) {
-        for k in 0..of.joint.nv() {
-            out[of.v + k] += joint_axis(of, frame, k).shifted(point - frame.pos).lin.dot(force);
-        }
-        node = Some(of.parent);
+    let nodes = model.tree.path_to_root(model.bodies[body].node.unwrap_or(NO_PARENT));
+    for (dof, motion) in nodes.flat_map(|node| joint_columns(&model.tree, kinematics, node, point)) {
+        out[dof] += motion.lin.dot(force);
     }
 }

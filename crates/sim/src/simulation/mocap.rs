@@ -7,6 +7,7 @@ use spatial::{Pose, Quat, Twist, Vec3, Wrench};
 
 use super::Simulation;
 use crate::constrain::Carrier;
+use crate::observe::MovingBase;
 
 /// What moves farther than this in a step is put where it is, m.
 const FARTHEST: f64 = 0.05;
@@ -98,8 +99,7 @@ impl MocapStep {
 
     /// Where the first of these steps to a pose leaves the body.
     pub fn end(&self, steps: usize, to: &[f64; 7]) -> [f64; 7] {
-        let Pose { pos, rot } = self.pose;
-        if steps == 1 { *to } else { [pos.x, pos.y, pos.z, rot.w, rot.x, rot.y, rot.z] }
+        if steps == 1 { *to } else { self.pose.to_array() }
     }
 
     /// Its velocity: angular, then linear.
@@ -107,14 +107,6 @@ impl MocapStep {
         let Twist { ang, lin } = self.velocity;
         [ang.x, ang.y, ang.z, lin.x, lin.y, lin.z]
     }
-}
-
-/// A body that is moved from outside, in motion.
-#[derive(Clone, Copy, Debug)]
-struct MovingBase {
-    velocity: Twist<f64>,
-    acceleration: Twist<f64>,
-    origin: Vec3<f64>,
 }
 
 impl MovingBase {

@@ -64,11 +64,12 @@ pub(super) fn orientation(value: Quat<f64>) -> [f64; 4] {
 
 /// What is read as `value`.
 fn found(value: Quat<f64>, read: impl Fn(Quat<f64>) -> Option<Quat<f64>>) -> [f64; 4] {
-    let array = |q: Quat<f64>| [q.w, q.x, q.y, q.z];
     let scaled = |s: f64| Quat::new(value.w * s, value.x * s, value.y * s, value.z * s);
-    let found =
-        scales().map(scaled).chain(neighbours(value)).find(|q| read(*q).is_some_and(|q| array(q) == array(value)));
-    array(found.unwrap_or(value))
+    let found = scales()
+        .map(scaled)
+        .chain(neighbours(value))
+        .find(|q| read(*q).is_some_and(|q| q.to_array() == value.to_array()));
+    found.unwrap_or(value).to_array()
 }
 
 /// Quaternions whose entries are some places in the last digit away, in some lengths.

@@ -5,7 +5,7 @@ use multibody::{
     ActuatorQuantity, FrameQuantity, JointQuantity, Model, SensorFrame, SensorKind, SiteQuantity, SiteShape,
     SubtreeQuantity, TendonQuantity, Transmission,
 };
-use spatial::{Mat3, Pose, Quat};
+use spatial::{Mat3, Pose};
 
 use super::{Levels, NONE, Table, columns};
 use crate::plan::{Plan, PlanPair};
@@ -108,15 +108,14 @@ impl Plan {
             all[3..].copy_from_slice(&rot);
             all
         };
-        let quaternion = |q: Quat<f64>| [q.w, q.x, q.y, q.z];
         let of_tree = || gathered.levels.old.iter().map(|i| &model.tree.nodes[*i]);
         tables.real = vec![
             Table::new("sensor_law", law),
             Table::new("frame_place", frames.iter().map(turned)),
-            Table::new("frame_quat", frames.iter().map(|(_, pose, _)| quaternion(pose.rot))),
+            Table::new("frame_quat", frames.iter().map(|(_, pose, _)| pose.rot.to_array())),
             Table::new("frame_size", shapes().map(|(_, size)| size)),
             Table::new("sensed_coefficient", terms.iter().map(|(_, coefficient)| [*coefficient])),
-            Table::new("node_quat", of_tree().map(|node| quaternion(node.rot))),
+            Table::new("node_quat", of_tree().map(|node| node.rot.to_array())),
             Table::new("node_axis", of_tree().map(|node| node.axis.to_array())),
             Table::new("magnetic_field", [model.magnetic_field.to_array()]),
         ];
