@@ -29,7 +29,6 @@ mod error;
 mod extrapolation;
 mod free_body;
 mod island;
-mod jacobians;
 mod observe;
 mod options;
 mod parameters;
@@ -43,13 +42,13 @@ mod soft_part;
 pub mod stable_pd;
 mod state;
 mod step_forces;
+mod step_jacobians;
 mod tree_workspace;
 mod warm_start;
 
 #[doc(hidden)]
 pub use error::SimulationError;
 pub use extrapolation::VelocityExtrapolation;
-pub use jacobians::{SensorJacobians, StepJacobians};
 pub use observe::{Frame, Observation};
 pub use options::Options;
 pub use parameters::{Feature, OwnModel, Parameter, ParameterError, Parameters};
@@ -64,4 +63,5 @@ pub use simulation::mocap::MocapStep;
 pub use simulation::planning::{attachments, numbers_of, plan, plan_of_changing_gains};
 pub use state::{Rest, State, StateError};
 pub use step_forces::{ActingForces, StepForces};
+pub use step_jacobians::{SensorJacobians, StepJacobians};
 pub use warm_start::WarmStart;

@@ -10,13 +10,61 @@ use geometry::{Scene, Shape};
 use multibody::{Compliance, EqualityKind, JointKind, Material, Model, Reference};
 use spatial::{Quat, Sym3, Vec3};
 
+use apply::Domain;
 pub(crate) use apply::is_in_state;
 pub use features::Feature;
 pub use own::OwnModel;
 
-/// Declares [`Parameter`], each with the name that users know.
+/// What a row of a parameter's array is of.
+#[derive(Clone, Copy)]
+enum Per {
+    Axis,
+    Body,
+    Joint,
+    Dof,
+    Geom,
+    Pair,
+    Actuator,
+    Equality,
+    Feature,
+}
+
+impl Per {
+    fn count(self, model: &Model, scene: &Scene) -> usize {
+        match self {
+            Self::Axis => 3,
+            Self::Body => model.bodies.len(),
+            Self::Joint => model.joints.len(),
+            Self::Dof => model.nv(),
+            Self::Geom => scene.geoms.len(),
+            Self::Pair => scene.pairs.len(),
+            Self::Actuator => model.nu(),
+            Self::Equality => model.equalities.len(),
+            Self::Feature => Feature::ALL.len(),
+        }
+    }
+}
+
+/// Whether steps are differentiated with respect to a parameter: compliances and what is no vector are not.
+#[derive(Clone, Copy, PartialEq)]
+enum Smoothness {
+    Smooth,
+    NotSmooth,
+}
+
+/// What holds of a parameter.
+struct Traits {
+    name: &'static str,
+    columns: usize,
+    per: Per,
+    domain: Domain,
+    smoothness: Smoothness,
+}
+
+/// Declares [`Parameter`], each with the name that users know, how many numbers it has in each row and what rows are of, what its numbers may
+/// be, and whether steps are differentiated with respect to it.
 macro_rules! parameters {
-    ($($(#[$doc:meta])* $parameter:ident = $name:literal,)*) => {
+    ($($(#[$doc:meta])* $parameter:ident = $name:literal, $columns:literal per $per:ident, $domain:ident, $smoothness:ident;)*) => {
         /// What can be changed. Structure cannot: bodies, joints, geoms and actuators stay as many and as they are connected.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -28,10 +76,15 @@ macro_rules! parameters {
             /// All of them.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$parameter),*];
 
-            /// The name that users know.
-            pub const fn name(self) -> &'static str {
+            const fn traits(self) -> Traits {
                 match self {
-                    $(Self::$parameter => $name,)*
+                    $(Self::$parameter => Traits {
+                        name: $name,
+                        columns: $columns,
+                        per: Per::$per,
+                        domain: Domain::$domain,
+                        smoothness: Smoothness::$smoothness,
+                    },)*
                 }
             }
         }
@@ -40,91 +93,96 @@ macro_rules! parameters {
 
 parameters! {
     /// Acceleration of gravity, (3), m/s².
-    Gravity = "gravity",
+    Gravity = "gravity", 1 per Axis, Finite, Smooth;
     /// Masses of the bodies, (nbody), kg; rotational inertia changes in proportion.
-    Masses = "masses",
+    Masses = "masses", 1 per Body, NotNegative, Smooth;
     /// Centres of mass in the bodies' frames, (nbody, 3), m; rotational inertia about them stays.
-    Coms = "coms",
+    Coms = "coms", 3 per Body, Finite, Smooth;
     /// Rotational inertias about the centres of mass in the bodies' axes, (nbody, 6): xx, yy, zz, xy, xz, yz, kg·m². They are those at the
     /// model's masses: other masses and [`InertiaScales`](Self::InertiaScales) multiply them.
-    Inertias = "inertias",
+    Inertias = "inertias", 6 per Body, Finite, Smooth;
     /// Factors on the rotational inertias, (nbody).
-    InertiaScales = "inertia_scales",
+    InertiaScales = "inertia_scales", 1 per Body, Positive, Smooth;
     /// Origins of the bodies in their parents' frames, (nbody, 3), m. Those of the world, and of bodies with a free joint or that are moved from
     /// outside, whose place is in the state, stay.
-    BodyPositions = "body_positions",
+    BodyPositions = "body_positions", 3 per Body, Finite, Smooth;
     /// Orientations of the bodies in their parents' frames, (nbody, 4): quaternions w x y z.
-    BodyQuaternions = "body_quaternions",
+    BodyQuaternions = "body_quaternions", 4 per Body, Finite, NotSmooth;
     /// Axes of the joints in their bodies' frames, (njoint, 3), of any length above 0; 0 of those that have not one axis, and stay so.
-    JointAxes = "joint_axes",
+    JointAxes = "joint_axes", 3 per Joint, Finite, Smooth;
     /// Points of the joints in their bodies' frames, (njoint, 3), m; that of a free joint stays.
-    JointAnchors = "joint_anchors",
+    JointAnchors = "joint_anchors", 3 per Joint, Finite, Smooth;
     /// Coefficients of sliding friction of the geoms, (ngeom); of two geoms the larger counts.
-    Frictions = "frictions",
+    Frictions = "frictions", 1 per Geom, NotNegative, Smooth;
     /// Greatest torques about the normal over normal force, (ngeom), m; they count where a geom resists spinning.
-    TorsionalFrictions = "torsional_frictions",
+    TorsionalFrictions = "torsional_frictions", 1 per Geom, NotNegative, Smooth;
     /// Greatest torques about a tangent over normal force, (ngeom), m; they count where a geom resists rolling.
-    RollingFrictions = "rolling_frictions",
+    RollingFrictions = "rolling_frictions", 1 per Geom, NotNegative, Smooth;
     /// `solref` of the geoms, (ngeom, 2), see [`multibody::Reference`]; 0 of those that are near-rigid, or springs in physical units, and stay so.
-    Solref = "solref",
+    Solref = "solref", 2 per Geom, Finite, NotSmooth;
     /// `solimp` of the geoms, (ngeom, 5), likewise.
-    Solimp = "solimp",
+    Solimp = "solimp", 5 per Geom, Finite, NotSmooth;
     /// Frictions of the pairs with surfaces of their own, in the order of the scene, (npair, 4): sliding along both tangents of
     /// [`multibody::Material::friction_tangents`], torsional and rolling, m.
-    PairFrictions = "pair_frictions",
+    PairFrictions = "pair_frictions", 4 per Pair, NotNegative, NotSmooth;
     /// `solref` of these pairs, in the order of the scene, (npair, 2), likewise.
-    PairSolref = "pair_solref",
+    PairSolref = "pair_solref", 2 per Pair, Finite, NotSmooth;
     /// `solimp` of these, (npair, 5).
-    PairSolimp = "pair_solimp",
+    PairSolimp = "pair_solimp", 5 per Pair, Finite, NotSmooth;
     /// `solref` of the joints' limits, (njoint, 2), likewise.
-    LimitSolref = "limit_solref",
+    LimitSolref = "limit_solref", 2 per Joint, Finite, NotSmooth;
     /// `solimp` of these, (njoint, 5).
-    LimitSolimp = "limit_solimp",
+    LimitSolimp = "limit_solimp", 5 per Joint, Finite, NotSmooth;
     /// Sizes of the geoms, (ngeom, 3): radius of a sphere; radius and half length of a capsule or cylinder; half extents of a box;
     /// semi-axes of an ellipsoid. Those of other shapes count for nothing. Masses stay.
-    GeomSizes = "geom_sizes",
+    GeomSizes = "geom_sizes", 3 per Geom, OfEach, Smooth;
     /// Positions of the geoms in their bodies' frames, (ngeom, 3), m. Masses stay.
-    GeomPositions = "geom_positions",
+    GeomPositions = "geom_positions", 3 per Geom, Finite, Smooth;
     /// Orientations of the geoms in their bodies' frames, (ngeom, 4): quaternions w x y z.
-    GeomQuaternions = "geom_quaternions",
+    GeomQuaternions = "geom_quaternions", 4 per Geom, Finite, NotSmooth;
     /// Inertia of the drives, (nv).
-    Armature = "armature",
+    Armature = "armature", 1 per Dof, NotNegative, Smooth;
     /// Damping of the joints, (nv).
-    Damping = "damping",
+    Damping = "damping", 1 per Dof, NotNegative, Smooth;
     /// Stiffness of the joints, (nv).
-    Stiffness = "stiffness",
+    Stiffness = "stiffness", 1 per Dof, NotNegative, Smooth;
     /// Coulomb friction of the joints, (nv), N or N·m.
-    Frictionloss = "frictionloss",
+    Frictionloss = "frictionloss", 1 per Dof, NotNegative, Smooth;
     /// Limits of the joints, (njoint, 2): rad or m; of a ball (0, greatest angle). Infinite where there are none.
-    JointRanges = "joint_ranges",
+    JointRanges = "joint_ranges", 2 per Joint, OfEach, NotSmooth;
     /// Where balls and free joints are held, (njoint, 8): 1, then the coordinates of the joint, then 0; all 0 of one that moves. Other joints are
     /// held by [`JointRanges`](Self::JointRanges).
-    JointLocks = "joint_locks",
+    JointLocks = "joint_locks", 8 per Joint, Finite, NotSmooth;
     /// Force of the actuators per unit of control, (nu): kp of a position servo and kv of a velocity servo, whose bias follows.
-    Gains = "gains",
+    Gains = "gains", 1 per Actuator, Finite, Smooth;
     /// Damping of the actuators that are position servos, (nu). Those of others count for nothing.
-    Kv = "kv",
+    Kv = "kv", 1 per Actuator, NotNegativeIfChanged, Smooth;
     /// Whether the actuators give a force, (nu): 1 or 0. An activation goes on either way.
-    ActuatorsEnabled = "actuators_enabled",
+    ActuatorsEnabled = "actuators_enabled", 1 per Actuator, Switch, NotSmooth;
     /// Bits of the geoms, (ngeom): two may touch when one's `contype` and the other's `conaffinity` share one.
-    Contypes = "contypes",
+    Contypes = "contypes", 1 per Geom, Bits, NotSmooth;
     /// See [`Contypes`](Self::Contypes), (ngeom).
-    Conaffinities = "conaffinities",
+    Conaffinities = "conaffinities", 1 per Geom, Bits, NotSmooth;
     /// What geoms resist, (ngeom): MJCF's `condim`, 1, 3, 4 or 6; of two geoms the larger counts.
-    Condims = "condims",
+    Condims = "condims", 1 per Geom, Resistance, NotSmooth;
     /// Which [`Feature`]s are switched off, 1 or 0, in the order of [`Feature::ALL`].
-    Disabled = "disabled",
+    Disabled = "disabled", 1 per Feature, Switch, NotSmooth;
     /// What equality constraints hold together, (neq, 6): a point of the first body in its frame, then one of the second, m. Those of couplings
     /// count for nothing.
-    EqualityAnchors = "equality_anchors",
+    EqualityAnchors = "equality_anchors", 6 per Equality, Finite, NotSmooth;
     /// Orientations of the second body in the frame of the first that welds hold, (neq, 4): quaternions w x y z. Those of others count for
     /// nothing.
-    EqualityQuaternions = "equality_quaternions",
+    EqualityQuaternions = "equality_quaternions", 4 per Equality, Finite, NotSmooth;
 }
 
 use Parameter as P;
 
 impl Parameter {
+    /// The name that users know.
+    pub const fn name(self) -> &'static str {
+        self.traits().name
+    }
+
     /// The parameter of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|parameter| parameter.name() == name)
@@ -132,33 +190,13 @@ impl Parameter {
 
     /// Rows of the array, and numbers in each of them: (nbody, 3), or (nv, 1) where it has one dimension.
     pub fn shape(self, model: &Model, scene: &Scene) -> (usize, usize) {
-        let (bodies, geoms, nv, nu) = (model.bodies.len(), scene.geoms.len(), model.nv(), model.nu());
-        match self {
-            P::Gravity => (3, 1),
-            P::Masses | P::InertiaScales => (bodies, 1),
-            P::Coms | P::BodyPositions => (bodies, 3),
-            P::BodyQuaternions => (bodies, 4),
-            P::Inertias => (bodies, 6),
-            P::Frictions | P::TorsionalFrictions | P::RollingFrictions => (geoms, 1),
-            P::Solref => (geoms, 2),
-            P::Solimp => (geoms, 5),
-            P::PairFrictions => (scene.pairs.len(), 4),
-            P::PairSolref => (scene.pairs.len(), 2),
-            P::PairSolimp => (scene.pairs.len(), 5),
-            P::LimitSolref => (model.joints.len(), 2),
-            P::LimitSolimp => (model.joints.len(), 5),
-            P::GeomSizes | P::GeomPositions => (geoms, 3),
-            P::GeomQuaternions => (geoms, 4),
-            P::Armature | P::Damping | P::Stiffness | P::Frictionloss => (nv, 1),
-            P::JointRanges => (model.joints.len(), 2),
-            P::JointLocks => (model.joints.len(), 8),
-            P::JointAxes | P::JointAnchors => (model.joints.len(), 3),
-            P::Gains | P::Kv | P::ActuatorsEnabled => (nu, 1),
-            P::Contypes | P::Conaffinities | P::Condims => (geoms, 1),
-            P::Disabled => (Feature::ALL.len(), 1),
-            P::EqualityAnchors => (model.equalities.len(), 6),
-            P::EqualityQuaternions => (model.equalities.len(), 4),
-        }
+        let Traits { columns, per, .. } = self.traits();
+        (per.count(model, scene), columns)
+    }
+
+    /// Whether [`Simulation::step_jacobians_of`](crate::Simulation::step_jacobians_of) differentiates with respect to it.
+    pub fn is_differentiable(self) -> bool {
+        self.traits().smoothness == Smoothness::Smooth
     }
 
     /// What a model has, row by row.
@@ -173,7 +211,7 @@ impl Parameter {
             P::Inertias => model.bodies.iter().flat_map(|body| moments(&body.inertia.inertia)).collect(),
             P::InertiaScales => vec![1.0; model.bodies.len()],
             P::BodyPositions => model.bodies.iter().flat_map(|body| body.pose_in_parent.pos.to_array()).collect(),
-            P::BodyQuaternions => model.bodies.iter().flat_map(|body| quaternion(body.pose_in_parent.rot)).collect(),
+            P::BodyQuaternions => model.bodies.iter().flat_map(|body| body.pose_in_parent.rot.to_array()).collect(),
             P::Frictions => surface(|material| material.friction),
             P::TorsionalFrictions => surface(|material| material.torsional_friction),
             P::RollingFrictions => surface(|material| material.rolling_friction),
@@ -190,7 +228,7 @@ impl Parameter {
             }
             P::GeomSizes => scene.geoms.iter().flat_map(|geom| size(&geom.shape)).collect(),
             P::GeomPositions => scene.geoms.iter().flat_map(|geom| geom.pose.pos.to_array()).collect(),
-            P::GeomQuaternions => scene.geoms.iter().flat_map(|geom| quaternion(geom.pose.rot)).collect(),
+            P::GeomQuaternions => scene.geoms.iter().flat_map(|geom| geom.pose.rot.to_array()).collect(),
             P::Armature => model.armature.clone(),
             P::Damping => model.damping.clone(),
             P::Stiffness => model.stiffness.clone(),
@@ -266,14 +304,8 @@ fn anchors(kind: &EqualityKind) -> [f64; 6] {
 
 /// The numbers of [`Parameter::EqualityQuaternions`].
 fn turn(kind: &EqualityKind) -> [f64; 4] {
-    let EqualityKind::Weld { frames: [first, second], .. } = kind else { return [1.0, 0.0, 0.0, 0.0] };
-    let Quat { w, x, y, z } = first.rot * second.rot.conjugate();
-    [w, x, y, z]
-}
-
-/// w x y z
-fn quaternion(rot: Quat<f64>) -> [f64; 4] {
-    [rot.w, rot.x, rot.y, rot.z]
+    let EqualityKind::Weld { frames: [first, second], .. } = kind else { return Quat::IDENTITY.to_array() };
+    (first.rot * second.rot.conjugate()).to_array()
 }
 
 /// The numbers of [`Parameter::GeomSizes`].

@@ -142,108 +142,93 @@ impl SoftContactPoint {
     }
 }
 
-/// Statistics of the last step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stats {
+/// Two statistics as one: their sum, the greater of them, that of the last part, or the same, of the whole step.
+macro_rules! joined {
+    (sum, $a:expr, $b:expr) => {
+        $a + $b
+    };
+    (most, $a:expr, $b:expr) => {
+        $a.max($b)
+    };
+    (same, $a:expr, $b:expr) => {
+        $a
+    };
+    (last, $a:expr, $b:expr) => {
+        $b
+    };
+}
+
+/// Declares [`Stats`]: of each how those of two parts of a step are joined, and those of the islands of a step.
+macro_rules! stats {
+    ($($(#[$doc:meta])* $field:ident: $type:ty, $of_parts:ident, $of_islands:ident;)*) => {
+        /// Statistics of the last step.
+        #[derive(Clone, Copy, Debug, Default, PartialEq)]
+        pub struct Stats {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl Stats {
+            /// Two parts of a step as one.
+            pub(crate) fn followed_by(self, next: &Self) -> Self {
+                Self { $($field: joined!($of_parts, self.$field, next.$field)),* }
+            }
+
+            /// With what other islands of the same step found.
+            pub(crate) fn plus(self, islands: &Self) -> Self {
+                Self { $($field: joined!($of_islands, self.$field, islands.$field)),* }
+            }
+        }
+    };
+}
+
+stats! {
     /// Contact points that were candidates (within reach of the step).
-    pub contacts: usize,
+    contacts: usize, last, same;
     /// Contact points with an impulse.
-    pub active_contacts: usize,
+    active_contacts: usize, last, sum;
     /// Joint and tendon limits that were candidates.
-    pub limits: usize,
+    limits: usize, last, same;
     /// Constraints in all: contacts, limits, equalities, friction of joints, tendons, drives at their limits.
-    pub constraints: usize,
+    constraints: usize, last, sum;
     /// Trees that sleep.
-    pub asleep: usize,
+    asleep: usize, last, same;
     /// Separate contact problems.
-    pub islands: usize,
+    islands: usize, last, same;
     /// Parts that the step was made in: more than one where the scheme did not resolve the motion over the whole, or the free motion of
     /// an implicit scheme had no solution there.
-    pub substeps: usize,
+    substeps: usize, sum, same;
     /// Steps that were given up because the accuracy asked for shorter ones.
-    pub rejected: usize,
+    rejected: usize, sum, same;
     /// Evaluations of the forces on the most evaluated tree, of steps that were given up too.
-    pub force_evaluations: usize,
+    force_evaluations: usize, sum, same;
     /// Newton steps of free motion under an implicit scheme and of soft bodies of nonlinear materials, the most of a tree.
-    pub free_iterations: usize,
+    free_iterations: usize, most, same;
     /// Newton iterations of the contact problems, summed over islands: factorisations, so that a prediction counts and a
     /// step with the factor of the one before does not.
-    pub iterations: usize,
+    iterations: usize, sum, sum;
     /// Evaluations of the constraints in line searches and after Newton steps for Coulomb's law, summed over islands.
-    pub line_search_evaluations: usize,
+    line_search_evaluations: usize, sum, sum;
     /// Largest relative residual of an island.
-    pub residual: f64,
+    residual: f64, most, most;
     /// How far the worst island is from Coulomb's law, relative like `residual`: [`sap::friction_residual`].
-    pub friction_residual: f64,
+    friction_residual: f64, most, most;
     /// Islands whose friction is not converged: the search for Coulomb's law found nothing within
     /// [`Options::factorization_budget`](crate::Options::factorization_budget), or was left out, as in crowds of bodies that start in each
     /// other. Friction there is bounded by normal impulses that are as far from the contacts' own as `friction_residual` says.
-    pub unsettled: usize,
+    unsettled: usize, sum, sum;
     /// Islands in which the search for the velocities that right positions, which leave no energy behind, ended at its budget: what starts
     /// violated moves apart, but not each contact at its speed.
-    pub unfinished_recoveries: usize,
+    unfinished_recoveries: usize, sum, sum;
     /// Cost of the convex problem, summed over islands, J.
-    pub cost: f64,
+    cost: f64, last, sum;
     /// Deepest penetration at the beginning of the step, m; 0 when nothing touches.
-    pub penetration: f64,
+    penetration: f64, most, most;
     /// What the step leaves of the balance of impulses on a node of a soft body of a nonlinear material that something touches, as a part
     /// of the largest; above 1e-6 the search for it was given up.
-    pub soft_residual: f64,
+    soft_residual: f64, most, same;
 }
 
 impl Stats {
-    /// Two parts of a step as one.
-    pub(crate) fn followed_by(self, next: &Self) -> Self {
-        Self {
-            substeps: self.substeps + next.substeps,
-            rejected: self.rejected + next.rejected,
-            force_evaluations: self.force_evaluations + next.force_evaluations,
-            free_iterations: self.free_iterations.max(next.free_iterations),
-            iterations: self.iterations + next.iterations,
-            line_search_evaluations: self.line_search_evaluations + next.line_search_evaluations,
-            residual: self.residual.max(next.residual),
-            friction_residual: self.friction_residual.max(next.friction_residual),
-            unsettled: self.unsettled + next.unsettled,
-            unfinished_recoveries: self.unfinished_recoveries + next.unfinished_recoveries,
-            penetration: self.penetration.max(next.penetration),
-            soft_residual: self.soft_residual.max(next.soft_residual),
-            // As the last part leaves it. Written out, so that the compiler asks for a field that is new.
-            contacts: next.contacts,
-            active_contacts: next.active_contacts,
-            limits: next.limits,
-            constraints: next.constraints,
-            asleep: next.asleep,
-            islands: next.islands,
-            cost: next.cost,
-        }
-    }
-
-    /// With what other islands of the same step found.
-    pub(crate) fn plus(self, islands: &Self) -> Self {
-        Self {
-            constraints: self.constraints + islands.constraints,
-            active_contacts: self.active_contacts + islands.active_contacts,
-            iterations: self.iterations + islands.iterations,
-            line_search_evaluations: self.line_search_evaluations + islands.line_search_evaluations,
-            residual: self.residual.max(islands.residual),
-            friction_residual: self.friction_residual.max(islands.friction_residual),
-            unsettled: self.unsettled + islands.unsettled,
-            unfinished_recoveries: self.unfinished_recoveries + islands.unfinished_recoveries,
-            cost: self.cost + islands.cost,
-            penetration: self.penetration.max(islands.penetration),
-            // Of the whole step, not of islands.
-            contacts: self.contacts,
-            limits: self.limits,
-            asleep: self.asleep,
-            islands: self.islands,
-            substeps: self.substeps,
-            rejected: self.rejected,
-            force_evaluations: self.force_evaluations,
-            free_iterations: self.free_iterations,
-            soft_residual: self.soft_residual,
-        }
-    }
-
     /// Adds what the solve of an island did.
     pub(crate) fn add(&mut self, report: &sap::Report) {
         self.iterations += report.iterations;

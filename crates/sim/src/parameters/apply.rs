@@ -8,9 +8,8 @@ use spatial::{Pose, Quat, Sym3, Vec3};
 
 use super::{Feature, P, Parameter, ParameterError, Parameters};
 
-const FINITE: &str = "a finite number";
-const NOT_NEGATIVE: &str = "a finite number, 0 or more";
 const POSITIVE: &str = "a finite number above 0";
+const UNIT_QUATERNION: &str = "a quaternion (w, x, y, z) of length 1";
 
 impl Parameters {
     /// A model and its scene with these parameters.
@@ -78,19 +77,36 @@ impl Parameters {
         Ok(())
     }
 
+    /// A row of a parameter that is set.
+    fn row<const N: usize>(&self, parameter: Parameter, index: usize) -> Option<[f64; N]> {
+        self.get(parameter)?.as_chunks().0.get(index).copied()
+    }
+
+    /// The rotation in a row of a parameter that is set, where it is another one than `before`.
+    fn rotation(
+        &self,
+        parameter: Parameter,
+        index: usize,
+        before: Quat<f64>,
+    ) -> Result<Option<Quat<f64>>, ParameterError> {
+        let Some(given) = self.row(parameter, index).map(Quat::from).filter(|given| *given != before) else {
+            return Ok(None);
+        };
+        let wrong = || wrong(parameter, index, None, given.w, UNIT_QUATERNION);
+        given.normalized().ok_or_else(wrong).map(Some)
+    }
+
     fn apply_inertias(&self, model: &mut Model) -> Result<(), ParameterError> {
-        let all = [P::Masses, P::Coms, P::Inertias, P::InertiaScales].map(|parameter| self.get(parameter));
-        if all.iter().all(Option::is_none) {
+        let all = [P::Masses, P::Coms, P::Inertias, P::InertiaScales];
+        if all.iter().all(|parameter| self.get(*parameter).is_none()) {
             return Ok(());
         }
-        let [masses, coms, inertias, scales] = all;
         for (index, body) in model.bodies.iter_mut().enumerate() {
             let inertia = &mut body.inertia;
-            if let Some(com) = coms {
-                inertia.com = Vec3::new(com[3 * index], com[3 * index + 1], com[3 * index + 2]);
+            if let Some(com) = self.row(P::Coms, index) {
+                inertia.com = Vec3::from(com);
             }
-            if let Some(all) = inertias {
-                let [xx, yy, zz, xy, xz, yz] = std::array::from_fn(|k| all[6 * index + k]);
+            if let Some([xx, yy, zz, xy, xz, yz]) = self.row(P::Inertias, index) {
                 let new = Sym3::new([xx, xy, xz, yy, yz, zz]);
                 let is_other = new != inertia.inertia;
                 inertia.inertia = new;
@@ -98,7 +114,7 @@ impl Parameters {
                     return Err(wrong(P::Inertias, index, None, moments[0], expected));
                 }
             }
-            if let Some(mass) = masses.map(|masses| masses[index]) {
+            if let Some([mass]) = self.row(P::Masses, index) {
                 let before = inertia.mass;
                 if (before > 0.0) != (mass > 0.0) {
                     let expected = if before > 0.0 { "above 0" } else { "0, as the body has no mass in the model" };
@@ -109,8 +125,8 @@ impl Parameters {
                     inertia.inertia = inertia.inertia.map(|x| x * (mass / before));
                 }
             }
-            if let Some(scales) = scales {
-                inertia.inertia = inertia.inertia.map(|x| x * scales[index]);
+            if let Some([scale]) = self.row(P::InertiaScales, index) {
+                inertia.inertia = inertia.inertia.map(|x| x * scale);
             }
         }
         model.collect_inertias();
@@ -118,30 +134,21 @@ impl Parameters {
     }
 
     fn apply_placements(&self, base: &Model, model: &mut Model) -> Result<(), ParameterError> {
-        let (positions, quaternions) = (self.get(P::BodyPositions), self.get(P::BodyQuaternions));
         let are_joints_moved = self.apply_joints(model)?;
-        if positions.is_none() && quaternions.is_none() && !are_joints_moved {
+        if self.get(P::BodyPositions).is_none() && self.get(P::BodyQuaternions).is_none() && !are_joints_moved {
             return Ok(());
         }
         for index in 0..model.bodies.len() {
             let pose = &mut model.bodies[index].pose_in_parent;
             let mut changed = None;
-            if let Some(all) = positions {
-                let position = Vec3::new(all[3 * index], all[3 * index + 1], all[3 * index + 2]);
-                if position != pose.pos {
-                    let column = first_change(&position.to_array(), &pose.pos.to_array());
-                    (pose.pos, changed) = (position, Some((P::BodyPositions, column)));
-                }
+            if let Some(position) = self.row(P::BodyPositions, index).filter(|given| *given != pose.pos.to_array()) {
+                let column = first_change(&position, &pose.pos.to_array());
+                (pose.pos, changed) = (position.into(), Some((P::BodyPositions, column)));
             }
-            if let Some(all) = quaternions {
-                let [w, x, y, z] = std::array::from_fn(|k| all[4 * index + k]);
-                let rot = Quat { w, x, y, z };
-                if rot != pose.rot {
-                    let wrong = || wrong(P::BodyQuaternions, index, None, w, "a quaternion (w, x, y, z) of length 1");
-                    let before = pose.rot;
-                    let column = first_change(&[w, x, y, z], &[before.w, before.x, before.y, before.z]);
-                    (pose.rot, changed) = (rot.normalized().ok_or_else(wrong)?, Some((P::BodyQuaternions, column)));
-                }
+            if let Some(rot) = self.rotation(P::BodyQuaternions, index, pose.rot)? {
+                let given: [f64; 4] = self.row(P::BodyQuaternions, index).unwrap_or_default();
+                let column = first_change(&given, &pose.rot.to_array());
+                (pose.rot, changed) = (rot, Some((P::BodyQuaternions, column)));
             }
             if let (Some((parameter, (column, value))), true) = (changed, is_in_state(base, index)) {
                 let expected = "the model's: what is free, or moved from outside, is where the state has it";
@@ -213,8 +220,7 @@ impl Parameters {
             let Some(surface) = model.materials.get(pair.material).copied() else { continue };
             let compliance = self.compliance([P::PairSolref, P::PairSolimp], index, surface.compliance)?;
             let mut new = Material { compliance, ..surface };
-            let given = self.get(P::PairFrictions).and_then(|all| all.as_chunks::<4>().0.get(index));
-            if let Some(&[first, second, torsional, rolling]) = given {
+            if let Some([first, second, torsional, rolling]) = self.row(P::PairFrictions, index) {
                 (new.friction, new.second_friction) = (first, (second != first).then_some(second));
                 (new.torsional_friction, new.rolling_friction) = (torsional, rolling);
                 // A length of its own counts about both axes.
@@ -244,11 +250,10 @@ impl Parameters {
         index: usize,
         of_model: Compliance,
     ) -> Result<Compliance, ParameterError> {
-        let [solref, solimp] = parameters.map(|parameter| self.get(parameter));
-        let rows = [(parameters[0], solref, 2), (parameters[1], solimp, 5)];
+        let (solref, solimp) = (self.row::<2>(parameters[0], index), self.row::<5>(parameters[1], index));
         let Compliance::Reference(mut reference) = of_model else {
-            for (parameter, values, width) in rows {
-                let row = values.map_or(&[][..], |values| &values[width * index..][..width]);
+            let rows = [solref.as_ref().map(<[f64; 2]>::as_slice), solimp.as_ref().map(<[f64; 5]>::as_slice)];
+            for (parameter, row) in parameters.into_iter().zip(rows.map(Option::unwrap_or_default)) {
                 if let Some(k) = row.iter().position(|x| *x != 0.0) {
                     let expected = "0, as the model has neither solref nor solimp there";
                     return Err(wrong(parameter, index, Some(k), row[k], expected));
@@ -256,12 +261,8 @@ impl Parameters {
             }
             return Ok(of_model);
         };
-        if let Some(values) = solref {
-            reference.solref.copy_from_slice(&values[2 * index..][..2]);
-        }
-        if let Some(values) = solimp {
-            reference.solimp.copy_from_slice(&values[5 * index..][..5]);
-        }
+        reference.solref = solref.unwrap_or(reference.solref);
+        reference.solimp = solimp.unwrap_or(reference.solimp);
         if !reference.is_valid() {
             let expected = "with the number beside it a finite stiffness and damping: both positive, or neither";
             return Err(wrong(parameters[0], index, Some(0), reference.solref[0], expected));
@@ -271,20 +272,13 @@ impl Parameters {
 
     fn apply_shapes(&self, scene: &mut Scene) -> Result<(), ParameterError> {
         for (index, geom) in scene.geoms.iter_mut().enumerate() {
-            if let Some(positions) = self.get(P::GeomPositions) {
-                let position = &positions[3 * index..][..3];
-                geom.pose.pos = Vec3::new(position[0], position[1], position[2]);
+            if let Some(position) = self.row(P::GeomPositions, index) {
+                geom.pose.pos = Vec3::from(position);
             }
-            if let Some(quaternions) = self.get(P::GeomQuaternions) {
-                let [w, x, y, z] = std::array::from_fn(|k| quaternions[4 * index + k]);
-                let new = Quat { w, x, y, z };
-                if new != geom.pose.rot {
-                    let wrong = || wrong(P::GeomQuaternions, index, None, w, "a quaternion (w, x, y, z) of length 1");
-                    geom.pose.rot = new.normalized().ok_or_else(wrong)?;
-                }
+            if let Some(rot) = self.rotation(P::GeomQuaternions, index, geom.pose.rot)? {
+                geom.pose.rot = rot;
             }
-            let Some(sizes) = self.get(P::GeomSizes) else { continue };
-            let [x, y, z] = std::array::from_fn(|k| sizes[3 * index + k]);
+            let Some([x, y, z]) = self.row(P::GeomSizes, index) else { continue };
             let positive = |values: &[f64]| match values.iter().position(|x| !is_positive(*x)) {
                 None => Ok(()),
                 Some(k) => Err(wrong(P::GeomSizes, index, Some(k), values[k], POSITIVE)),
@@ -315,36 +309,30 @@ impl Parameters {
     }
 
     fn apply_equalities(&self, model: &mut Model) -> Result<(), ParameterError> {
-        let rows = |parameter, width| self.get(parameter).into_iter().flat_map(move |all| all.chunks_exact(width));
-        for (equality, row) in model.equalities.iter_mut().zip(rows(P::EqualityAnchors, 6)) {
-            let own = [Vec3::new(row[0], row[1], row[2]), Vec3::new(row[3], row[4], row[5])];
-            match &mut equality.kind {
-                EqualityKind::Connect { anchors, .. } | EqualityKind::Distance { anchors, .. } => *anchors = own,
-                EqualityKind::Weld { frames, .. } => {
-                    frames.iter_mut().zip(own).for_each(|(frame, pos)| frame.pos = pos);
+        for (index, equality) in model.equalities.iter_mut().enumerate() {
+            if let Some([a, b, c, x, y, z]) = self.row(P::EqualityAnchors, index) {
+                let own = [Vec3::new(a, b, c), Vec3::new(x, y, z)];
+                match &mut equality.kind {
+                    EqualityKind::Connect { anchors, .. } | EqualityKind::Distance { anchors, .. } => *anchors = own,
+                    EqualityKind::Weld { frames, .. } => {
+                        frames.iter_mut().zip(own).for_each(|(frame, pos)| frame.pos = pos);
+                    }
+                    EqualityKind::Coupling { .. } => {}
                 }
-                EqualityKind::Coupling { .. } => {}
             }
-        }
-        for (index, row) in rows(P::EqualityQuaternions, 4).enumerate() {
-            let kind = &mut model.equalities[index].kind;
-            if super::turn(kind) == *row {
-                continue;
-            }
-            if let EqualityKind::Weld { frames, .. } = kind {
-                let [w, x, y, z] = std::array::from_fn(|k| row[k]);
-                let expected = "a quaternion (w, x, y, z) of length 1";
-                let wrong = || wrong(P::EqualityQuaternions, index, None, w, expected);
-                frames[0].rot = Quat { w, x, y, z }.normalized().ok_or_else(wrong)? * frames[1].rot;
+            let before = super::turn(&equality.kind).into();
+            if let EqualityKind::Weld { frames, .. } = &mut equality.kind
+                && let Some(rot) = self.rotation(P::EqualityQuaternions, index, before)?
+            {
+                frames[0].rot = rot * frames[1].rot;
             }
         }
         Ok(())
     }
 
     fn apply_ranges(&self, model: &mut Model) -> Result<(), ParameterError> {
-        let Some(ranges) = self.get(P::JointRanges) else { return Ok(()) };
         for (index, joint) in model.joints.iter_mut().enumerate() {
-            let (low, high) = (ranges[2 * index], ranges[2 * index + 1]);
+            let Some([low, high]) = self.row(P::JointRanges, index) else { return Ok(()) };
             if (low, high) == joint.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)) {
                 continue;
             }
@@ -359,7 +347,7 @@ impl Parameters {
                 continue;
             };
             let k = usize::from(!low.is_nan());
-            return Err(wrong(P::JointRanges, index, Some(k), ranges[2 * index + k], expected));
+            return Err(wrong(P::JointRanges, index, Some(k), [low, high][k], expected));
         }
         Ok(())
     }
@@ -382,8 +370,7 @@ impl Parameters {
             if row[0] != 1.0 {
                 return Err(wrong(0, "1 or 0"));
             }
-            let rot = Quat { w, x, y, z }.normalized();
-            let rot = rot.ok_or_else(|| wrong(used - 4, "a quaternion (w, x, y, z) of length 1"))?;
+            let rot = Quat { w, x, y, z }.normalized().ok_or_else(|| wrong(used - 4, UNIT_QUATERNION))?;
             if let Some(column) = (used..8).find(|column| row[*column] != 0.0) {
                 return Err(wrong(column, "0 behind the coordinates of the joint"));
             }
@@ -463,6 +450,36 @@ fn restore(base: &Model, base_scene: &Scene, model: &mut Model, scene: &mut Scen
     }
 }
 
+/// What the numbers of a parameter may be by themselves.
+#[derive(Clone, Copy)]
+pub(super) enum Domain {
+    Finite,
+    NotNegative,
+    /// Likewise, where they are not the model's: a servo's damping pushes back; the rest of actuators has there what its bias has.
+    NotNegativeIfChanged,
+    Positive,
+    Switch,
+    Bits,
+    Resistance,
+    /// That depends on what they are of.
+    OfEach,
+}
+
+impl Domain {
+    /// Whether a number is in it, and what is expected.
+    fn test(self) -> (fn(f64) -> bool, &'static str) {
+        match self {
+            Self::Finite => (f64::is_finite, "a finite number"),
+            Self::NotNegative | Self::NotNegativeIfChanged => (is_not_negative, "a finite number, 0 or more"),
+            Self::Positive => (is_positive, POSITIVE),
+            Self::Switch => (|x| x == 0.0 || x == 1.0, "1 or 0"),
+            Self::Bits => (is_bits, "a whole number from 0 to 4294967295"),
+            Self::Resistance => (|x| Resistance::of_rows(x).is_some(), "1, 3, 4 or 6"),
+            Self::OfEach => (|_| true, ""),
+        }
+    }
+}
+
 /// Length and numbers of an array by themselves.
 fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> Result<(), ParameterError> {
     let (rows, columns) = parameter.shape(model, scene);
@@ -470,52 +487,11 @@ fn check(parameter: Parameter, values: &[f64], model: &Model, scene: &Scene) -> 
         let (name, found, expected) = (parameter.name(), values.len(), rows * columns);
         return Err(ParameterError::Size { name, found, expected });
     }
-    let (is_right, expected): (fn(f64) -> bool, _) = match parameter {
-        P::Gravity
-        | P::Coms
-        | P::Inertias
-        | P::BodyPositions
-        | P::BodyQuaternions
-        | P::JointAxes
-        | P::JointAnchors
-        | P::GeomPositions
-        | P::GeomQuaternions
-        | P::Solref
-        | P::Solimp
-        | P::PairSolref
-        | P::PairSolimp
-        | P::LimitSolref
-        | P::LimitSolimp
-        | P::Gains
-        | P::EqualityAnchors
-        | P::JointLocks
-        | P::EqualityQuaternions => (f64::is_finite, FINITE),
-        P::ActuatorsEnabled | P::Disabled => (is_switch, "1 or 0"),
-        P::Condims => (|x| Resistance::of_rows(x).is_some(), "1, 3, 4 or 6"),
-        P::Contypes | P::Conaffinities => (is_bits, "a whole number from 0 to 4294967295"),
-        P::Masses
-        | P::Frictions
-        | P::TorsionalFrictions
-        | P::RollingFrictions
-        | P::PairFrictions
-        | P::Armature
-        | P::Damping
-        | P::Stiffness
-        | P::Frictionloss => (is_not_negative, NOT_NEGATIVE),
-        P::InertiaScales => (is_positive, POSITIVE),
-        // A servo's damping pushes back; the rest of actuators has there what its bias has.
-        P::Kv => {
-            let unchanged = parameter.of(model, scene);
-            let is_wrong = |k: &usize| values[*k] != unchanged[*k] && !is_not_negative(values[*k]);
-            return match (0..values.len()).find(is_wrong) {
-                None => Ok(()),
-                Some(k) => Err(wrong(parameter, k, None, values[k], NOT_NEGATIVE)),
-            };
-        }
-        // They depend on what they are of.
-        P::GeomSizes | P::JointRanges => return Ok(()),
-    };
-    match values.iter().position(|value| !is_right(*value)) {
+    let domain = parameter.traits().domain;
+    let (is_right, expected) = domain.test();
+    let unchanged = matches!(domain, Domain::NotNegativeIfChanged).then(|| parameter.of(model, scene));
+    let is_unchanged = |k: usize| unchanged.as_ref().is_some_and(|unchanged| unchanged[k] == values[k]);
+    match (0..values.len()).find(|&k| !(is_right(values[k]) || is_unchanged(k))) {
         None => Ok(()),
         Some(k) => {
             let column = (columns > 1).then_some(k % columns);
@@ -539,10 +515,6 @@ fn wrong(
 fn first_change(now: &[f64], before: &[f64]) -> (usize, f64) {
     let is_other = |(_, (now, before)): &(usize, (&f64, &f64))| now != before;
     now.iter().zip(before).enumerate().find(is_other).map_or((0, f64::NAN), |(column, (now, _))| (column, *now))
-}
-
-fn is_switch(x: f64) -> bool {
-    x == 0.0 || x == 1.0
 }
 
 fn is_not_negative(x: f64) -> bool {

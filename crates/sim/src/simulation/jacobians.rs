@@ -22,7 +22,7 @@ use crate::clique::Cliques;
 use crate::constrain::{Regularization, push_contacts};
 use crate::constraint_jacobian::{ConstraintJacobian, is_elliptic};
 use crate::coupled::{CliqueSlot, Coupled, CoupledScratch};
-use crate::jacobians::{EndDerivative, EndDerivatives, StepJacobians};
+use crate::step_jacobians::{EndDerivative, EndDerivatives, StepJacobians};
 use crate::{ContactLaw, Options, Parameters, Scheme, SimulationError};
 use parameters::Numbers;
 

@@ -7,8 +7,8 @@ use geometry::Scene;
 use multibody::{JointKind, Model};
 
 use super::{MARGIN, Reference, Sample, Scratch, Simulation};
-use crate::jacobians::EndDerivative;
 use crate::parameters::is_in_state;
+use crate::step_jacobians::EndDerivative;
 use crate::{Options, Parameter, Parameters, SimulationError, StepJacobians};
 
 /// How far a number is moved, relative to itself or to 1e-2 of its unit if that is more: what is differenced is linear in most of them.
@@ -33,50 +33,6 @@ pub(super) struct Numbers<'a> {
 }
 
 impl Parameter {
-    /// Whether [`Simulation::step_jacobians_of`] differentiates with respect to it.
-    pub const fn is_differentiable(self) -> bool {
-        match self {
-            Self::Gravity
-            | Self::Masses
-            | Self::Coms
-            | Self::Inertias
-            | Self::InertiaScales
-            | Self::GeomSizes
-            | Self::GeomPositions
-            | Self::Armature
-            | Self::Damping
-            | Self::Stiffness
-            | Self::Gains
-            | Self::Kv
-            | Self::Frictions
-            | Self::TorsionalFrictions
-            | Self::RollingFrictions
-            | Self::Frictionloss
-            | Self::JointAxes
-            | Self::JointAnchors
-            | Self::BodyPositions => true,
-            // They are compliances, or no vectors.
-            Self::Solref
-            | Self::Solimp
-            | Self::PairFrictions
-            | Self::PairSolref
-            | Self::PairSolimp
-            | Self::LimitSolref
-            | Self::LimitSolimp
-            | Self::ActuatorsEnabled
-            | Self::BodyQuaternions
-            | Self::JointRanges
-            | Self::JointLocks
-            | Self::GeomQuaternions
-            | Self::Contypes
-            | Self::Conaffinities
-            | Self::Condims
-            | Self::Disabled
-            | Self::EqualityAnchors
-            | Self::EqualityQuaternions => false,
-        }
-    }
-
     /// Half the width of differences about a value.
     fn width(self, value: f64) -> [f64; 2] {
         match self {
