@@ -11,8 +11,9 @@ use multibody::{
     gear_of_axes, length_of_axes,
 };
 
-pub(crate) use motors::{ActuationStart, ControlRanges, MotorStart, control_ranges, motor_force};
-pub(crate) use orientation::{OrientationDrive, torques_of_step};
+pub(crate) use motors::ActuationStart;
+use motors::{ControlRanges, MotorStart, control_ranges, motor_force};
+pub(crate) use orientation::OrientationDrive;
 
 use crate::scheme::{Discretization, SpringDamper};
 
@@ -195,6 +196,21 @@ impl Servo {
         self.dof
     }
 
+    /// Sets the forces of its actuators in a step, before their gears; `q` and `start` are the tree's at the beginning, `end` its velocities after.
+    pub fn write_forces(
+        &self,
+        inputs: Inputs<'_>,
+        q: &[f64],
+        [start, end]: [&[f64]; 2],
+        step: &Discretization,
+        actuators: &mut [f64],
+    ) {
+        for (gear, actuator) in &self.actuators {
+            let [q, start, end] = [q[self.q], start[self.dof], end[self.dof]].map(|x| gear * x);
+            actuators[actuator.ctrl] = actuator.force(inputs, q, start, step).over(end - start) / step.dt;
+        }
+    }
+
     /// The servo's force in a step, as a drive. What other actuators do at the joint `beside` it, those of tendons and gravity compensation, N
     /// or N·m, is no part of the drive, but of what the joint limits.
     ///
@@ -286,20 +302,6 @@ pub(crate) fn force_law(
     StepForce { impulse: dt * (force - ahead * velocity), impedance, low: dt * low, high: dt * high }
 }
 
-/// The force of an actuator, before its gear, in a step that led from one `velocity` of its length to another.
-pub(crate) fn force_of_step(
-    actuator: &Actuator,
-    ctrl: f64,
-    length: f64,
-    start: f64,
-    end: f64,
-    leverage: Leverage,
-    step: &Discretization,
-) -> f64 {
-    let force = force_law(actuator, ctrl, length, start, leverage, step);
-    force.over(end - start) / step.dt
-}
-
 /// The force of an actuator along axes of a joint, before its gear.
 pub(crate) fn axis_force(actuator: &Actuator, input: f64, length: f64, velocity: f64, turn: Option<f64>) -> f64 {
     let law = &actuator.law;
@@ -331,14 +333,20 @@ impl AxisDrive {
         })
     }
 
-    /// Adds the impulse to the right-hand side; `q` is the tree's at the beginning of the step, `v` where its scheme takes forces.
-    pub fn add_impulse(&self, inputs: Inputs<'_>, q: &[f64], v: &[f64], step: &Discretization, rhs: &mut [f64]) {
+    /// Its gear, and its control with its force before that; `q` is the tree's at the beginning of the step, `v` where its scheme takes forces.
+    pub fn force(&self, inputs: Inputs<'_>, q: &[f64], v: &[f64], step: &Discretization) -> ([f64; 6], (usize, f64)) {
         let q = &q[self.qs.clone()];
         let gear = gear_of_axes(self.gear, self.frame, q);
         let velocity: f64 = gear.iter().zip(&v[self.dofs.clone()]).map(|(gear, v)| gear * v).sum();
         let length = length_of_axes(self.gear, q);
         let PlacedActuator { actuator, leverage, .. } = &self.actuator;
-        let force = axis_force(actuator, self.actuator.input(inputs, step), length, velocity, leverage.turn);
+        let input = self.actuator.input(inputs, step);
+        (gear, (self.actuator.ctrl, axis_force(actuator, input, length, velocity, leverage.turn)))
+    }
+
+    /// Adds the impulse to the right-hand side; for arguments see [`force`](Self::force).
+    pub fn add_impulse(&self, inputs: Inputs<'_>, q: &[f64], v: &[f64], step: &Discretization, rhs: &mut [f64]) {
+        let (gear, (_, force)) = self.force(inputs, q, v, step);
         for (rhs, gear) in rhs[self.dofs.clone()].iter_mut().zip(gear) {
             *rhs += step.dt * gear * force;
         }

@@ -33,8 +33,7 @@ impl OrientationDrive {
 
     /// Its three torques over a step, as drives; `q` and `v` are the tree's at the beginning.
     pub fn drives(&self, inputs: Inputs<'_>, q: &[f64], v: &[f64], step: &Discretization) -> [Drive; 3] {
-        let v = [v[self.dof], v[self.dof + 1], v[self.dof + 2]];
-        let torques = self.torques(inputs, &q[self.q..], v, step);
+        let torques = self.torques(inputs, q, v, step);
         std::array::from_fn(|k| Drive {
             key: ConstraintName::servo(self.ctrl + k),
             dof: self.dof + k,
@@ -43,29 +42,29 @@ impl OrientationDrive {
         })
     }
 
-    fn torques(&self, inputs: Inputs<'_>, q: &[f64], v: [f64; 3], step: &Discretization) -> [StepForce<f64>; 3] {
+    /// Sets the torques of a step, one for each of the first three controls; `q` and `start` are the tree's at the beginning, `end` its velocities
+    /// after.
+    pub fn write_torques(
+        &self,
+        inputs: Inputs<'_>,
+        q: &[f64],
+        [start, end]: [&[f64]; 2],
+        step: &Discretization,
+        actuators: &mut [f64],
+    ) {
+        for (k, torque) in self.torques(inputs, q, start, step).iter().enumerate() {
+            let dof = self.dof + k;
+            actuators[self.ctrl + k] = torque.over(end[dof] - start[dof]) / step.dt;
+        }
+    }
+
+    fn torques(&self, inputs: Inputs<'_>, q: &[f64], v: &[f64], step: &Discretization) -> [StepForce<f64>; 3] {
+        let v = [v[self.dof], v[self.dof + 1], v[self.dof + 2]];
         let given = inputs.controls(self.ctrl);
         let control = |k: usize| given.get(k).map_or(0.0, |u| clamp(*u, self.ranges[k]));
         let target = target(self.input, std::array::from_fn(control));
-        torques(&self.actuator, left(q, target), v, self.mobility, step)
+        torques(&self.actuator, left(&q[self.q..], target), v, self.mobility, step)
     }
-}
-
-/// The torques of such an actuator in a step that led from one angular velocity to another.
-pub(crate) fn torques_of_step(
-    model: &Model,
-    ctrl: usize,
-    (controls, q): (&[f64], &[f64]),
-    [start, end]: [[f64; 3]; 2],
-    mobility: f64,
-    step: &Discretization,
-) -> [f64; 3] {
-    let Transmission::Orientation { input, .. } = model.actuators[ctrl].transmission else { return [0.0; 3] };
-    let ranges = super::motors::control_ranges(model, ctrl);
-    let control = |k: usize| controls.get(ctrl + k).map_or(0.0, |u| clamp(*u, ranges[k]));
-    let target = target(input, std::array::from_fn(control));
-    let torques = torques(&model.actuators[ctrl], left(q, target), start, mobility, step);
-    std::array::from_fn(|k| torques[k].over(end[k] - start[k]) / step.dt)
 }
 
 /// The orientation that controls say.

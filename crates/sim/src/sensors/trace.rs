@@ -5,7 +5,7 @@ use multibody::{Kinematics, Model, Sensor, SensorKind, StepForce, Tendon, Transm
 use spatial::Vec3;
 
 use super::EndLoad;
-use crate::actuation::{Leverage, force_law, force_of_step};
+use crate::actuation::{Leverage, force_law};
 use crate::constraint_jacobian::{ConstraintEnd, Motion};
 use crate::scheme::Discretization;
 use crate::step_forces::StepForces;
@@ -182,8 +182,9 @@ impl StepTrace {
                 let length = gear * sum(ends.q, |joint| joint.q);
                 let [start, end] = [ends.v, ends.v_solved].map(|v| gear * sum(v, |joint| joint.v));
                 let leverage = Leverage { mobility: ends.mobility[k], turn: None };
-                actuators[k] = force_of_step(actuator, ends.ctrl[k], length, start, end, leverage, step);
-                (force_law(actuator, ends.ctrl[k], length, start, leverage, step).geared(gear), actuators[k])
+                let force = force_law(actuator, ends.ctrl[k], length, start, leverage, step);
+                actuators[k] = force.over(end - start) / step.dt;
+                (force.geared(gear), actuators[k])
             };
             match actuator.transmission {
                 Transmission::Joint { joint, gear } if model.joints[joint].kind.nv() == 1 => {

@@ -82,6 +82,26 @@ impl TreeWorkspace {
         }
     }
 
+    /// Sets the forces of actuators at the tree's joints, before their gears, (nu).
+    pub fn write_actuators(&mut self, last: &LastStep, step: &Discretization, actuators: &mut [f64]) {
+        self.go_to_axis_drives(last, step);
+        let (q, inputs) = (&last.q[self.qs.clone()], Inputs::resolved(&last.inputs, &last.act));
+        let ends = [&last.v0, &last.v].map(|v| &v[self.dofs.clone()]);
+        self.servos.iter().for_each(|servo| servo.write_forces(inputs, q, ends, step, actuators));
+        self.orientation_drives.iter().for_each(|drive| drive.write_torques(inputs, q, ends, step, actuators));
+        for drive in &self.axis_drives {
+            let (_, (ctrl, force)) = drive.force(inputs, q, &self.change, step);
+            actuators[ctrl] = force;
+        }
+    }
+
+    /// Sets `change` to the velocities at which drives along axes took their forces.
+    fn go_to_axis_drives(&mut self, last: &LastStep, step: &Discretization) {
+        let theta = if self.newton.is_some() { step.theta.v } else { 0.0 };
+        let ends = last.v0[self.dofs.clone()].iter().zip(&last.v[self.dofs.clone()]);
+        self.change.iter_mut().zip(ends).for_each(|(at, (v0, v))| *at = v0 + theta * (v - v0));
+    }
+
     /// Adds actuators of joints and PD control, and takes off the constraints those that were some.
     pub fn add_drive_forces(&mut self, last: &LastStep, step: &Discretization, out: &mut StepForces) {
         let (first, per_second) = (self.dofs.start, 1.0 / last.dt);
@@ -104,9 +124,7 @@ impl TreeWorkspace {
             }
         }
         if !self.axis_drives.is_empty() {
-            let theta = if self.newton.is_some() { step.theta.v } else { 0.0 };
-            let ends = last.v0[self.dofs.clone()].iter().zip(&last.v[self.dofs.clone()]);
-            self.change.iter_mut().zip(ends).for_each(|(at, (v0, v))| *at = v0 + theta * (v - v0));
+            self.go_to_axis_drives(last, step);
             self.rhs.fill(0.0);
             let q = &last.q[self.qs.clone()];
             for drive in &self.axis_drives {
