@@ -38,110 +38,111 @@ impl Hold for Width {
     type Of<T: 'static> = usize;
 }
 
-/// Every array of a batch. An array that is added here is missing, for the compiler, in `each_array`, in what is copied below, and where a
-/// batch is made and a world reset.
-pub(crate) struct Arrays<H: Hold> {
-    /// Positions, (worlds, nq).
-    pub q: H::Of<f64>,
-    /// Velocities, (worlds, nv).
-    pub v: H::Of<f64>,
-    /// Controls, (worlds, nu).
-    pub ctrl: H::Of<f64>,
-    /// Activations, (worlds, na).
-    pub act: H::Of<f64>,
-    /// Controls of the last steps where they act with a delay, as in [`State`].
-    pub past_ctrl: H::Of<f64>,
-    /// Readings of the last steps of sensors that show them later, as in [`State`].
-    pub past_readings: H::Of<f64>,
-    /// Which equality constraints are in force, 1 or 0, (worlds, neq).
-    pub equality_active: H::Of<f64>,
-    /// Where bodies are that are moved from outside, (worlds, nmocap, 7): position, then the quaternion w x y z.
-    pub mocap: H::Of<f64>,
-    /// Time, s, (worlds).
-    pub time: H::Of<f64>,
-    /// Steps since the last reset, (worlds).
-    pub count: H::Of<u64>,
-    /// Targets of PD control, (worlds, nq); empty without.
-    pub pd_target: H::Of<f64>,
-    /// Gains of PD control where they are not the same in all worlds, (worlds, 4, nv): stiffness, damping, target velocities, effort limits.
-    pub pd_gains: H::Of<f64>,
-    /// Forces on the degrees of freedom, (worlds, nv); empty until somebody asks for them.
-    pub applied_force: H::Of<f64>,
-    /// Torques and forces on bodies, (worlds, nbody, 6); empty until somebody asks for them.
-    pub applied_wrench: H::Of<f64>,
-    /// Velocities of geoms' surfaces on their bodies, (worlds, ngeom, 3), as in [`State`]; empty where none moves, until somebody asks for them.
-    pub surface_velocity: H::Of<f64>,
-    /// Why worlds failed in the last call, (worlds).
-    pub errors: H::Of<Option<SimulationError>>,
-    /// Contact points of the last step, (worlds); empty where they are not recorded.
-    pub contacts: H::Of<Vec<LaneContact>>,
-    /// What sensors need of the last step, (worlds); empty where none looks at steps.
-    pub traces: H::Of<StepTrace>,
-}
+/// Declares [`Arrays`]: those that a state and lanes have under the same names, those that a state has, and others; and `each_array!`, which makes
+/// `Arrays` of what a function makes of each array `x`: `each_array!(f, [&mut] a, b; k)` calls `f(&mut a.x, b.x, k)`. `$d` is a dollar sign.
+macro_rules! arrays {
+    (
+        $d:tt
+        of_lanes { $($(#[$doc_of_lanes:meta])* $of_lanes:ident,)* }
+        of_state { $($(#[$doc_of_state:meta])* $of_state:ident,)* }
+        others { $($(#[$doc:meta])* $other:ident: $type:ty,)* }
+    ) => {
+        /// Every array of a batch.
+        pub(crate) struct Arrays<H: Hold> {
+            $($(#[$doc_of_lanes])* pub $of_lanes: H::Of<f64>,)*
+            $($(#[$doc_of_state])* pub $of_state: H::Of<f64>,)*
+            $($(#[$doc])* pub $other: H::Of<$type>,)*
+        }
 
-/// `Arrays` of what a function makes of each array `x`: `each_array!(f, [&mut] a, b; k)` calls `f(&mut a.x, b.x, k)`.
-macro_rules! each_array {
-    ($f:expr, [$($borrow:tt)+] $a:ident $(, $b:ident)? $(; $k:expr)?) => {
-        Arrays {
-            q: $f($($borrow)+ $a.q $(, $b.q)? $(, $k)?),
-            v: $f($($borrow)+ $a.v $(, $b.v)? $(, $k)?),
-            ctrl: $f($($borrow)+ $a.ctrl $(, $b.ctrl)? $(, $k)?),
-            act: $f($($borrow)+ $a.act $(, $b.act)? $(, $k)?),
-            past_ctrl: $f($($borrow)+ $a.past_ctrl $(, $b.past_ctrl)? $(, $k)?),
-            past_readings: $f($($borrow)+ $a.past_readings $(, $b.past_readings)? $(, $k)?),
-            equality_active: $f($($borrow)+ $a.equality_active $(, $b.equality_active)? $(, $k)?),
-            mocap: $f($($borrow)+ $a.mocap $(, $b.mocap)? $(, $k)?),
-            time: $f($($borrow)+ $a.time $(, $b.time)? $(, $k)?),
-            count: $f($($borrow)+ $a.count $(, $b.count)? $(, $k)?),
-            pd_target: $f($($borrow)+ $a.pd_target $(, $b.pd_target)? $(, $k)?),
-            pd_gains: $f($($borrow)+ $a.pd_gains $(, $b.pd_gains)? $(, $k)?),
-            applied_force: $f($($borrow)+ $a.applied_force $(, $b.applied_force)? $(, $k)?),
-            applied_wrench: $f($($borrow)+ $a.applied_wrench $(, $b.applied_wrench)? $(, $k)?),
-            surface_velocity: $f($($borrow)+ $a.surface_velocity $(, $b.surface_velocity)? $(, $k)?),
-            errors: $f($($borrow)+ $a.errors $(, $b.errors)? $(, $k)?),
-            contacts: $f($($borrow)+ $a.contacts $(, $b.contacts)? $(, $k)?),
-            traces: $f($($borrow)+ $a.traces $(, $b.traces)? $(, $k)?),
+        macro_rules! each_array {
+            ($d f:expr, [$d($d borrow:tt)+] $d a:ident $d(, $d b:ident)? $d(; $d k:expr)?) => {
+                Arrays {
+                    $($of_lanes: $d f($d($d borrow)+ $d a.$of_lanes $d(, $d b.$of_lanes)? $d(, $d k)?),)*
+                    $($of_state: $d f($d($d borrow)+ $d a.$of_state $d(, $d b.$of_state)? $d(, $d k)?),)*
+                    $($other: $d f($d($d borrow)+ $d a.$other $d(, $d b.$other)? $d(, $d k)?),)*
+                }
+            };
+        }
+
+        /// What a step of one world starts from, but for its time and PD control: the names, and the vectors of a state.
+        const OF_STATE: [&str; [$(stringify!($of_lanes),)* $(stringify!($of_state)),*].len()] =
+            [$(stringify!($of_lanes),)* $(stringify!($of_state)),*];
+
+        fn of_state(state: &State) -> [&Vec<f64>; OF_STATE.len()] {
+            [$(&state.$of_lanes,)* $(&state.$of_state),*]
+        }
+
+        fn of_state_mut(state: &mut State) -> [&mut Vec<f64>; OF_STATE.len()] {
+            [$(&mut state.$of_lanes,)* $(&mut state.$of_state),*]
+        }
+
+        impl<'a> Arrays<Shared<'a>> {
+            fn of_state(&self) -> [&'a [f64]; OF_STATE.len()] {
+                [$(self.$of_lanes,)* $(self.$of_state),*]
+            }
+
+            /// Puts what a step of one world starts from into a lane.
+            pub fn load<T: Bundle>(&self, lanes: &mut Lanes<T>, lane: usize) {
+                for (to, of_world) in
+                    [$((&mut lanes.$of_lanes, self.$of_lanes),)* (&mut lanes.pd_target, self.pd_target)]
+                {
+                    to.iter_mut().zip(of_world).for_each(|(to, x)| put(to, lane, *x));
+                }
+            }
+        }
+
+        impl Arrays<Borrowed<'_>> {
+            fn of_state(&mut self) -> [&mut [f64]; OF_STATE.len()] {
+                [$(self.$of_lanes,)* $(self.$of_state),*]
+            }
         }
     };
 }
 
-/// What a step of one world starts from, but for its time and PD control, beside that of a state: `of_state!(arrays, state, [&] or [&mut])`.
-macro_rules! of_state {
-    ($arrays:expr, $state:expr, [$($borrow:tt)+]) => {{
-        let Arrays {
-            q,
-            v,
-            ctrl,
-            act,
-            past_ctrl,
-            past_readings,
-            equality_active,
-            mocap,
-            time: _,
-            count: _,
-            pd_target: _,
-            pd_gains: _,
-            applied_force,
-            applied_wrench,
-            surface_velocity,
-            errors: _,
-            contacts: _,
-            traces: _,
-        } = $arrays;
-        [
-            (q, $($borrow)+ $state.q),
-            (v, $($borrow)+ $state.v),
-            (ctrl, $($borrow)+ $state.ctrl),
-            (act, $($borrow)+ $state.act),
-            (past_ctrl, $($borrow)+ $state.past_ctrl),
-            (past_readings, $($borrow)+ $state.past_readings),
-            (equality_active, $($borrow)+ $state.equality_active),
-            (mocap, $($borrow)+ $state.mocap),
-            (applied_force, $($borrow)+ $state.applied_force),
-            (applied_wrench, $($borrow)+ $state.applied_wrench),
-            (surface_velocity, $($borrow)+ $state.surface_velocity),
-        ]
-    }};
+arrays! {
+    $
+    of_lanes {
+        /// Positions, (worlds, nq).
+        q,
+        /// Velocities, (worlds, nv).
+        v,
+        /// Controls, (worlds, nu).
+        ctrl,
+        /// Activations, (worlds, na).
+        act,
+        /// Which equality constraints are in force, 1 or 0, (worlds, neq).
+        equality_active,
+        /// Forces on the degrees of freedom, (worlds, nv); empty until somebody asks for them.
+        applied_force,
+        /// Torques and forces on bodies, (worlds, nbody, 6); empty until somebody asks for them.
+        applied_wrench,
+    }
+    of_state {
+        /// Controls of the last steps where they act with a delay, as in [`State`].
+        past_ctrl,
+        /// Readings of the last steps of sensors that show them later, as in [`State`].
+        past_readings,
+        /// Where bodies are that are moved from outside, (worlds, nmocap, 7): position, then the quaternion w x y z.
+        mocap,
+        /// Velocities of geoms' surfaces on their bodies, (worlds, ngeom, 3), as in [`State`]; empty where none moves, until somebody asks for them.
+        surface_velocity,
+    }
+    others {
+        /// Time, s, (worlds).
+        time: f64,
+        /// Steps since the last reset, (worlds).
+        count: u64,
+        /// Targets of PD control, (worlds, nq); empty without.
+        pd_target: f64,
+        /// Gains of PD control where they are not the same in all worlds, (worlds, 4, nv): stiffness, damping, target velocities, effort limits.
+        pd_gains: f64,
+        /// Why worlds failed in the last call, (worlds).
+        errors: Option<SimulationError>,
+        /// Contact points of the last step, (worlds); empty where they are not recorded.
+        contacts: Vec<LaneContact>,
+        /// What sensors need of the last step, (worlds); empty where none looks at steps.
+        traces: StepTrace,
+    }
 }
 
 /// The rows of one world of `all`, in which every world has `n`.
@@ -244,7 +245,7 @@ impl<'a> Arrays<Shared<'a>> {
         if !self.surface_velocity.is_empty() {
             state.surface_velocity.resize(self.surface_velocity.len(), 0.0);
         }
-        for (from, to) in of_state!(self, state, [&mut]) {
+        for (from, to) in self.of_state().into_iter().zip(of_state_mut(state)) {
             // A batch without forces has none.
             if from.is_empty() {
                 to.fill(0.0);
@@ -257,80 +258,8 @@ impl<'a> Arrays<Shared<'a>> {
     }
 
     /// The numbers that a step of one world starts from, by name, but for the time.
-    pub fn inputs(&self) -> [(&'static str, &[f64]); 12] {
-        let Self {
-            q,
-            v,
-            ctrl,
-            act,
-            past_ctrl,
-            past_readings,
-            equality_active,
-            mocap,
-            time: _,
-            count: _,
-            pd_target,
-            pd_gains: _,
-            applied_force,
-            applied_wrench,
-            surface_velocity,
-            errors: _,
-            contacts: _,
-            traces: _,
-        } = self;
-        [
-            ("q", q),
-            ("v", v),
-            ("ctrl", ctrl),
-            ("act", act),
-            ("past_ctrl", past_ctrl),
-            ("past_readings", past_readings),
-            ("equality_active", equality_active),
-            ("mocap", mocap),
-            ("pd_target", pd_target),
-            ("applied_force", applied_force),
-            ("applied_wrench", applied_wrench),
-            ("surface_velocity", surface_velocity),
-        ]
-    }
-
-    /// Puts what a step of one world starts from into a lane; forces only where some world of the group has any.
-    pub fn load<T: Bundle>(&self, lanes: &mut Lanes<T>, lane: usize) {
-        let Self {
-            q,
-            v,
-            ctrl,
-            act,
-            past_ctrl: _,
-            past_readings: _,
-            equality_active,
-            mocap: _,
-            time: _,
-            count: _,
-            pd_target,
-            pd_gains: _,
-            applied_force,
-            applied_wrench,
-            surface_velocity: _,
-            errors: _,
-            contacts: _,
-            traces: _,
-        } = self;
-        let load = |lanes: &mut [T], of_world: &[f64]| {
-            lanes.iter_mut().zip(of_world).for_each(|(lanes, x)| put(lanes, lane, *x));
-        };
-        load(&mut lanes.q, q);
-        load(&mut lanes.v, v);
-        load(&mut lanes.ctrl, ctrl);
-        load(&mut lanes.act, act);
-        load(&mut lanes.equality_active, equality_active);
-        load(&mut lanes.pd_target, pd_target);
-        if lanes.has_forces {
-            load(&mut lanes.applied_force, applied_force);
-        }
-        if lanes.has_wrenches {
-            load(&mut lanes.applied_wrench, applied_wrench);
-        }
+    pub fn inputs(&self) -> impl Iterator<Item = (&'static str, &'a [f64])> {
+        OF_STATE.into_iter().zip(self.of_state()).chain([("pd_target", self.pd_target)])
     }
 }
 
@@ -343,9 +272,10 @@ impl Arrays<Borrowed<'_>> {
         each_array!(shared, [&] self)
     }
 
-    /// Takes what a step of one world starts from, but for PD control, from a state; forces where the batch has any.
+    /// Takes what a step of one world starts from, but for PD control, from a state; forces and velocities of surfaces where the batch has any.
     pub fn read_inputs(&mut self, state: &State) {
-        for (to, from) in of_state!(&mut *self, state, [&]) {
+        for (to, from) in self.of_state().into_iter().zip(of_state(state)) {
+            to.fill(0.0);
             to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
         }
         (self.time[0], self.count[0]) = (state.time, state.step);

@@ -48,6 +48,8 @@ pub struct Batch {
     /// Worlds with models of their own.
     own: BTreeMap<usize, Own>,
     arrays: Arrays<Owned>,
+    /// Where worlds begin.
+    start: State,
     /// PD control: gains of all worlds that have none of their own.
     pd: Option<Pd>,
     /// What sets gains that worlds of the model have of their own.
@@ -100,23 +102,24 @@ impl Batch {
             value: threads,
             expected: "no more threads than the system grants",
         })?;
+        let start = State::of(&model, &scene);
         let mut batch = Self {
             arrays: Arrays {
-                q: model.q0.repeat(worlds),
-                v: vec![0.0; model.nv() * worlds],
-                ctrl: vec![0.0; model.nu() * worlds],
-                act: vec![0.0; model.na() * worlds],
-                past_ctrl: model.first_controls().repeat(worlds),
-                past_readings: model.first_readings().repeat(worlds),
-                equality_active: model.equality_active().repeat(worlds),
-                mocap: model.mocap_poses().repeat(worlds),
+                q: start.q.repeat(worlds),
+                v: start.v.repeat(worlds),
+                ctrl: start.ctrl.repeat(worlds),
+                act: start.act.repeat(worlds),
+                past_ctrl: start.past_ctrl.repeat(worlds),
+                past_readings: start.past_readings.repeat(worlds),
+                equality_active: start.equality_active.repeat(worlds),
+                mocap: start.mocap.repeat(worlds),
                 time: vec![0.0; worlds],
                 count: vec![0; worlds],
                 pd_target: Vec::new(),
                 pd_gains: Vec::new(),
                 applied_force: Vec::new(),
                 applied_wrench: Vec::new(),
-                surface_velocity: State::of(&model, &scene).surface_velocity.repeat(worlds),
+                surface_velocity: start.surface_velocity.repeat(worlds),
                 errors: vec![None; worlds],
                 contacts: vec![Vec::new(); if contacts { worlds } else { 0 }],
                 traces: vec![
@@ -124,6 +127,7 @@ impl Batch {
                     if TraceNeeds::of(&model, &model.sensors).anything { worlds } else { 0 }
                 ],
             },
+            start,
             pd: None,
             gains: None,
             plan: sim::plan(&model, &scene, &options, None),

@@ -32,7 +32,7 @@ impl Batch {
     /// Appends the placements of the bodies of a world.
     fn place_bodies(&self, world: usize, kin: &Kinematics<f64>, out: &mut Vec<Pose<f64>>) {
         let (model, start) = (self.model(), out.len());
-        out.extend(model.bodies.iter().map(|body| pose_of(body, kin)));
+        out.extend((0..model.bodies.len()).map(|body| kin.body_pose(model, body)));
         model.place_mocap_bodies(self.mocap_of(world), &mut out[start..]);
     }
 
@@ -90,12 +90,5 @@ impl Batch {
             forward_kinematics(tree, tree.all(), &self.q()[world * nq..(world + 1) * nq], &mut kin);
             each(world, &mut kin);
         }
-    }
-}
-
-fn pose_of(body: &multibody::Body, kin: &Kinematics<f64>) -> Pose<f64> {
-    match body.node.map(|node| &kin.frames[node]) {
-        Some(frame) => Pose::new(frame.pos, frame.quat) * body.pose,
-        None => body.pose,
     }
 }

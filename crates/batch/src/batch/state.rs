@@ -50,46 +50,16 @@ impl Batch {
     pub fn reset_world_to(&mut self, world: usize, q: &[f64], v: &[f64]) {
         self.forget(world);
         self.reset_soft(world);
-        let of_world = self.arrays.world_mut(world);
-        let Arrays {
-            q: own_q,
-            v: own_v,
-            ctrl,
-            act,
-            past_ctrl,
-            past_readings,
-            equality_active,
-            mocap,
-            time,
-            count,
-            pd_target: _,
-            pd_gains: _,
-            applied_force,
-            applied_wrench,
-            surface_velocity,
-            errors: _,
-            contacts: _,
-            traces: _,
-        } = of_world;
-        own_q.copy_from_slice(q);
-        own_v.copy_from_slice(v);
-        [ctrl, act, time, applied_force, applied_wrench].into_iter().for_each(|x| x.fill(0.0));
-        past_ctrl.copy_from_slice(&self.model.first_controls());
-        past_readings.copy_from_slice(&self.model.first_readings());
-        equality_active.copy_from_slice(&self.model.equality_active());
-        mocap.copy_from_slice(&self.model.mocap_poses());
-        if !surface_velocity.is_empty() {
-            let of_scene = State::of(&self.model, &self.scene).surface_velocity;
-            surface_velocity.iter_mut().enumerate().for_each(|(k, v)| *v = of_scene.get(k).copied().unwrap_or(0.0));
-        }
-        count.fill(0);
+        let mut of_world = self.arrays.world_mut(world);
+        of_world.read_inputs(&self.start);
+        of_world.q.copy_from_slice(q);
+        of_world.v.copy_from_slice(v);
     }
 
     /// Takes the soft bodies of a world to where they were made.
     fn reset_soft(&mut self, world: usize) {
         if !self.scene.soft_bodies.is_empty() {
-            let state = State::of(&self.model, &self.scene);
-            self.groups[world / self.width].remember(world % self.width, &state);
+            self.groups[world / self.width].remember(world % self.width, &self.start);
         }
     }
 
@@ -168,7 +138,6 @@ impl Batch {
         if acts(&state.surface_velocity) {
             self.surface_velocity_mut();
         }
-        self.arrays.world_mut(world).surface_velocity.fill(0.0);
         self.arrays.world_mut(world).read_inputs(state);
         self.groups[world / self.width].remember(world % self.width, state);
         Ok(())

@@ -117,7 +117,7 @@ impl Stepper<'_> {
 fn check(worlds: &mut Worlds<'_>) {
     for world in 0..worlds.len() {
         let of_world = worlds.world(world);
-        let bad = of_world.inputs().into_iter().find(|(_, x)| !spatial::are_finite(x));
+        let bad = of_world.inputs().find(|(_, x)| !spatial::are_finite(x));
         if let Some((name, x)) = bad {
             let index = x.iter().position(|x| !x.is_finite()).unwrap_or_default();
             let (step, time, value) = (of_world.count[0], of_world.time[0], x[index]);
