@@ -15,7 +15,10 @@ const REBUILD_EVERY: u32 = 256;
 
 /// How much wider on every side than an item's box the tree's is, as a part of the sum of its half extents: what moves less
 /// leaves the tree as it is.
-const SPARE: f64 = 0.05;
+const SPARE: f64 = 0.1;
+
+/// Items for each of which one may have changed for pairs to be found of these alone.
+const ITEMS_PER_CHANGE: usize = 2;
 
 /// Pairs that are proposed between two looks at the request to stop: each takes some 20 ns.
 const PAIRS_PER_LOOK: usize = 1 << 16;
@@ -37,9 +40,14 @@ pub(crate) struct BroadPhase {
     /// Items without bounds: planes; and whether each item is one.
     unbounded: Vec<u32>,
     is_unbounded: Vec<bool>,
+    /// The items that have new boxes in the tree, and whether each has one.
+    changed: Vec<u32>,
+    is_changed: Vec<bool>,
     /// The pairs whose boxes in the tree meet, as they are found, and in order.
     pairs: Vec<[u32; 2]>,
     sorted: Sorted,
+    /// The pairs before.
+    before: Rows,
 }
 
 /// Boxes of items, in a tree.
@@ -58,14 +66,20 @@ impl BoxTree {
         self.is_changed = true;
     }
 
-    /// Puts it in order after changes.
-    fn refresh(&mut self, workspace: &mut BvhWorkspace) {
-        if std::mem::take(&mut self.is_changed) {
-            if self.changes.is_multiple_of(REBUILD_EVERY) {
-                self.bvh.rebuild(workspace, BvhBuildStrategy::Binned);
-            }
-            self.changes = self.changes.wrapping_add(1);
+    /// Puts it in order after the boxes of these items have changed, those of other trees among them.
+    fn refresh(&mut self, changed: &[u32], workspace: &mut BvhWorkspace) {
+        if !std::mem::take(&mut self.is_changed) {
+            return;
+        }
+        let is_old = self.changes.is_multiple_of(REBUILD_EVERY);
+        self.changes = self.changes.wrapping_add(1);
+        if is_old {
+            self.bvh.rebuild(workspace, BvhBuildStrategy::Binned);
+        }
+        if is_old || changed.len() > self.bvh.leaf_count() as usize / ITEMS_PER_CHANGE {
             self.bvh.refit(workspace);
+        } else {
+            self.bvh.refit_partial(&[], changed);
         }
     }
 }
@@ -84,6 +98,9 @@ impl BroadPhase {
         let mut is_unbounded = vec![false; items.len()];
         unbounded.iter().for_each(|&i| is_unbounded[i as usize] = true);
         Self {
+            changed: vec![],
+            is_changed: vec![false; items.len()],
+            before: Rows::default(),
             is_unbounded,
             filter,
             items: items.to_vec(),
@@ -104,25 +121,57 @@ impl BroadPhase {
 
     /// Takes the boxes of the step that have left those in the tree, and replaces `near` by the allowed pairs whose boxes in
     /// the tree meet; whether that are all, no more than [`MAX_NEAR_PAIRS`]. There are none once `interrupt` is raised.
-    /// `is_above(plane, box)` tells whether all of the box is out of reach of a plane that stands still.
+    /// `is_above(plane, box)` tells whether all of the box is out of reach of a plane that stands still; `is_known` whether `near` are
+    /// the pairs of the last call, since which nothing fixed has moved.
     pub fn find_pairs(
         &mut self,
         boxes: &[Aabb],
         is_above: impl Fn(u32, &Aabb) -> bool,
+        is_known: bool,
         near: &mut Rows,
         interrupt: &Interrupt,
     ) -> bool {
-        let Self { filter, items, moving, fixed, workspace, wide, unbounded, is_unbounded, pairs, sorted } = self;
-        let is_fixed = |item: u32| filter.is_fixed(items[item as usize].0);
-        for (i, (inner, outer)) in boxes.iter().zip(wide.iter_mut()).enumerate() {
-            if !fits(inner, outer) && !is_unbounded[i] {
-                *outer = inner.loosened(spare(inner));
-                let tree = if is_fixed(i as u32) { &mut *fixed } else { &mut *moving };
-                tree.take(i as u32, *outer);
-            }
+        let is_fixed_changed = self.take_boxes(boxes);
+        self.moving.refresh(&self.changed, &mut self.workspace);
+        self.fixed.refresh(&self.changed, &mut self.workspace);
+        let are_few = ITEMS_PER_CHANGE * self.changed.len() < self.items.len() && near.len() <= MAX_NEAR_PAIRS / 2;
+        let keeps = is_known && near.count() == self.items.len() && !is_fixed_changed && are_few;
+        self.before.swap(near);
+        let is_ended = self.propose(keeps, is_above, interrupt);
+        if !is_ended || self.pairs.len() > MAX_NEAR_PAIRS || interrupt.is_raised() {
+            (0..self.items.len()).for_each(|_| near.end_row());
+            return false;
         }
-        moving.refresh(workspace);
-        fixed.refresh(workspace);
+        self.sorted.take(&self.pairs, self.items.len());
+        self.allow(keeps, near, interrupt)
+    }
+
+    /// Notes which items need new boxes in the trees, and gives them; whether one that is fixed does.
+    fn take_boxes(&mut self, boxes: &[Aabb]) -> bool {
+        self.changed.iter().for_each(|&i| self.is_changed[i as usize] = false);
+        self.changed.clear();
+        let mut is_fixed_changed = false;
+        for (i, (inner, outer)) in boxes.iter().zip(self.wide.iter_mut()).enumerate() {
+            if fits(inner, outer) || self.is_unbounded[i] {
+                continue;
+            }
+            *outer = inner.loosened(spare(inner));
+            let is_fixed = self.filter.is_fixed(self.items[i].0);
+            is_fixed_changed |= is_fixed;
+            let tree = if is_fixed { &mut self.fixed } else { &mut self.moving };
+            tree.take(i as u32, *outer);
+            self.changed.push(i as u32);
+            self.is_changed[i] = true;
+        }
+        is_fixed_changed
+    }
+
+    /// Lists the pairs whose boxes in the trees meet, with `keeps` those of items with new boxes alone; false where there are too many or
+    /// `interrupt` is raised.
+    fn propose(&mut self, keeps: bool, is_above: impl Fn(u32, &Aabb) -> bool, interrupt: &Interrupt) -> bool {
+        let Self { filter, items, moving, fixed, workspace, wide, unbounded, is_unbounded, pairs, .. } = self;
+        let (changed, is_changed) = (&*self.changed, &*self.is_changed);
+        let is_fixed = |item: u32| filter.is_fixed(items[item as usize].0);
         pairs.clear();
         let mut is_interrupted = interrupt.is_raised();
         let mut take = |a: u32, b: u32| {
@@ -134,6 +183,15 @@ impl BroadPhase {
             }
         };
         let traverse = AssertUnwindSafe(|| {
+            if keeps {
+                for &a in changed {
+                    // Of two that have changed the earlier one finds the pair.
+                    let finds = |b: &u32| *b > a || *b < a && !is_changed[*b as usize];
+                    moving.bvh.intersect_aabb(&wide[a as usize]).filter(finds).for_each(|b| take(a, b));
+                    fixed.bvh.intersect_aabb(&wide[a as usize]).for_each(|b| take(a, b));
+                }
+                return;
+            }
             moving.bvh.traverse_bvtt_single_tree::<false>(workspace, &mut take);
             for a in (0..items.len() as u32).filter(|a| !is_fixed(*a) && !is_unbounded[*a as usize]) {
                 fixed.bvh.intersect_aabb(&wide[a as usize]).for_each(|b| take(a, b));
@@ -144,25 +202,42 @@ impl BroadPhase {
             let never_meets = |b: u32| is_unbounded[b as usize] || is_fixed(a) && is_fixed(b);
             let meets = |b: &u32| !never_meets(*b) && !is_above(a, &wide[*b as usize]);
             let remaining = (MAX_NEAR_PAIRS + 1).saturating_sub(pairs.len());
-            pairs.extend((0..items.len() as u32).filter(meets).take(remaining).map(|b| [a.min(b), a.max(b)]));
+            let ordered = |b: u32| [a.min(b), a.max(b)];
+            if keeps {
+                pairs.extend(changed.iter().copied().filter(meets).take(remaining).map(ordered));
+            } else {
+                pairs.extend((0..items.len() as u32).filter(meets).take(remaining).map(ordered));
+            }
         }
-        near.clear();
-        if pairs.len() > MAX_NEAR_PAIRS || is_interrupted || !is_ended {
-            (0..items.len()).for_each(|_| near.end_row());
-            return false;
-        }
-        sorted.take(pairs, items.len());
-        let mut looked_at = 0;
+        is_ended && !is_interrupted
+    }
+
+    /// Replaces `near` by those of the pairs in order that are allowed, with `keeps` beside the pairs before of items whose boxes have stayed;
+    /// false once `interrupt` is raised.
+    fn allow(&mut self, keeps: bool, near: &mut Rows, interrupt: &Interrupt) -> bool {
+        let Self { filter, items, sorted, before, is_changed, .. } = self;
+        let (mut looked_at, mut is_interrupted) = (0, false);
+        near.reserve_as(before);
         for b in 0..items.len() {
             if near.len() >= looked_at + PAIRS_PER_LOOK {
                 looked_at = near.len();
                 is_interrupted |= interrupt.is_raised();
             }
-            for &a in sorted.partners(b).iter().filter(|_| !is_interrupted) {
+            if is_interrupted {
+                near.end_row();
+                continue;
+            }
+            let kept = if keeps && !is_changed[b] { before.row(b) } else { &[] };
+            let mut kept = kept.iter().filter(|partner| !is_changed[partner.item as usize]).peekable();
+            for &a in sorted.partners(b) {
+                while let Some(partner) = kept.next_if(|partner| partner.item < a) {
+                    near.push_again(partner);
+                }
                 if let Some(allowed) = filter.allowed(items[a as usize].0, items[b].0) {
                     near.push(a as usize, b, items, allowed);
                 }
             }
+            kept.for_each(|partner| near.push_again(partner));
             near.end_row();
         }
         !is_interrupted
@@ -240,8 +315,11 @@ impl Clone for BroadPhase {
             workspace: BvhWorkspace::default(),
             unbounded: self.unbounded.clone(),
             is_unbounded: self.is_unbounded.clone(),
+            changed: self.changed.clone(),
+            is_changed: self.is_changed.clone(),
             pairs: Vec::with_capacity(self.pairs.capacity()),
             sorted: self.sorted.clone(),
+            before: self.before.clone(),
         }
     }
 }

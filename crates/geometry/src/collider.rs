@@ -310,7 +310,7 @@ impl Collider {
             have_left.into_inner()
         };
         if have_left || !*knows_near {
-            *knows_near = search.find_near(items, places, near, &workspace.interrupt);
+            *knows_near = search.find_near(items, places, *knows_near, near, &workspace.interrupt);
         }
     }
 }

@@ -381,8 +381,16 @@ impl Search {
     }
 
     /// Finds the pairs that are near while no item leaves its bounds, which become new ones; whether they are all, or none
-    /// because there are too many or `interrupt` is raised.
-    pub fn find_near(&mut self, items: &[Item], places: &Places, near: &mut Rows, interrupt: &Interrupt) -> bool {
+    /// because there are too many or `interrupt` is raised. `is_known` tells whether `near` are those of the last call, since which nothing
+    /// fixed has moved.
+    pub fn find_near(
+        &mut self,
+        items: &[Item],
+        places: &Places,
+        is_known: bool,
+        near: &mut Rows,
+        interrupt: &Interrupt,
+    ) -> bool {
         let is_still = |i: usize| items[i].frame.is_none();
         // How far above a plane a point must be for nothing to reach it.
         let above = |i: usize, radius: f64| radius + places.balls[i].reach + items[i].half_margin;
@@ -416,7 +424,7 @@ impl Search {
                     is_still(plane)
                         && height > above(plane, half.x * n.x.abs() + half.y * n.y.abs() + half.z * n.z.abs())
                 };
-                tree.find_pairs(&places.boxes, is_above, near, interrupt)
+                tree.find_pairs(&places.boxes, is_above, is_known, near, interrupt)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Which geoms may touch.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::movement::Attachment;
@@ -36,6 +36,9 @@ struct Rule {
     group: usize,
     parent_group: usize,
     margin: f64,
+    /// Whether a pair of bodies that is excluded has its body, and whether an explicit pair has it.
+    is_in_excluded: bool,
+    is_in_explicit: bool,
 }
 
 /// A pair that may touch.
@@ -60,7 +63,17 @@ impl Filter {
             group: a.group,
             parent_group: a.parent_group,
             margin: g.margin,
+            is_in_excluded: false,
+            is_in_explicit: false,
         });
+        let mut geoms: Vec<_> = geoms.collect();
+        scene.pairs.iter().flat_map(|pair| pair.geoms).for_each(|geom| {
+            if let Some(rule) = geoms.get_mut(geom) {
+                rule.is_in_explicit = true;
+            }
+        });
+        let excluded_bodies: BTreeSet<usize> = scene.excluded.iter().flatten().copied().collect();
+        geoms.iter_mut().for_each(|rule| rule.is_in_excluded = excluded_bodies.contains(&rule.body));
         let mut excluded: Vec<_> = scene.excluded.iter().map(|&pair| ascending(pair)).collect();
         excluded.sort_unstable();
         let mut explicit: Vec<_> = scene
@@ -85,7 +98,7 @@ impl Filter {
         let contypes = scene.geoms.iter().fold(0, |bits, geom| bits | geom.contype);
         let conaffinities = scene.geoms.iter().fold(0, |bits, geom| bits | geom.conaffinity);
         let parents_touch = scene.parents_touch;
-        Self { geoms: geoms.collect(), excluded, parents_touch, explicit, explicit_margin, contypes, conaffinities }
+        Self { geoms, excluded, parents_touch, explicit, explicit_margin, contypes, conaffinities }
     }
 
     /// Whether the geom has any chance to touch.
@@ -112,14 +125,21 @@ impl Filter {
         if p.group == q.group || p.fixed && q.fixed {
             return None;
         }
-        if let Ok(i) = self.explicit.binary_search_by_key(&ascending([a, b]), |(geoms, _)| *geoms) {
+        let explicit = || self.explicit.binary_search_by_key(&ascending([a, b]), |(geoms, _)| *geoms);
+        if p.is_in_explicit
+            && q.is_in_explicit
+            && let Ok(i) = explicit()
+        {
             return Some(self.explicit[i].1);
         }
         let bits = (p.contype & q.conaffinity) | (q.contype & p.conaffinity);
         let hangs = |child: &Rule, parent: &Rule| {
             child.parent_group == parent.group && parent.group != 0 && !self.parents_touch
         };
-        let excluded = || self.excluded.binary_search(&ascending([p.body, q.body])).is_ok();
+        let excluded = || {
+            let may_be = p.is_in_excluded && q.is_in_excluded;
+            may_be && self.excluded.binary_search(&ascending([p.body, q.body])).is_ok()
+        };
         if bits == 0 || hangs(p, q) || hangs(q, p) || excluded() {
             return None;
         }
@@ -209,14 +229,41 @@ impl Rows {
         self.partners.clear();
     }
 
+    /// Takes the pairs of others and leaves them none.
+    pub fn swap(&mut self, others: &mut Self) {
+        std::mem::swap(self, others);
+        others.clear();
+    }
+
+    /// Has room for as many as others: the two take turns.
+    pub fn reserve_as(&mut self, others: &Self) {
+        self.partners.reserve(others.partners.capacity().saturating_sub(self.partners.len()));
+    }
+
+    /// The partners of item `b`, ascending.
+    pub fn row(&self, b: usize) -> &[Partner] {
+        let start = if b == 0 { 0 } else { self.ends[b - 1] };
+        &self.partners[start as usize..self.ends[b] as usize]
+    }
+
     /// Adds a pair to the row that is not ended; pairs are to come in order.
     pub fn push(&mut self, a: usize, b: usize, items: &[(usize, u8)], allowed: Allowed) {
         let flipped = items[b].1 < items[a].1;
         self.partners.push(Partner { item: a as u32, flipped, allowed });
     }
 
+    /// Adds a pair of other rows.
+    pub fn push_again(&mut self, partner: &Partner) {
+        self.partners.push(*partner);
+    }
+
     pub fn end_row(&mut self) {
         self.ends.push(self.partners.len() as u32);
+    }
+
+    /// How many rows there are.
+    pub fn count(&self) -> usize {
+        self.ends.len()
     }
 
     /// How many pairs there are.
