@@ -275,6 +275,10 @@ fn eliminate<T: Real>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]) 
         }
         for (i, equations) in below.chunks_exact_mut(m).enumerate() {
             let factor = entries::<T>(&equations[b]);
+            // Islands have nothing to do with each other.
+            if is_zero(&factor) {
+                continue;
+            }
             let right = &mut right[b + 1 + i];
             for row in 0..3 {
                 right[row] = plus_dot(right[row], &factor[row], &own);
@@ -303,6 +307,19 @@ fn eliminate<T: Real>(system: &mut [Block3<T>], m: usize, right: &mut [[T; 3]]) 
 #[inline(always)]
 fn entries<T: Real>(block: &Block3<T>) -> Entries<T> {
     [block[0].to_array(), block[1].to_array(), block[2].to_array()]
+}
+
+/// Whether a block is zero in all lanes.
+#[inline(always)]
+fn is_zero<T: Real>(m: &Entries<T>) -> bool {
+    for row in m {
+        for x in row {
+            if positive(x.abs()) != 0 {
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// s + x · y
