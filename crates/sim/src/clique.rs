@@ -215,17 +215,6 @@ impl<'a> Clique<'a> {
         }
     }
 
-    /// Calls `f(node, dofs)` for the nodes that [`carry`](Self::carry) tells, with their degrees of freedom.
-    #[inline(always)]
-    pub fn each_carried(self, mut f: impl FnMut(usize, std::ops::Range<usize>)) {
-        match self {
-            Self::Tree(workspace) => {
-                workspace.tree.nodes.iter().enumerate().for_each(|(i, node)| f(i, node.v..node.v + node.joint.nv()));
-            }
-            Self::Soft(soft) => f(0, 0..soft.nv()),
-        }
-    }
-
     /// Adds A with the impedances of the nodes to a block of zeros, its lower triangle.
     pub fn assemble(
         self,

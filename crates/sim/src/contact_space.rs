@@ -30,7 +30,7 @@ pub(crate) struct ContactSpaceSolver {
     /// u and D⁻¹u (`multibody::Factor::carry`) of the rows of every chosen constraint side by side: by degree of freedom, then by
     /// constraint.
     carried: Vec<[F64x4; 2]>,
-    /// The chosen constraints whose loads pass a node, a bit each.
+    /// The chosen constraints whose loads pass a degree of freedom, a bit each: what was carried there of others means nothing.
     passing: Vec<u64>,
     /// Scratch of one row's way to the root.
     on_its_way: Vec<F64x4>,
@@ -291,7 +291,7 @@ impl ContactSpaceSolver {
             self.chosen_v_free.extend_from_slice(&self.bounded_v_free[choice.row..choice.row + choice.rows]);
         }
         self.carry(structure);
-        self.multiply(structure);
+        self.multiply();
     }
 
     /// Lets those at a bound push.
@@ -327,19 +327,19 @@ impl ContactSpaceSolver {
         let Self { chosen, carried, passing, on_its_way, .. } = self;
         let count = chosen.len();
         // Room for the most that there may be.
-        carried.clear();
-        carried.reserve(structure.nv * MAX_CHOSEN);
+        carried.reserve((structure.nv * MAX_CHOSEN).saturating_sub(carried.len()));
         carried.resize(structure.nv * count, [F64x4::ZERO; 2]);
         passing.clear();
-        passing.resize(structure.nodes(), 0);
+        passing.resize(structure.nv, 0);
         for (g, choice) in chosen.iter().enumerate() {
             let mut carry = |slot: usize, start: usize, loads: &Loads| {
                 let slot = &structure.slots[slot];
-                structure.cliques.get(slot.tree).carry(start, loads, on_its_way, |i, dof, u, d| {
-                    passing[slot.node + i] |= 1 << g;
-                    let [sum_u, sum_d] = &mut carried[(slot.dof + dof) * count + g];
-                    *sum_u += u;
-                    *sum_d += d;
+                structure.cliques.get(slot.tree).carry(start, loads, on_its_way, |_, dof, u, d| {
+                    let dof = slot.dof + dof;
+                    let sum = &mut carried[dof * count + g];
+                    let is_first = passing[dof] >> g & 1 == 0;
+                    *sum = if is_first { [u, d] } else { [sum[0] + u, sum[1] + d] };
+                    passing[dof] |= 1 << g;
                 });
             };
             match &structure.jacobians[choice.constraint] {
@@ -363,16 +363,12 @@ impl ContactSpaceSolver {
     }
 
     /// Multiplies what was carried.
-    fn multiply(&mut self, structure: &Coupled<'_>) {
+    fn multiply(&mut self) {
         let Self { space, chosen, carried, passing, chosen_v_free, .. } = self;
         let count = chosen.len();
         let products = space.start_pairs(chosen_v_free.len(), count);
-        for slot in structure.slots {
-            structure.cliques.get(slot.tree).each_carried(|i, dofs| {
-                for dof in slot.dof + dofs.start..slot.dof + dofs.end {
-                    add_products(&carried[dof * count..(dof + 1) * count], passing[slot.node + i], products);
-                }
-            });
+        for (carried, passing) in carried.chunks_exact(count).zip(&*passing) {
+            add_products(carried, *passing, products);
         }
     }
 
@@ -387,10 +383,13 @@ impl ContactSpaceSolver {
             *impulse = F64x4::from_array(lanes);
         }
         let carried = self.carried.chunks_exact(count);
-        for ((change, carried), bounded) in self.change.iter_mut().zip(carried).zip(&self.bounded_carried) {
-            let mut sum = F64x4::ZERO;
-            for ([u, _], impulse) in carried.iter().zip(&impulses) {
-                sum = u.mul_add(*impulse, sum);
+        let of_dofs = carried.zip(&self.passing).zip(&self.bounded_carried);
+        for (change, ((carried, passing), bounded)) in self.change.iter_mut().zip(of_dofs) {
+            let (mut sum, mut remaining) = (F64x4::ZERO, *passing);
+            while remaining != 0 {
+                let g = remaining.trailing_zeros() as usize;
+                remaining &= remaining - 1;
+                sum = carried[g][0].mul_add(impulses[g], sum);
             }
             let [x, y, z, _] = sum.to_array();
             *change = x + y + z + bounded;
