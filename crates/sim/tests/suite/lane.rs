@@ -194,6 +194,35 @@ fn friction_is_that_of_the_step_for_all_models() {
     }
 }
 
+/// The lane solves all islands as one problem: a box beside a robot is, three boxes are left to the step for all models.
+#[test]
+fn islands_with_many_rows_are_solved_by_themselves() {
+    let steps_in_lane = |boxes: usize| {
+        let body =
+            |k| format!(r#"<body pos="{k} 3 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>"#);
+        let lying: String = (0..boxes).map(body).collect();
+        let options = Options { timestep: Some(0.004), tolerance: 1e-11, ..Options::default() };
+        let mut s = simulation(&BIPED.replace("</worldbody>", &(lying + "</worldbody>")), options.clone());
+        let mut all = Simulation::without_lane(s.model().clone(), s.scene().clone(), options).unwrap();
+        let joints = 6..s.model().tree.dofs[0].end;
+        let mut random = SplitMix64(3);
+        let (mut in_lane, mut others) = (0, 0);
+        for step in 0..400 {
+            if step % 25 == 0 {
+                s.state_mut().applied_force[joints.clone()].fill_with(|| 40.0 * random.symmetric());
+            }
+            let before = s.state().clone();
+            let error = step_both(&before, &mut s, &mut all);
+            in_lane += usize::from(s.state().v != all.state().v);
+            others += usize::from(error_from_afresh(error, before, &mut s, &mut all) > AGREEMENT);
+        }
+        assert_eq!(others, 0, "{boxes} boxes");
+        in_lane
+    };
+    let [one, three] = [1, 3].map(steps_in_lane);
+    assert!(one > 200 && three < 50, "{one}, {three}");
+}
+
 /// The numbers in what a state remembers of its contacts.
 fn remembered(s: &Simulation) -> Vec<f64> {
     let text = format!("{:?}", s.state().warm_start);
