@@ -7,7 +7,7 @@
 //! What a step reports, contact points and forces, is then for all trees what it found over its whole length; only where the trees go is from
 //! the halves.
 
-use super::lane::MAX_TREES;
+use super::lane::has_few_trees;
 use super::planning::attachments;
 use super::{HALVINGS, Simulation};
 use crate::{Options, Scheme, SimulationError, Stats};
@@ -54,7 +54,8 @@ impl Simulation {
     /// trees halves.
     fn has_parts(&self) -> bool {
         self.options.scheme == Scheme::Bilinear
-            && (MAX_TREES + 1..=MOST_TREES).contains(&self.trees.len())
+            && self.trees.len() <= MOST_TREES
+            && !has_few_trees(&self.model)
             && !self.is_part
             && self.soft.is_empty()
             && self.state.act.is_empty()
