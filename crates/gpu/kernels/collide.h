@@ -8,7 +8,7 @@
 // points may be from where that leads, centre), and pairs that are near: those in closed form from the front, others from the back.
 #define GEOM(g) (W.scratch + 23 * (g))
 #define CENTRE(g) get3(GEOM(g) + 20)
-#define HITS ((int*)(W.scratch + 23 * GEOMS))
+#define HITS ((unsigned short*)(W.scratch + 23 * GEOMS))
 
 FN void place_geoms(World& W, const Here here) {
   EACH(g, GEOMS) {

@@ -51,54 +51,50 @@ PHASE void factor(const Here here) {
   }
 }
 
-// The first half of a solve: from right-hand sides in x to x less what children bear.
-PHASE void bear(const Here here) {
+// Solves (M + Λ) x = r − Σ Jᵀ load with r in x: to x, and to the motions of nodes in place of their loads. Of free motion (CHANGES) loads are the
+// forces, and motions the changes.
+PHASE void respond(const Here here, Motions which) {
   WORLD;
-  ONCE for (int l = LEVELS - 1; l >= 0; l--) {
-    LEVEL(l, first, n);
+  const real(*loads)[6] = which == CHANGES ? W.force : W.load;
+  real(*to)[6] = which == CHANGES ? W.change : W.load;
+  // From right-hand sides to what they are less what children bear.
+  ONCE for (int l = CHAIN_LEVELS - 1; l >= 0; l--) {
+    CHAIN_LEVEL(l, first, n);
     EACH(e, n) {
-      int i = first + e, start = node_children(0, i), end = start + node_children(1, i), v = node_v(i);
-      Spatial load = get6(LOAD(i));
-      ONCE for (int child = start; child < end; child++) load = load + get6(LOAD(child));
-      ONCE for (int k = v + node_nv(i) - 1; k >= v; k--) {
-        real x = W.x[k] - dot(get6(W.axis[k]), load);
-        W.x[k] = x;
-        load = load + (W.d_inv[k] * x) * get6(W.u[k]);
+      const int chain = first + e, last = chain_length(chain) - 1, start = node_children(0, chain_node(last, chain));
+      const int end = start + node_children(1, chain_node(last, chain));
+      Spatial load = get6(loads[chain_node(last, chain)]);
+      ONCE for (int child = start; child < end; child++) load = load + get6(to[child]);
+      ONCE for (int j = last; j >= 0; j--) {
+        const int i = chain_node(j, chain), v = node_v(i);
+        if (j < last) load = get6(loads[i]) + load;
+        ONCE for (int k = v + node_nv(i) - 1; k >= v; k--) {
+          real x = W.x[k] - dot(get6(W.axis[k]), load);
+          W.x[k] = x;
+          load = load + (W.d_inv[k] * x) * get6(W.u[k]);
+        }
       }
-      put6(LOAD(i), load);
+      put6(to[chain_node(0, chain)], load);
     }
     SYNC;
   }
-}
-
-// The second half: to x, and to the motions of nodes in place of their loads.
-PHASE void respond(const Here here) {
-  WORLD;
-  ONCE for (int l = 0; l < LEVELS; l++) {
-    LEVEL(l, first, n);
+  ONCE for (int l = 0; l < CHAIN_LEVELS; l++) {
+    CHAIN_LEVEL(l, first, n);
     EACH(e, n) {
-      int i = first + e, v = node_v(i);
-      Spatial motion = of_parent(W, here, W.force_and_load + NODES, i);
-      ONCE for (int k = v; k < v + node_nv(i); k++) {
-        real x = W.d_inv[k] * (W.x[k] - dot(motion, get6(W.u[k])));
-        W.x[k] = x;
-        motion = motion + x * get6(W.axis[k]);
+      const int chain = first + e;
+      Spatial motion = of_parent(W, here, to, chain_node(0, chain));
+      ONCE for (int j = 0; j < chain_length(chain); j++) {
+        const int i = chain_node(j, chain), v = node_v(i);
+        ONCE for (int k = v; k < v + node_nv(i); k++) {
+          real x = W.d_inv[k] * (W.x[k] - dot(motion, get6(W.u[k])));
+          W.x[k] = x;
+          motion = motion + x * get6(W.axis[k]);
+        }
+        put6(to[i], motion);
       }
-      put6(LOAD(i), motion);
     }
     SYNC;
   }
-}
-
-// Solves (M + Λ) x = r − Σ Jᵀ force with r in x; the motions of nodes are their `change`.
-PHASE void solve_free_motion(const Here here) {
-  WORLD;
-  EACH(i, NODES) for (int k = 0; k < 6; k++) LOAD(i)[k] = FORCE(i)[k];
-  SYNC;
-  bear(here);
-  respond(here);
-  EACH(i, NODES) for (int k = 0; k < 6; k++) W.change[i][k] = LOAD(i)[k];
-  SYNC;
 }
 
 // v*ᵀ (M + Λ) v*
@@ -110,7 +106,9 @@ PHASE real energy_of_free_motion(const Here here) {
     sum += dot(motion, momentum(W, here, i, motion));
   }
   EACH(k, NV) sum += W.v_star[k] * W.v_star[k] * W.lambda[k];
-  return sum_of(here, sum);
+  sum = sum_of(here, sum);
+  SYNC;
+  return sum;
 }
 
 // Positions after dt.

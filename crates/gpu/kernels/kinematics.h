@@ -3,6 +3,8 @@
 #define AT3(table, i) v3(table(0, i), table(1, i), table(2, i))
 // The nodes of a level, one after the other.
 #define LEVEL(l, first, n) const int first = LEVEL_START[l], n = LEVEL_START[(l) + 1] - first
+// The chains of a level of chains: nodes of which each but the last has one child, the next. A lane goes along a chain without a barrier.
+#define CHAIN_LEVEL(l, first, n) const int first = CHAIN_START[l], n = CHAIN_START[(l) + 1] - first
 
 // The placement of a node in its parent's frame: rotation by columns, then position.
 FN void place_in_parent(const World& W, const Here here, int i, real* own) {
@@ -37,21 +39,26 @@ PHASE void place(const Here here) {
     int root = tree_root(t);
     put3(W.origin[t], tree_floats(t) ? get3(W.q + node_q(root)) : AT3(node_pos, root));
   }
-  EACH(i, NODES) {
-    place_in_parent(W, here, i, local + 13 * i);
-    if (node_parent(i) < 0) {
-      for (int k = 0; k < 9; k++) W.rot[i][k] = local[13 * i + k];
-      put3(W.pos[i], get3(local + 13 * i + 9));
-    }
-  }
+  EACH(i, NODES) place_in_parent(W, here, i, local + 13 * i);
   SYNC;
-  ONCE for (int l = 1; l < LEVELS; l++) {
-    LEVEL(l, first, n);
+  // A lane has a row of rotations and a coordinate of places.
+  ONCE for (int l = 0; l < CHAIN_LEVELS; l++) {
+    CHAIN_LEVEL(l, first, n);
     EACH(e, 4 * n) {
-      int i = first + (e >> 2), column = e & 3, parent = node_parent(i);
-      V3 x = turn(W.rot[parent], get3(local + 13 * i + 3 * column));
-      if (column == 3) put3(W.pos[i], x + get3(W.pos[parent]));
-      else put3(W.rot[i] + 3 * column, x);
+      const int chain = first + (e >> 2), r = e & 3;
+      if (r < 3) {
+        const int above = node_parent(chain_node(0, chain));
+        V3 row = v3(r == 0, r == 1, r == 2);
+        real at = 0;
+        if (above >= 0) row = v3(W.rot[above][r], W.rot[above][3 + r], W.rot[above][6 + r]), at = W.pos[above][r];
+        ONCE for (int j = 0; j < chain_length(chain); j++) {
+          const int i = chain_node(j, chain);
+          const real* own = local + 13 * i;
+          W.pos[i][r] = at += dot(row, get3(own + 9));
+          row = v3(dot(row, get3(own)), dot(row, get3(own + 3)), dot(row, get3(own + 6)));
+          W.rot[i][r] = row.x, W.rot[i][3 + r] = row.y, W.rot[i][6 + r] = row.z;
+        }
+      }
     }
     SYNC;
   }
@@ -93,16 +100,19 @@ enum Motions { TWISTS, CHANGES, LOADS };
 PHASE void set_motions(const Here here, Motions which) {
   WORLD;
   const real* v = which == LOADS ? W.x : W.v;
-  real(*to)[6] = which == TWISTS ? W.twist : which == CHANGES ? W.change : W.force_and_load + NODES;
-  ONCE for (int l = 0; l < LEVELS; l++) {
-    LEVEL(l, first, n);
+  real(*to)[6] = which == TWISTS ? W.twist : which == CHANGES ? W.change : W.load;
+  ONCE for (int l = 0; l < CHAIN_LEVELS; l++) {
+    CHAIN_LEVEL(l, first, n);
     EACH(e, 8 * n) {
-      int i = first + (e >> 3), r = e & 7;
+      const int chain = first + (e >> 3), r = e & 7;
       if (r < 6) {
-        int parent = node_parent(i);
+        const int parent = node_parent(chain_node(0, chain));
         real sum = parent < 0 ? R(0) : to[parent][r];
-        ONCE for (int k = node_v(i); k < node_v(i) + node_nv(i); k++) sum += v[k] * W.axis[k][r];
-        to[i][r] = sum;
+        ONCE for (int j = 0; j < chain_length(chain); j++) {
+          const int i = chain_node(j, chain);
+          ONCE for (int k = node_v(i); k < node_v(i) + node_nv(i); k++) sum += v[k] * W.axis[k][r];
+          to[i][r] = sum;
+        }
       }
     }
     SYNC;
@@ -112,11 +122,15 @@ PHASE void set_motions(const Here here, Motions which) {
 // Sums loads from the roots to the leaves.
 PHASE void sum_down(const Here here) {
   WORLD;
-  ONCE for (int l = 1; l < LEVELS; l++) {
-    LEVEL(l, first, n);
+  ONCE for (int l = 0; l < CHAIN_LEVELS; l++) {
+    CHAIN_LEVEL(l, first, n);
     EACH(e, 8 * n) {
-      int i = first + (e >> 3), r = e & 7;
-      if (r < 6) LOAD(i)[r] += LOAD(node_parent(i))[r];
+      const int chain = first + (e >> 3), r = e & 7;
+      if (r < 6) {
+        const int parent = node_parent(chain_node(0, chain));
+        real sum = parent < 0 ? R(0) : LOAD(parent)[r];
+        ONCE for (int j = 0; j < chain_length(chain); j++) LOAD(chain_node(j, chain))[r] = sum += LOAD(chain_node(j, chain))[r];
+      }
     }
     SYNC;
   }
@@ -139,7 +153,7 @@ PHASE void move_nodes(const Here here) {
   WORLD;
   EACH(t, TREES) W.turns[t] = 0;
   set_motions(here, TWISTS);
-  real(*acceleration)[6] = W.force_and_load + NODES;
+  real(*acceleration)[6] = W.load;
   EACH(i, NODES) {
     Spatial swing = of_parent(W, here, W.twist, i), own = get6(W.twist[i]) - swing;
     put6(acceleration[i], joint_acceleration(here, i, swing, own));

@@ -12,9 +12,8 @@
 
 #define STIFFNESS(row, scaling) recip(W.w[row] * (scaling) + W.r[row])
 #define EXCESS_OF(row, scaling) (W.v_c[row] - W.w[row] * (scaling) * W.impulses[row] - W.z[row])
-// Scratch: the equations of the active blocks, as many as there is room for; rows begin in different banks.
-#define STRIDE (3 * ACTIVE_BLOCKS | 1)
-#define SYSTEM(row) (W.scratch + STRIDE * (row))
+// The equations of the active blocks, as many as there is room for.
+#define SYSTEM(row) (W.system + STRIDE * (row))
 
 // Friction within a disc: the impulse over −z, and the direction of z where it slides, else zero.
 struct Held { real per_speed, x, y; };
@@ -221,40 +220,41 @@ PHASE void assemble(const Here here, int active, real scaling) {
   SYNC;
 }
 
-// Solves the system by blocks of three rows; the solution is `step` afterwards.
+// The inverse of the diagonal block of rows p, p + 1, p + 2, by cofactors, rows one after the other: the block is near the identity, or far from
+// singular.
+FN void invert_pivot(const World& W, int p, real* to) {
+  const real *m0 = SYSTEM(p) + p, *m1 = SYSTEM(p + 1) + p, *m2 = SYSTEM(p + 2) + p;
+  const real a = m0[0], b = m0[1], c = m0[2], d = m1[0], e = m1[1], f = m1[2], g = m2[0], h = m2[1], i = m2[2];
+  const real x = e * i - f * h, y = f * g - d * i, z = d * h - e * g, s = recip(a * x + b * y + c * z);
+  to[0] = x * s, to[1] = (c * h - b * i) * s, to[2] = (b * f - c * e) * s, to[3] = y * s, to[4] = (a * i - c * g) * s;
+  to[5] = (c * d - a * f) * s, to[6] = z * s, to[7] = (b * g - a * h) * s, to[8] = (a * e - b * d) * s;
+}
+
+// Solves the system by blocks of three rows (Gauss and Jordan); the solution is `step` afterwards. A lane has a row, and takes the pivot's rows as
+// they are from it: one barrier to a pivot.
 PHASE void eliminate(const Here here, int active) {
   WORLD;
   const int n = 3 * active;
+  real inverse[9];
   ONCE for (int p = 0; p < n; p += 3) {
-    // The pivot's inverse by cofactors: it is near the identity, or far from singular.
-    const real *m0 = SYSTEM(p) + p, *m1 = SYSTEM(p + 1) + p, *m2 = SYSTEM(p + 2) + p;
-    const real a = m0[0], b = m0[1], c = m0[2], d = m1[0], e = m1[1], f = m1[2], g = m2[0], h = m2[1], i = m2[2];
-    const real x = e * i - f * h, y = f * g - d * i, z = d * h - e * g, s = recip(a * x + b * y + c * z);
-    const real i00 = x * s, i01 = (c * h - b * i) * s, i02 = (b * f - c * e) * s, i10 = y * s, i11 = (a * i - c * g) * s;
-    const real i12 = (c * d - a * f) * s, i20 = z * s, i21 = (b * g - a * h) * s, i22 = (a * e - b * d) * s;
-    EACH(j, n - p - 2) {
-      // The last item is the right-hand side.
-      real *r0 = SYSTEM(p) + p + 3 + j, *r1 = SYSTEM(p + 1) + p + 3 + j, *r2 = SYSTEM(p + 2) + p + 3 + j;
-      if (j == n - p - 3) r0 = W.step + p, r1 = r0 + 1, r2 = r0 + 2;
-      const real u = *r0, v = *r1, w = *r2;
-      *r0 = i00 * u + i01 * v + i02 * w, *r1 = i10 * u + i11 * v + i12 * w, *r2 = i20 * u + i21 * v + i22 * w;
-    }
-    SYNC;
-    EACH(k, n - p - 3) {
-      real* row = SYSTEM(p + 3 + k);
-      const real f0 = row[p], f1 = row[p + 1], f2 = row[p + 2];
+    invert_pivot(W, p, inverse);
+    EACH(k, n - 3) {
+      const int e = k < p ? k : k + 3;
+      real* row = SYSTEM(e);
+      const V3 of = v3(row[p], row[p + 1], row[p + 2]);
+      const real f0 = dot(of, v3(inverse[0], inverse[3], inverse[6])), f1 = dot(of, v3(inverse[1], inverse[4], inverse[7]));
+      const real f2 = dot(of, v3(inverse[2], inverse[5], inverse[8]));
       ONCE for (int j = p + 3; j < n; j++) row[j] -= f0 * SYSTEM(p)[j] + f1 * SYSTEM(p + 1)[j] + f2 * SYSTEM(p + 2)[j];
-      W.step[p + 3 + k] -= f0 * W.step[p] + f1 * W.step[p + 1] + f2 * W.step[p + 2];
+      W.step[e] -= f0 * W.step[p] + f1 * W.step[p + 1] + f2 * W.step[p + 2];
     }
     SYNC;
   }
-  ONCE for (int p = n - 3; p > 0; p -= 3) {
-    EACH(k, p) {
-      const real* row = SYSTEM(k) + p;
-      W.step[k] -= row[0] * W.step[p] + row[1] * W.step[p + 1] + row[2] * W.step[p + 2];
-    }
-    SYNC;
+  EACH(b, active) {
+    invert_pivot(W, 3 * b, inverse);
+    const V3 right = get3(W.step + 3 * b);
+    put3(W.step + 3 * b, v3(dot(get3(inverse), right), dot(get3(inverse + 3), right), dot(get3(inverse + 6), right)));
   }
+  SYNC;
 }
 
 // ‖λ − γ(v_c)‖²_W, and the square of the momentum.
@@ -334,13 +334,8 @@ PHASE bool solve_contacts(const Here here, real energy) {
 // All worlds of a launch wait for the last one.
 #define MAX_PROXIMAL_STEPS (IS_SINGLE ? 24 : PROXIMAL_STEPS)
 
-// R, J v* and z, λₖ of the last accepted step, and the impulses that lead to the present velocities: in the place of forces and loads of nodes,
-// which nobody needs meanwhile, or in scratch behind the equations.
-#if BEHIND_EQUATIONS
-#define BEHIND(column) (W.scratch + STRIDE * 3 * ACTIVE_BLOCKS + ROWS * (column))
-#else
-#define BEHIND(column) (W.force_and_load[0] + ROWS * (column))
-#endif
+// R, J v* and z, λₖ of the last accepted step: in the place of loads of nodes, or behind the equations.
+#define KEPT(column) ((BEHIND_EQUATIONS ? W.system + STRIDE * 3 * ACTIVE_BLOCKS : W.kept) + ROWS * (column))
 
 // How far the impulses are from others, relative to the greater of both, weighted by each row's own share of W.
 FN real distance_to(const World& W, const Here here, const real* other) {
@@ -357,11 +352,13 @@ FN real distance_to(const World& W, const Here here, const real* other) {
 PHASE bool solve_hard(const Here here, real energy) {
   WORLD;
   const real scaling = R(SOLVER_SCALING);
-  real *r = BEHIND(0), *v_free = BEHIND(1), *z = BEHIND(2), *last = BEHIND(3), *balancing = BEHIND(4);
+  real *r = KEPT(0), *v_free = KEPT(1), *z = KEPT(2), *last = KEPT(3);
+  // The impulses that lead to the present velocities.
+  real* balancing = W.step;
   localise(here, 1);
   EACH(row, 3 * W.blocks) {
     W.z[row] -= W.impulses[row] * W.w[row] * (scaling - 1);
-    r[row] = W.r[row], v_free[row] = W.v_free[row], z[row] = W.z[row], last[row] = balancing[row] = W.impulses[row];
+    r[row] = W.r[row], v_free[row] = W.v_free[row], z[row] = W.z[row], last[row] = W.impulses[row];
   }
   SYNC;
   real tau = R(FIRST_SOFTNESS), last_change = R(FIRST_CHANGE);

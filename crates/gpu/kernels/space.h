@@ -1,8 +1,8 @@
 // The contact problem in contact space: its rows, and the Delassus operator W = J (M + Λ)⁻¹ Jᵀ.
 
-// Scratch: u of each row by degrees of freedom (times the root of 1/D), and the degrees of freedom that its load passes, a bit each.
-#define CARRIED(row) (W.scratch + (NV | 1) * (row))
-#define PASSED(row) ((unsigned*)(W.scratch + (NV | 1) * ROWS) + WORDS * (row))
+// u of each row by degrees of freedom (times the root of 1/D), and the degrees of freedom that its load passes, a bit each.
+#define CARRIED(row) (W.carried + (NV | 1) * (row))
+#define PASSED(row) ((unsigned*)(W.carried + (NV | 1) * ROWS) + WORDS * (row))
 
 // The degrees of freedom from a node to its root, a bit each.
 #if NV > 32
@@ -92,8 +92,7 @@ PHASE void push_bounded(const Here here) {
       ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) W.x[term_of(1, t)] += COEFFICIENT(t) * c.extra[2];
   }
   SYNC;
-  bear(here);
-  respond(here);
+  respond(here, LOADS);
 }
 
 // J v* of all rows, what is at a bound included.
@@ -203,7 +202,7 @@ PHASE void multiply(const Here here) {
 // What the impulses found add to free motion: x of the degrees of freedom, and the motions of nodes in place of their loads.
 PHASE void set_response(const Here here) {
   WORLD;
-  real* wrench = W.scratch;  // of each block of three rows
+  real* wrench = W.step;  // of each block of three rows
   EACH(b, W.threes) {
     real frame[9];
     frame_of(get3(W.candidates[W.of_row[3 * b]].normal), frame);
@@ -247,6 +246,5 @@ PHASE void set_response(const Here here) {
       }
   }
   SYNC;
-  bear(here);
-  respond(here);
+  respond(here, LOADS);
 }

@@ -60,7 +60,7 @@ PHASE void begin_step(const Here here) {
   EACH(t, TREES) turns |= W.turns[t] != 0;
   if (any_in_group(here, turns)) {
     set_impulses(here, false);
-    solve_free_motion(here);
+    respond(here, CHANGES);
     add_polar_coriolis(here);
   }
 #endif
@@ -73,7 +73,7 @@ FN void move_freely(World& W, const Here here) {
     factor(here);
   }
   set_impulses(here, true);
-  solve_free_motion(here);
+  respond(here, CHANGES);
   EACH(k, NV) W.v_star[k] = W.v_start[k] + W.x[k];
   SYNC;
 }

@@ -14,8 +14,9 @@ enum Law { COULOMB, LAGGED, SAP };
 
 // A constraint that the step can reach.
 struct Candidate {
-  int id;
-  unsigned flags;
+  // An odd number of words: lanes meet different banks.
+  int id : 24;
+  unsigned flags : 8;
   real position[3], normal[3];
   // Contacts: gap, R of friction, estimate of the normal impulse, whether it pushes. Equalities of three rows: v̂. One row: both bounds,
   // and the impulse of one that is at a bound.
@@ -53,6 +54,19 @@ struct Status {
   int pushing;      // constraints that pushed in the last step
 };
 
+// Rows of the contact problem by the degrees of freedom that their loads pass, and room for the equations of active blocks, whose rows begin in
+// different banks; behind them what the proximal point method keeps, where the loads of nodes leave too little room for that.
+#define CARRIED_SIZE ((NV | 1) + WORDS)
+#define STRIDE (3 * ACTIVE_BLOCKS | 1)
+#define KEPT_COLUMNS 4
+#define BEHIND_EQUATIONS (KEPT_COLUMNS * ROWS > 6 * NODES + NV)
+#define SYSTEM_SIZE (3 * ACTIVE_BLOCKS * STRIDE + (BEHIND_EQUATIONS ? KEPT_COLUMNS * ROWS : 0))
+// Scratch of the phases outside of the contact problem.
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+#define SCRATCH LARGER(LARGER(36 * NODES, 17 * NODES + 17), 23 * GEOMS + (HIT_ROOM + 1) / 2)
+// What only free motion and the detection of contacts need. Where drives may turn out to be at their limits both are made again.
+#define OF_FREE_MOTION real rot[NODES][9], force[NODES][6], impulse[NV], lambda[NV]
+
 struct World {
   // What the host gives; forces and targets may be null.
   const real *ctrl, *pd_target, *applied_force, *applied_wrench;
@@ -65,15 +79,20 @@ struct World {
   real q[ROOM(NQ)], act[ROOM(ACTIVATIONS)], act_start[ROOM(ACTIVATIONS)], input[ACTIVATIONS ? CONTROLS : 1];
   // Velocities: of the state, v₀, v*, those that move positions.
   real v[NV], v_start[NV], v_star[NV], v_of_q[NV];
-  // Impulses at the degrees of freedom, Λ, and of the factor 1/D, the axes s and U = Iᴬ s; right-hand side, then solution.
-  real impulse[NV], lambda[NV], d_inv[NV], x[NV], axis[NV][6], u[NV][6];
+  // Of the factor of M + Λ 1/D, the axes s and U = Iᴬ s.
+  real d_inv[NV], axis[NV][6], u[NV][6];
   real origin[TREES][3], heaviest[TREES], fastest[TREES];
   int turns[TREES], island[TREES];
   real recovers[TREES];
-  // Nodes: placement from the tree's origin, mass moment and rotational inertia there, motion at v₀, what v* adds to it, Coriolis force,
-  // dt (c − weight), load and then response.
-  real rot[NODES][9], pos[NODES][3], moment[NODES][3], rotational[NODES][6];
-  real twist[NODES][6], change[NODES][6], coriolis[NODES][6], force_and_load[2 * NODES][6];
+  // Nodes: place from the tree's origin, mass moment and rotational inertia there, motion at v₀, what v* adds to it, Coriolis force.
+  real pos[NODES][3], moment[NODES][3], rotational[NODES][6];
+  real twist[NODES][6], change[NODES][6], coriolis[NODES][6];
+  union {
+    // Loads of nodes and then responses; right-hand side, then solution.
+    struct { real load[NODES][6], x[NV]; };
+    // Nobody needs them while the contact problem is solved: there the proximal point method keeps what it started from.
+    real kept[6 * NODES + NV];
+  };
   // p(v) = impulse − impedance (v − v₀) within bounds; whether it is a constraint.
   real drive[ROOM(DRIVES)][5];
   real pd_impulse[HAS_PD ? NV : 1];
@@ -85,27 +104,48 @@ struct World {
 #endif
   Candidate candidates[CANDIDATES];
   int near, count;  // contacts come first
-  // Rows of the contact problem, three to a block: constraints of three rows, those of one, rolling and torsional friction. The candidate of each
-  // row, what each block is.
-  int blocks, threes, first_spin, of_row[ROWS], rows_of[BLOCKS], active[BLOCKS];
-#if SPINS
-  // Of rows of rolling and torsional friction the normal row of their contact, and how they follow its impulse.
-  int normal_of[ROWS];
-  real slope[ROWS];
+  int blocks, threes, first_spin;
+#if DRIVES
+  OF_FREE_MOTION;
 #endif
-  real r[ROWS], v_hat[ROWS], w[ROWS], low[ROWS], high[ROWS], v_free[ROWS], z[ROWS], v_c[ROWS], impulses[ROWS], step[ROWS];
-  real t[BLOCKS][9];
-  // The Delassus operator, lower triangle by rows.
-  real delassus[ROWS * (ROWS + 1) / 2];
-  real scratch[SCRATCH];
+  // The contact problem has the place of what the other phases need by themselves.
+  union {
+    struct {
+      real scratch[SCRATCH];
+#if !DRIVES
+      // Rotations of nodes, dt (c − weight), impulses at the degrees of freedom, Λ.
+      OF_FREE_MOTION;
+#endif
+    };
+    struct {
+      // Rows, three to a block: constraints of three rows, those of one, rolling and torsional friction. The candidate of each row, what each block is.
+      short of_row[ROWS], rows_of[BLOCKS], active[BLOCKS];
+#if SPINS
+      // Of rows of rolling and torsional friction the normal row of their contact, and how they follow its impulse.
+      short normal_of[ROWS];
+      real slope[ROWS];
+#endif
+      real v_free[ROWS];
+      // The Delassus operator, lower triangle by rows.
+      real delassus[ROWS * (ROWS + 1) / 2];
+      union {
+        // Before there is the operator, and when it is there.
+        real carried[CARRIED_SIZE * ROWS];
+        struct {
+          real r[ROWS], v_hat[ROWS], w[ROWS], low[ROWS], high[ROWS], z[ROWS], v_c[ROWS], impulses[ROWS], step[ROWS];
+          real t[BLOCKS][9], system[SYSTEM_SIZE];
+        };
+      };
+    };
+  };
   // Entries of what constraints met in the step before; what the step meets; counts of this launch.
   int remembered, is_unsettled, is_placed, iterations, unsettled, overflow, coarse, failed, pushing;
 };
 
 FN V3 local3(const real* table, int items, int i) { return v3(table[i], table[items + i], table[2 * items + i]); }
 
-#define FORCE(i) W.force_and_load[i]
-#define LOAD(i) W.force_and_load[NODES + (i)]
+#define FORCE(i) W.force[i]
+#define LOAD(i) W.load[i]
 
 // The momentum of a node that moves so.
 FN Spatial momentum(const World& W, const Here here, int i, Spatial v) {

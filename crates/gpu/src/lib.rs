@@ -5,6 +5,7 @@
 //! made; numbers are data. The host's C++ compiler compiles the same text, which is how everything but the GPU itself is tested.
 
 mod batch;
+mod chains;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod device;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use lanes::{Description, Numbers, Plan, SensorTables, Table};
 
-use crate::{GpuError, Precision};
+use crate::{GpuError, Precision, chains};
 
 /// The kernels, in the order in which they are compiled.
 const FILES: [&str; 22] = [
@@ -129,6 +129,10 @@ impl Source {
             description.whole.extend(sensors.whole.iter().cloned());
             description.real.extend(sensors.real.iter().cloned());
         }
+        let parents = description.whole.iter().find(|table| table.name == "node_parent");
+        let chains = chains::tables(parents.map_or(&[], |table| &table.values));
+        description.sizes.push(("CHAIN_LEVELS", chains[0].items - 1));
+        description.whole.extend(chains);
         let own = plan.numbers.tables(plan);
         let mut text = String::new();
         // Writing to a string does not fail.
@@ -148,18 +152,17 @@ impl Source {
             ("LEAST_BLOCKS", 1),
             ("BLOCKS", layout.blocks),
             ("ACTIVE_BLOCKS", layout.active_blocks()),
-            ("BEHIND_EQUATIONS", usize::from(is_behind_equations(&description, &layout))),
             ("CONTACTS", layout.contacts),
             ("CANDIDATES", layout.candidates),
             ("HIT_ROOM", hit_room(&description, &layout)),
-            ("SCRATCH", scratch(&description, &layout)),
             ("OWN_SIZE", own.iter().map(|table| table.values.len()).sum()),
         ] {
             define(name, value.to_string());
         }
         let (mut whole, mut reals, mut of_world, mut levels) = (Vec::new(), Vec::new(), Vec::new(), String::new());
-        // Levels of the tree are read by all lanes at once.
-        for (name, of) in [("LEVEL_START", "level_start"), ("LEVEL_DOFS", "level_dofs")] {
+        // Levels are read by all lanes at once.
+        for (name, of) in [("LEVEL_START", "level_start"), ("LEVEL_DOFS", "level_dofs"), ("CHAIN_START", "chain_start")]
+        {
             let table = description.whole.iter().find(|table| table.name == of);
             let values: Vec<String> = table.iter().flat_map(|table| &table.values).map(ToString::to_string).collect();
             levels += &format!("CONSTANT int {name}[] = {{{}}};\n", values.join(", "));
@@ -180,32 +183,9 @@ impl Source {
     }
 }
 
-/// Whether the proximal point method has its numbers behind the equations: forces of nodes are needed still, or do not leave enough room.
-fn is_behind_equations(description: &Description, layout: &Layout) -> bool {
-    size_of(description, "DRIVES") > 0 || 12 * size_of(description, "NODES") < 15 * layout.blocks
-}
-
 /// Pairs that a step may look at closely.
 fn hit_room(description: &Description, layout: &Layout) -> usize {
     size_of(description, "PAIRS").min(usize::max(128, 6 * layout.contacts))
-}
-
-/// Numbers of scratch that the phases of a step need.
-fn scratch(description: &Description, layout: &Layout) -> usize {
-    let size = |name: &str| size_of(description, name);
-    let (nodes, nv, rows) = (size("NODES"), size("NV"), 3 * layout.blocks);
-    let carried = ((nv | 1) + nv.div_ceil(32)) * rows;
-    let active = 3 * layout.active_blocks();
-    let proximal = if is_behind_equations(description, layout) { 5 * rows } else { 0 };
-    [
-        36 * nodes,
-        17 * nodes + 17,
-        23 * size("GEOMS") + hit_room(description, layout),
-        carried,
-        (active | 1) * active + proximal,
-    ]
-    .into_iter()
-    .fold(0, usize::max)
 }
 
 /// A number as C has it.
