@@ -19,6 +19,10 @@ extern __shared__ char shared_memory[];
 #define ONCE _Pragma("unroll 1")
 #else
 #include <cmath>
+// What a GPU would do: barriers, and rounds of loops over items by the lanes of a world.
+static thread_local long barriers, rounds;
+static inline int start_rounds(int n, int lanes) { return rounds += (n + lanes - 1) / lanes, 0; }
+enum { LANES_OF_GPU = LANES };
 #undef LANES
 #define LANES 1
 #define FN static inline
@@ -33,9 +37,9 @@ struct World;
 static inline int shuffled(int i, int n) { return (int)(((long)i * 7919 + 3) % n); }
 #define EACH(i, n) for (int i##_ = 0, i; i##_ < (n) && (i = shuffled(i##_, n), true); i##_++)
 #else
-#define EACH(i, n) for (int i = 0; i < (n); i++)
+#define EACH(i, n) for (int i = start_rounds(n, LANES_OF_GPU); i < (n); i++)
 #endif
-#define SYNC
+#define SYNC barriers++
 #define LEAD
 #define ONCE
 #endif

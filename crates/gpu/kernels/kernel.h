@@ -120,6 +120,7 @@ extern "C" __global__ void __launch_bounds__(WORLDS_A_BLOCK* LANES, LEAST_BLOCKS
 extern "C" __global__ void world_size(int* to) { *to = sizeof(World); }
 #else
 extern "C" int world_size() { return sizeof(World); }
+extern "C" void count_work(long* to) { to[0] = barriers, to[1] = rounds; }
 extern "C" void steps(const Arguments* of) {
   // Batches on several threads have one library.
   static thread_local World W;

@@ -192,6 +192,12 @@ impl GpuBatch {
         self.kernels.world_size()
     }
 
+    /// Barriers, and rounds of loops over items by the lanes of a world, that a GPU would have made for the steps of this thread: counted on the
+    /// host alone, in order ([`Order::Forwards`](crate::Order::Forwards)).
+    pub fn work(&self) -> Option<[i64; 2]> {
+        self.kernels.work()
+    }
+
     /// PD control of all worlds, with the targets that it began with.
     pub fn pd(&self) -> Option<&Pd> {
         self.pd.as_ref()

@@ -125,6 +125,15 @@ impl Kernels {
         }
     }
 
+    /// Barriers and rounds of loops that a GPU would have made for the steps of this thread; none are counted on a GPU.
+    pub fn work(&self) -> Option<[i64; 2]> {
+        match self {
+            Self::Host(kernels) => Some(kernels.work()),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(_) => None,
+        }
+    }
+
     /// Bytes of shared memory that a world takes.
     pub fn world_size(&self) -> usize {
         match self {

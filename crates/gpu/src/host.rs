@@ -43,6 +43,18 @@ impl HostKernels {
         Ok(())
     }
 
+    /// Barriers, and rounds of loops over items by the lanes of a world, that a GPU would have made for the steps of this thread.
+    pub fn work(&self) -> [i64; 2] {
+        let mut work = [0; 2];
+        // SAFETY: `count_work` of kernel.h has this signature.
+        unsafe {
+            if let Ok(count) = self.library.get::<unsafe extern "C" fn(*mut i64)>(b"count_work\0") {
+                count(work.as_mut_ptr());
+            }
+        }
+        work
+    }
+
     /// Bytes of shared memory that a world would take.
     pub fn world_size(&self) -> usize {
         // SAFETY: `world_size` of kernel.h has this signature.
