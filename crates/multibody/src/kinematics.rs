@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use spatial::{Mat3, Pose, Quat, Real, RigidInertia, Twist, Vec3, Wrench};
+use spatial::{Mat3, Quat, Real, RigidInertia, Twist, Vec3, Wrench};
 
-use crate::{JointType, Model, NO_PARENT, Node, Tree};
+use crate::{JointType, NO_PARENT, Node, Tree};
 
 /// The placement of a node, in world axes.
 #[derive(Clone, Copy, Debug)]
@@ -43,17 +43,6 @@ pub struct Kinematics<T: Real> {
     pub frames: Vec<NodeFrame<T>>,
     /// Velocities at the nodes' origins, one per node.
     pub twists: Vec<Twist<T>>,
-}
-
-impl Kinematics<f64> {
-    /// Where a body of the model is, in the world.
-    pub fn body_pose(&self, model: &Model, body: usize) -> Pose<f64> {
-        let body = &model.bodies[body];
-        match body.node.map(|node| &self.frames[node]) {
-            Some(frame) => Pose::new(frame.pos, frame.quat) * body.pose,
-            None => body.pose,
-        }
-    }
 }
 
 impl<T: Real> Kinematics<T> {

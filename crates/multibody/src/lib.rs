@@ -44,6 +44,7 @@ mod joint_impedance;
 mod kinematics;
 mod material;
 mod medium;
+mod mocap;
 mod model;
 mod motor;
 mod muscle;
@@ -95,7 +96,8 @@ pub use kinematics::{
 };
 pub use material::{Compliance, Material, Resistance, ellipse_tangents};
 pub use medium::{Drag, Medium};
-pub use model::{Body, Joint, JointKind, JointLock, Keyframe, KeyframeKey, Model, Warning, mocap_pose, mocap_velocity};
+pub use mocap::{mocap_pose, mocap_velocity};
+pub use model::{Body, Joint, JointKind, JointLock, Keyframe, KeyframeKey, Model, Warning};
 pub use motor::{
     BristleFriction, Cogging, Controller, Heat, Motor, MotorInputs, MotorMotion, MotorStep, Slopes, Winding,
 };

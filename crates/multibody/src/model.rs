@@ -3,12 +3,12 @@
 use std::fmt;
 use std::ops::Range;
 
-use spatial::{Pose, Quat, RigidInertia, Twist, Vec3};
+use spatial::{Pose, Quat, RigidInertia, Vec3};
 use support::brief;
 
 use crate::{
-    Actuator, Camera, Compliance, DefaultView, Delay, DelayedSensor, Equality, Material, Medium, NO_PARENT, Node,
-    PolynomialForces, Sensor, SensorDelay, Site, Tendon, Transmission, Tree,
+    Actuator, Camera, Compliance, DefaultView, Delay, DelayedSensor, Equality, Kinematics, Material, Medium, NO_PARENT,
+    Node, PolynomialForces, Sensor, SensorDelay, Site, Tendon, Transmission, Tree, mocap_pose,
 };
 
 /// The kinds of joints that a model can have.
@@ -590,12 +590,13 @@ impl Model {
     }
 }
 
-/// The velocity of a body that is moved from outside: angular velocity, then that of its origin, world axes.
-pub fn mocap_velocity(&[a, b, c, x, y, z]: &[f64; 6]) -> Twist<f64> {
-    Twist { ang: Vec3::new(a, b, c), lin: Vec3::new(x, y, z) }
-}
-
-/// A body's pose from its position and its quaternion w x y z, of any length but none (which is no rotation).
-pub fn mocap_pose(&[x, y, z, qw, qx, qy, qz]: &[f64; 7]) -> Pose<f64> {
-    Pose::new(Vec3::new(x, y, z), Quat::new(qw, qx, qy, qz).normalized().unwrap_or(Quat::IDENTITY))
+impl Kinematics<f64> {
+    /// Where a body of the model is, in the world.
+    pub fn body_pose(&self, model: &Model, body: usize) -> Pose<f64> {
+        let body = &model.bodies[body];
+        match body.node.map(|node| &self.frames[node]) {
+            Some(frame) => Pose::new(frame.pos, frame.quat) * body.pose,
+            None => body.pose,
+        }
+    }
 }
