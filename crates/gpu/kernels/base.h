@@ -20,9 +20,9 @@ extern __shared__ char shared_memory[];
 #else
 #include <cmath>
 // What a GPU would do: barriers, and rounds of loops over items by the lanes of a world.
-static thread_local long barriers, rounds;
-static inline int start_rounds(int n, int lanes) { return rounds += (n + lanes - 1) / lanes, 0; }
+struct Work { long barriers, rounds; };
 enum { LANES_OF_GPU = LANES };
+static inline int start_rounds(Work& work, int n) { return work.rounds += (n + LANES_OF_GPU - 1) / LANES_OF_GPU, 0; }
 #undef LANES
 #define LANES 1
 #define FN static inline
@@ -37,9 +37,9 @@ struct World;
 static inline int shuffled(int i, int n) { return (int)(((long)i * 7919 + 3) % n); }
 #define EACH(i, n) for (int i##_ = 0, i; i##_ < (n) && (i = shuffled(i##_, n), true); i##_++)
 #else
-#define EACH(i, n) for (int i = start_rounds(n, LANES_OF_GPU); i < (n); i++)
+#define EACH(i, n) for (int i = start_rounds(*here.work, n); i < (n); i++)
 #endif
-#define SYNC barriers++
+#define SYNC here.work->barriers++
 #define LEAD
 #define ONCE
 #endif
@@ -68,6 +68,7 @@ struct Here {
   unsigned at;
 #else
   World* world;
+  Work* work;
 #endif
   const int* whole;
   const real* reals;

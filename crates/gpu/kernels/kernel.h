@@ -120,12 +120,13 @@ extern "C" __global__ void __launch_bounds__(WORLDS_A_BLOCK* LANES, LEAST_BLOCKS
 extern "C" __global__ void world_size(int* to) { *to = sizeof(World); }
 #else
 extern "C" int world_size() { return sizeof(World); }
-extern "C" void count_work(long* to) { to[0] = barriers, to[1] = rounds; }
+static thread_local Work work;
+extern "C" void count_work(long* to) { to[0] = work.barriers, to[1] = work.rounds; }
 extern "C" void steps(const Arguments* of) {
   // Batches on several threads have one library.
   static thread_local World W;
   ONCE for (int w = 0; w < of->worlds; w++) {
-    const Here here{0, 1, &W, of->whole, of->reals, own_of(*of, w)};
+    const Here here{0, 1, &W, &work, of->whole, of->reals, own_of(*of, w)};
     load(W, here, *of, w);
     int made = 0;
     ONCE for (int k = 0; k < of->steps && !W.failed; k++) {
