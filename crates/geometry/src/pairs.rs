@@ -235,9 +235,9 @@ impl Rows {
         others.clear();
     }
 
-    /// Has room for as many as others: the two take turns.
+    /// Has room for as many as others: the two take turns. For no more, or each would ask the other for twice as much.
     pub fn reserve_as(&mut self, others: &Self) {
-        self.partners.reserve(others.partners.capacity().saturating_sub(self.partners.len()));
+        self.partners.reserve_exact(others.partners.capacity().saturating_sub(self.partners.len()));
     }
 
     /// The partners of item `b`, ascending.
