@@ -74,7 +74,7 @@ PHASE bool choose_first(const Here here) {
     if (c.flags & IS_CONTACT) {
       V3 velocity = relative(W, here, c, false);
       real alone = max_((c.v_hat - dot(velocity, get3(c.normal))) / (c.r_n + c.w), R(0));
-      c.extra[2] = is_remembered ? c.impulse : FRICTION == COULOMB ? R(0) : alone;
+      c.extra[2] = is_remembered ? c.impulse : alone;
       pushes = closing_rate(here, c, velocity) < c.v_hat_recovery;
       pushes |= is_remembered && closing_rate(here, c, get3(c.free_velocity)) < c.v_hat_recovery;
       // But under Coulomb's law what pushed in the step before has friction even where it parts now.

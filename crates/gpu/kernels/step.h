@@ -19,7 +19,6 @@ PHASE void remember(const Here here) {
     const int e = base + here.lane;
     const unsigned flags = e < W.count ? W.candidates[e].flags : 0;
     bool is_kept = flags & (CHOSEN | BOUNDED) && flags & REMEMBERED;
-    if (FRICTION == COULOMB && is_kept && flags & IS_CONTACT) is_kept = W.candidates[e].impulse > 0;
     unsigned yes = votes(here, is_kept);
     if (is_kept) {
       const Candidate& c = W.candidates[e];

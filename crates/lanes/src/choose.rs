@@ -6,7 +6,7 @@ use spatial::{Real, Vec3};
 use super::contact_space::Velocities;
 use super::{Bundle, Lanes, by_precision, lanes_of, select, select3, wide};
 use crate::constants::{LEFT_IN_VELOCITIES, MAX_ROUNDS};
-use crate::plan::{Plan, PlanJacobian, Source};
+use crate::plan::{Plan, PlanJacobian};
 use spatial::masks::{all_lanes, positive};
 
 /// What W says of the normal velocities of contacts may differ from how bodies move by this much, relative to the velocities; a lane that
@@ -125,11 +125,7 @@ impl<T: Bundle> Lanes<T> {
         }
         self.make_law(plan, k);
         let (slot, memory) = (&mut self.slots[k], &self.memory[k]);
-        let isolated = if plan.friction == FrictionLaw::Coulomb {
-            T::ZERO
-        } else {
-            ((slot.v_hat - velocity) / (slot.r_n + slot.w)).max(T::ZERO)
-        };
+        let isolated = ((slot.v_hat - velocity) / (slot.r_n + slot.w)).max(T::ZERO);
         slot.normal_estimate = select(memory.is_remembered, memory.normal, isolated);
     }
 
@@ -370,10 +366,9 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Keeps in memory what was chosen in this step, and nothing else: under Coulomb's law no contact point that did not push, which
-    /// would lead to another of its solutions than in a world that is new.
+    /// Keeps in memory what was chosen in this step, and nothing else.
     #[inline(always)]
-    pub(super) fn remember(&mut self, plan: &Plan) {
+    pub(super) fn remember(&mut self) {
         let Self { space, memory, fallback, stats, .. } = self;
         for &k in &space.remembered {
             memory[k].is_remembered =
@@ -381,11 +376,8 @@ impl<T: Bundle> Lanes<T> {
         }
         space.remembered.clear();
         for &k in &space.listed {
-            let mut kept = (space.chosen[k] | space.bounded[k]) & !*fallback;
-            if plan.friction == FrictionLaw::Coulomb && matches!(plan.constraints.all[k].source, Source::Contact) {
-                kept &= positive(memory[k].normal);
-            }
-            memory[k].is_remembered = T::mask(kept) * memory[k].is_remembered;
+            memory[k].is_remembered =
+                T::mask((space.chosen[k] | space.bounded[k]) & !*fallback) * memory[k].is_remembered;
             stats.pushing += u64::from((positive(memory[k].normal) & lanes_of(memory[k].is_remembered)).count_ones());
             space.remembered.push(k);
             (space.chosen[k], space.bounded[k], space.is_listed[k]) = (0, 0, false);

@@ -364,7 +364,7 @@ struct ConstraintSlot<T: Real> {
     pushes: T,
     /// The velocity of the second body there relative to the first at the velocities found, of a single world.
     velocity: Vec3<T>,
-    /// A contact's normal impulse in the step before; of a new one nothing under Coulomb's law, else that of the contact taken for itself.
+    /// A contact's normal impulse in the step before, or else that of the contact taken for itself.
     normal_estimate: T,
     /// Bounds of the impulse of a constraint of one row; v̂ of an equality of three rows.
     low: T,

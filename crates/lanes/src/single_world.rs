@@ -1,7 +1,6 @@
 //! A world that is stepped by itself, in the one lane of `Lanes<f64>`: its warm start and its reports.
 
 use crate::constants::CALM;
-use sap::FrictionLaw;
 use spatial::{Twist, Vec3, Wrench};
 
 use super::dynamics::motion_of;
@@ -82,10 +81,7 @@ impl<T: Bundle> Lanes<T> {
         let mut first = 0;
         for n in 0..self.warm_start.len() {
             let WarmStartEntry { name, free_velocity, normal } = self.warm_start[n];
-            // As in a group: see `remember`.
-            let is_point = are_contacts && !name.is_spin();
-            let is_new = is_point && normal <= 0.0 && plan.friction == FrictionLaw::Coulomb;
-            if name.is_contact() != are_contacts || is_new {
+            if name.is_contact() != are_contacts {
                 continue;
             }
             let Some((k, is_flipped)) = self.constraint_of(plan, name, &mut first) else { continue };

@@ -67,7 +67,7 @@ impl<T: Bundle> Lanes<T> {
         }
         self.fallback |= pending;
         // Lanes that fall back from here on keep what constraints met in the step that is taken back: halves of it meet much the same.
-        self.remember(plan);
+        self.remember();
         self.check_velocities(plan);
         self.v_solved.copy_from_slice(&self.v);
         T::note_due(self, plan);

@@ -189,13 +189,9 @@ pub(super) fn push_touching(
     let is_spinning = surface.resistance >= Resistance::Spinning;
     let remembered = memory.map(|m| m.normal);
     let (vn_hat, recovery) = one_sided.split(remembered, &cx.rule.of_step);
-    let isolated = || match cx.law {
-        ContactLaw::Sap if !is_spinning => 0.0,
-        // A first guess, and what bounds friction where positions are righted.
-        ContactLaw::Coulomb => 0.0,
-        _ => ((vn_hat - approach - of_trees()[1]) / (r_n + w)).max(0.0),
-    };
-    let normal_impulse = remembered.unwrap_or_else(isolated);
+    let isolated = || ((vn_hat - approach - of_trees()[1]) / (r_n + w)).max(0.0);
+    let normal_impulse =
+        if cx.law == ContactLaw::Sap && !is_spinning { 0.0 } else { remembered.unwrap_or_else(isolated) };
     let (jacobian_drift, normal_turning) = if cx.jacobian_drift.is_known() { drift() } else { (Vec3::ZERO, 0.0) };
     let turned = |vn_hat: f64| if is_midway { vn_hat - approach } else { vn_hat - approach - normal_turning };
     let mut surface_velocity = surface_velocity + jacobian_drift + carried;

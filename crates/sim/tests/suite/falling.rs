@@ -20,8 +20,7 @@ fn steps_of_falling_spheres_meet_coulombs_law() {
     }
 }
 
-/// 1100 constraints. Of 280 steps 0 to 3 miss the law, 1.05 in the mean of 22 starts that differ by round-off, with a standard deviation of 1.1:
-/// three starts together 3.1 and 1.9. What is asked is three deviations above.
+/// 1100 constraints. Of 280 steps 0 to 4 miss the law, 0.5 % in the mean of 22 starts that differ by round-off: what is asked is of several.
 #[test]
 fn a_crowd_meets_coulombs_law() {
     let (mut hard, mut missed) = (0, 0);
@@ -30,7 +29,7 @@ fn a_crowd_meets_coulombs_law() {
         (hard, missed) = (hard + fall.hard, missed + fall.missed);
     }
     println!("{hard} hard, {missed} missed");
-    assert!(hard > 0 && missed <= 8, "{hard} hard, {missed} missed");
+    assert!(hard > 0 && 200 * missed <= 3 * 280, "{hard} hard, {missed} missed");
 }
 
 /// Steps of more than thirty factorisations, and those that miss Coulomb's law.

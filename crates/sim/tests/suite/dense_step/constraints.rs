@@ -488,9 +488,9 @@ impl Assembly<'_> {
         let (r_t, per_slide) =
             sliding_friction(options, dt, reference, weight, gap, friction_share(&surface, options.impratio));
         let mut r = vec![law.r, r_t, r_t];
-        // What is not remembered is bounded by the contact's impulse alone, under Coulomb's law by nothing.
+        // What is not remembered is bounded by the contact's impulse alone.
         let alone = ((v_hat - dot(&rows[0], self.v_star)) / (law.r + w)).max(0.0);
-        let bound = before.unwrap_or(if options.contact == ContactLaw::Coulomb { 0.0 } else { alone });
+        let bound = before.unwrap_or(alone);
         let friction = if surface.resistance >= Resistance::Sliding { coefficient } else { 0.0 };
         let mut discs = Vec::new();
         let w_turn: f64 = nodes.iter().flatten().map(|node| mobility.of_turn(*node)).sum();
