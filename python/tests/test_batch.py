@@ -145,6 +145,27 @@ def test_a_step_agrees_with_that_of_one_world(source: str, scheme: Any) -> None:
     assert batch.stats.steps == 300 * 6
 
 
+def test_worlds_go_where_lone_ones_go() -> None:
+    # Legs that touch down: of several solutions of Coulomb's law both find the same one, step after step.
+    gymnasium = pytest.importorskip("gymnasium")
+    model = sw.load(Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets" / "ant.xml")
+    batch = make(model, 8)
+    sims = [sw.Simulation(model) for _ in range(8)]
+    controls = scatter(batch)
+    for sim, v in zip(sims, batch.v, strict=True):
+        sim.v = v
+    touching = 0
+    for k in range(60):
+        batch.ctrl = controls[:, k]
+        batch.step()
+        for sim, ctrl in zip(sims, controls[:, k], strict=True):
+            sim.ctrl = ctrl
+            sim.step()
+            touching += sim.stats.active_contacts > 0
+        np.testing.assert_allclose(batch.v, [sim.v for sim in sims], rtol=0, atol=1e-6)
+    assert touching > 100
+
+
 def test_a_world_becomes_a_simulation_and_back(model: sw.Model) -> None:
     batch = sw.Batch(model, 4)
     controls = scatter(batch)

@@ -21,7 +21,6 @@ PHASE void note_due(const Here here) {
   bool any = false;
   EACH(t, TREES) any |= W.turns[t] != 0;
   if (!any_in_group(here, any)) return;
-  set_motions(here, CHANGES);
   ONCE for (int t = 0; t < TREES; t++) {
     if (!any_in_group(here, W.turns[t] != 0)) continue;
     EACH(i, NODES) {

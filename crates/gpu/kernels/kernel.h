@@ -3,7 +3,7 @@
 struct Arguments {
   real *q, *v, *act;
   const real *ctrl, *pd_target, *force, *wrench;
-  Met* met;             // ROWS to a world
+  Met* met;             // CANDIDATES to a world
   Status* status;
   const int* whole;     // tables
   const real* reals;
@@ -38,7 +38,7 @@ FN void load(World& W, const Here here, const Arguments& of, int w) {
     W.pd_target = of.pd_target ? of.pd_target + (size_t)w * NQ : 0;
     W.applied_force = of.force ? of.force + (size_t)w * NV : 0;
     W.applied_wrench = of.wrench ? of.wrench + (size_t)w * BODIES * 6 : 0;
-    W.met = of.met + (size_t)w * ROWS;
+    W.met = of.met + (size_t)w * CANDIDATES;
 #if SENSORS
     W.sensors = of.sensors + (size_t)w * SENSOR_NUMBERS;
     W.senses = 0;

@@ -11,17 +11,37 @@ FN bool are_fine(const World& W, const Here here) {
   return !any_of(here, !is_fine);
 }
 
-// Keeps what was chosen in this step, and nothing else.
+// How the second body moves relative to the first at the velocities found, where the two may touch.
+FN V3 velocity_found(const World& W, const Here here, const Candidate& c) {
+  V3 velocity = v3(0, 0, 0);
+  ONCE for (int end = 0; end < 2; end++) {
+    const int node = end_of(here, c, end);
+    if (node < 0) continue;
+    V3 own = velocity_at(get6(W.change[node]), get3(c.position) - get3(W.origin[node_tree(node)]));
+    velocity = end ? velocity + own : velocity - own;
+  }
+  return velocity;
+}
+
+// Keeps what was chosen in this step, and how contact points in reach that were not chosen move.
 PHASE void remember(const Here here) {
   WORLD;
   int count = 0, pushing = 0;
   ONCE for (int base = 0; base < W.count; base += LANES) {
     const int e = base + here.lane;
     const unsigned flags = e < W.count ? W.candidates[e].flags : 0;
-    bool is_kept = flags & (CHOSEN | BOUNDED) && flags & REMEMBERED;
+    const bool is_apart = flags & IS_CONTACT && !(flags & CHOSEN && flags & REMEMBERED);
+    bool is_kept = is_apart || (flags & (CHOSEN | BOUNDED) && flags & REMEMBERED);
     unsigned yes = votes(here, is_kept);
     if (is_kept) {
-      const Candidate& c = W.candidates[e];
+      Candidate& c = W.candidates[e];
+      if (is_apart) {
+        c.impulse = 0;
+        put3(c.free_velocity, velocity_found(W, here, c));
+#if SPINS
+        put3(c.spin_velocity, v3(0, 0, 0));
+#endif
+      }
       Met& to = W.met[count + place_of(here, yes)];
       to.id = c.id, to.impulse = c.impulse;
       for (int k = 0; k < 3; k++) to.free_velocity[k] = c.free_velocity[k];
@@ -100,6 +120,7 @@ PHASE void find_velocities(const Here here) {
 PHASE void end_step(const Here here) {
   WORLD;
   const bool is_fine = are_fine(W, here);
+  set_motions(here, CHANGES);
   if (is_fine) remember(alone(here));
   SYNC;
 #if SENSORS

@@ -228,7 +228,7 @@ impl GpuBatch {
             Array::Time => (vec![], false),
             Array::AppliedWrench => (vec![model.bodies.len(), 6], false),
             Array::Status => (vec![STATUS], true),
-            Array::Met => (vec![3 * source.layout.blocks * source.layout.met], false),
+            Array::Met => (vec![source.layout.candidates * source.layout.met], false),
             Array::OwnOf => (vec![], true),
             Array::Sensors => (vec![self.sensors.numbers], false),
         };

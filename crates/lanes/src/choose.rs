@@ -366,7 +366,7 @@ impl<T: Bundle> Lanes<T> {
         }
     }
 
-    /// Keeps in memory what was chosen in this step, and nothing else.
+    /// Keeps in memory what was chosen in this step; contact points that were not come later: [`remember_apart`](Self::remember_apart).
     #[inline(always)]
     pub(super) fn remember(&mut self) {
         let Self { space, memory, fallback, stats, .. } = self;
@@ -380,9 +380,46 @@ impl<T: Bundle> Lanes<T> {
                 T::mask((space.chosen[k] | space.bounded[k]) & !*fallback) * memory[k].is_remembered;
             stats.pushing += u64::from((positive(memory[k].normal) & lanes_of(memory[k].is_remembered)).count_ones());
             space.remembered.push(k);
-            (space.chosen[k], space.bounded[k], space.is_listed[k]) = (0, 0, false);
+            (space.chosen[k], space.bounded[k]) = (0, 0);
         }
         space.listed.clear();
+    }
+
+    /// Keeps in memory how contact points in reach that were not chosen move at the velocities found: what tells in the next step whether they
+    /// push, slide or part.
+    #[inline(always)]
+    pub(super) fn remember_apart(&mut self, plan: &Plan) {
+        if !plan.is_balanced && !self.near.is_empty() {
+            // Else it has been done to find the energy that is due.
+            plan.trees.iter().for_each(|tree| self.set_motions(plan, tree));
+        }
+        for n in 0..self.near.len() {
+            let k = self.near[n];
+            let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
+            let position = self.slots[k].position;
+            let mut velocity = Vec3::ZERO;
+            for (node, sign) in nodes.iter().zip([-T::ONE, T::ONE]) {
+                let Some(node) = *node else { continue };
+                let arm = position - self.origins[plan.nodes[node].tree];
+                velocity += Self::velocity_at(self.nodes[node].change, arm) * sign;
+            }
+            let Self { slots, memory, space, fallback, .. } = self;
+            let (slot, memory) = (&mut slots[k], &mut memory[k]);
+            slot.velocity = velocity;
+            let apart = lanes_of(slot.is_present) & !lanes_of(memory.is_remembered) & !*fallback;
+            if apart != 0 {
+                let apart = T::mask(apart);
+                memory.free_velocity = select3(apart, velocity, memory.free_velocity);
+                memory.normal = select(apart, T::ZERO, memory.normal);
+                memory.is_remembered = memory.is_remembered.max(apart);
+                if !std::mem::replace(&mut space.is_listed[k], true) {
+                    space.remembered.push(k);
+                }
+            }
+        }
+        for &k in &self.space.remembered {
+            self.space.is_listed[k] = false;
+        }
     }
 }
 

@@ -43,27 +43,6 @@ impl<T: Bundle> Lanes<T> {
         (change * wide(CALM * CALM)).lanes_less(speed) == 0
     }
 
-    /// Notes how the points of contacts move at the velocities found.
-    #[inline(always)]
-    pub(super) fn note_velocities(&mut self, plan: &Plan) {
-        if !plan.is_balanced {
-            // Else it has been done to find the energy that is due.
-            plan.trees.iter().for_each(|tree| self.set_motions(plan, tree));
-        }
-        for n in 0..self.near.len() {
-            let k = self.near[n];
-            let PlanJacobian::Point(nodes) = &plan.constraints.all[k].jacobian else { continue };
-            let position = self.slots[k].position;
-            let mut velocity = Vec3::ZERO;
-            for (node, sign) in nodes.iter().zip([-T::ONE, T::ONE]) {
-                let Some(node) = *node else { continue };
-                let arm = position - self.origins[plan.nodes[node].tree];
-                velocity += Self::velocity_at(self.nodes[node].change, arm) * sign;
-            }
-            self.slots[k].velocity = velocity;
-        }
-    }
-
     /// Takes over what constraints but contacts met in the step before.
     pub(super) fn recall_all_but_contacts(&mut self, plan: &Plan) {
         for k in self.space.remembered.drain(..) {
@@ -141,13 +120,7 @@ impl Lanes<f64> {
     pub fn warm_start(&self, plan: &Plan) -> impl Iterator<Item = WarmStartEntry> {
         let remembered = self.space.remembered.iter().map(|&k| (k, &self.memory[k]));
         let remembered = remembered.filter(|(_, memory)| memory.is_remembered != 0.0);
-        let remembered = remembered.map(|(k, memory)| (k, memory.free_velocity, memory.normal));
-        let apart = self.near.iter().copied().filter(|&k| {
-            let is_contact = matches!(plan.constraints.all[k].source, Source::Contact);
-            is_contact && self.memory[k].is_remembered == 0.0 && self.is_there(&self.slots[k], 0)
-        });
-        let apart = apart.map(|k| (k, self.slots[k].velocity, 0.0));
-        remembered.chain(apart).filter_map(|(k, free_velocity, normal)| {
+        remembered.filter_map(|(k, &Memory { free_velocity, normal, .. })| {
             let (name, is_flipped) = self.name_of(plan, k, 0)?;
             let is_twist = matches!(plan.constraints.all[k].jacobian, PlanJacobian::Twist(_));
             let free_velocity = if is_twist { self.slots[k].normal * free_velocity.x } else { free_velocity };

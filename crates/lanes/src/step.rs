@@ -71,9 +71,7 @@ impl<T: Bundle> Lanes<T> {
         self.check_velocities(plan);
         self.v_solved.copy_from_slice(&self.v);
         T::note_due(self, plan);
-        if self.is_single_world {
-            self.note_velocities(plan);
-        }
+        self.remember_apart(plan);
         self.advance(plan);
         if self.is_single_world {
             for (axis, dof) in self.axes_at_start.iter_mut().zip(&self.dofs) {
