@@ -362,7 +362,7 @@ struct ConstraintSlot<T: Real> {
     impulse: Vec3<T>,
     /// Whether a contact pushes in the step so far, 1 or 0.
     pushes: T,
-    /// The velocity of the second body there relative to the first at the velocities found, of a single world.
+    /// The velocity of the second body there relative to the first at the velocities found.
     velocity: Vec3<T>,
     /// A contact's normal impulse in the step before, or else that of the contact taken for itself.
     normal_estimate: T,

@@ -3,7 +3,7 @@
 //!
 //! Impulses λ lead to `v_c = J v* + W λ`, and a step solves `(1 + T (W − w)) dλ = −T F`.
 
-use spatial::masks::positive;
+use spatial::masks::{all_lanes, positive};
 use spatial::{Real, Three};
 
 use super::block_rows::{BlockRows, Coupling};
@@ -309,17 +309,11 @@ fn entries<T: Real>(block: &Block3<T>) -> Entries<T> {
     [block[0].to_array(), block[1].to_array(), block[2].to_array()]
 }
 
-/// Whether a block is zero in all lanes.
+/// Whether a block is zero in all lanes; what is no number is not.
 #[inline(always)]
 fn is_zero<T: Real>(m: &Entries<T>) -> bool {
-    for row in m {
-        for x in row {
-            if positive(x.abs()) != 0 {
-                return false;
-            }
-        }
-    }
-    true
+    let least = T::from_f64(1e-37);
+    m.iter().flatten().all(|x| x.abs().lanes_less(least) == all_lanes::<T>())
 }
 
 /// s + x · y
