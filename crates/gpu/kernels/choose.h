@@ -1,20 +1,22 @@
 // Active set: constraints that push in free motion or are expected to, then those that push at the velocities found.
 
-// What of motions of nodes a velocity is taken from: free motion, or the velocities found.
-FN Spatial motion_of(const World& W, int node, bool is_found) {
+// What a velocity is taken from: free motion, the velocities found so far, or those that the step ends with, for which motions of nodes are set.
+enum Velocities { IN_FREE_MOTION, AT_SOLUTION, AT_END };
+FN Spatial motion_of(const World& W, int node, Velocities at) {
+  if (at == AT_END) return get6(W.change[node]);
   Spatial motion = get6(W.twist[node]) + get6(W.change[node]);
-  return is_found ? motion + get6(LOAD(node)) : motion;
+  return at == AT_SOLUTION ? motion + get6(LOAD(node)) : motion;
 }
 FN int end_of(const Here here, const Candidate& c, int end) {
   return c.flags & IS_CONTACT ? slot_of(2 + end, c.id) : OF(1 + end, c.id);
 }
 // The velocity of the second body relative to the first: of points, or of rotation.
-FN V3 relative(const World& W, const Here here, const Candidate& c, bool is_found) {
+FN V3 relative(const World& W, const Here here, const Candidate& c, Velocities at) {
   V3 velocity = v3(0, 0, 0);
   ONCE for (int end = 0; end < 2; end++) {
     const int node = end_of(here, c, end);
     if (node < 0) continue;
-    Spatial motion = motion_of(W, node, is_found);
+    Spatial motion = motion_of(W, node, at);
     V3 own = c.flags & IS_TURN ? motion.ang : velocity_at(motion, get3(c.position) - get3(W.origin[node_tree(node)]));
     velocity = end ? velocity + own : velocity - own;
   }
@@ -22,11 +24,11 @@ FN V3 relative(const World& W, const Here here, const Candidate& c, bool is_foun
 }
 #if SPINS
 // The angular velocity of the second body of a contact relative to the first, and the axes of rows of rolling and torsional friction.
-FN V3 relative_turn(const World& W, const Here here, const Candidate& c, bool is_found) {
+FN V3 relative_turn(const World& W, const Here here, const Candidate& c, Velocities at) {
   V3 turn = v3(0, 0, 0);
   ONCE for (int end = 0; end < 2; end++) {
     const int node = end_of(here, c, end);
-    if (node >= 0) turn = turn + (end ? R(1) : R(-1)) * motion_of(W, node, is_found).ang;
+    if (node >= 0) turn = turn + (end ? R(1) : R(-1)) * motion_of(W, node, at).ang;
   }
   return turn;
 }
@@ -37,11 +39,11 @@ FN V3 spin_axis(const Candidate& c, int row) {
   return !ROLLS || row == 2 ? get3(frame + 6) : row == 0 ? get3(frame) : get3(frame + 3);
 }
 // The rate of a row of joints.
-FN real row_velocity(const World& W, const Here here, const Candidate& c, bool is_found) {
+FN real row_velocity(const World& W, const Here here, const Candidate& c, Velocities at) {
   real sum = 0;
   ONCE for (int t = OF(1, c.id); t < OF(2, c.id); t++) {
     const int dof = term_of(1, t);
-    sum += (is_found ? W.v_star[dof] + W.x[dof] : W.v_star[dof]) * COEFFICIENT(t);
+    sum += (at == AT_SOLUTION ? W.v_star[dof] + W.x[dof] : W.v_star[dof]) * COEFFICIENT(t);
   }
   return sum;
 }
@@ -72,7 +74,7 @@ PHASE bool choose_first(const Here here) {
     Candidate& c = W.candidates[e];
     bool pushes, is_remembered = c.flags & REMEMBERED;
     if (c.flags & IS_CONTACT) {
-      V3 velocity = relative(W, here, c, false);
+      V3 velocity = relative(W, here, c, IN_FREE_MOTION);
       real alone = max_((c.v_hat - dot(velocity, get3(c.normal))) / (c.r_n + c.w), R(0));
       c.extra[2] = is_remembered ? c.impulse : alone;
       pushes = closing_rate(here, c, velocity) < c.v_hat_recovery;
@@ -80,7 +82,7 @@ PHASE bool choose_first(const Here here) {
       // But under Coulomb's law what pushed in the step before has friction even where it parts now.
       pushes |= FRICTION != COULOMB && is_remembered && c.impulse > 0;
     } else if (c.flags & IS_LIMIT) {
-      pushes = row_velocity(W, here, c, false) < c.v_hat_recovery;
+      pushes = row_velocity(W, here, c, IN_FREE_MOTION) < c.v_hat_recovery;
       pushes |= is_remembered && c.free_velocity[0] < c.v_hat_recovery;
     } else {
       pushes = true;
@@ -112,7 +114,7 @@ PHASE bool choose_more(const Here here, bool is_recovery) {
   EACH(e, W.count) {
     Candidate& c = W.candidates[e];
     if (c.flags & IS_CONTACT) {
-      V3 found = relative(W, here, c, true);
+      V3 found = relative(W, here, c, AT_SOLUTION);
       if (c.flags & CHOSEN) {
         // What W says of the normal velocity may differ from how bodies move by the digits that were lost.
         real velocity = dot(found, get3(c.normal));
@@ -122,7 +124,7 @@ PHASE bool choose_more(const Here here, bool is_recovery) {
         news |= choose(W, c, stuck);
       }
     } else if (c.flags & BOUNDED) {
-      real velocity = row_velocity(W, here, c, true), at = c.extra[2];
+      real velocity = row_velocity(W, here, c, AT_SOLUTION), at = c.extra[2];
       real impulse = clamp_((c.v_hat - velocity) / c.r_n, c.extra[0], c.extra[1]);
       if (impulse != at) {
         c.flags &= ~BOUNDED;
@@ -133,7 +135,7 @@ PHASE bool choose_more(const Here here, bool is_recovery) {
         c.flags |= REMEMBERED;
       }
     } else if (!(c.flags & CHOSEN) && c.flags & IS_LIMIT) {
-      if (row_velocity(W, here, c, true) < c.v_hat_recovery) news |= choose(W, c, stuck);
+      if (row_velocity(W, here, c, AT_SOLUTION) < c.v_hat_recovery) news |= choose(W, c, stuck);
     }
   }
   EACH(k, 3 * W.blocks) size += W.v_free[k] * W.v_free[k];

@@ -104,18 +104,18 @@ PHASE void set_free_velocities(const Here here) {
       const Candidate& c = W.candidates[W.of_row[3 * b]];
       real frame[9];
       frame_of(get3(c.normal), frame);
-      put3(W.v_free + 3 * b, turn_back(frame, relative(W, here, c, true)));
+      put3(W.v_free + 3 * b, turn_back(frame, relative(W, here, c, AT_SOLUTION)));
 #if SPINS
     } else if (b >= W.first_spin) {
       ONCE for (int k = 0; k < 3; k++) {
         const int e = W.of_row[3 * b + k];
-        if (e >= 0) W.v_free[3 * b + k] = dot(spin_axis(W.candidates[e], k), relative_turn(W, here, W.candidates[e], true));
+        if (e >= 0) W.v_free[3 * b + k] = dot(spin_axis(W.candidates[e], k), relative_turn(W, here, W.candidates[e], AT_SOLUTION));
         else W.v_free[3 * b + k] = 0;
       }
 #endif
     } else {
       ONCE for (int row = 3 * b; row < 3 * b + 3; row++)
-        W.v_free[row] = W.of_row[row] < 0 ? R(0) : row_velocity(W, here, W.candidates[W.of_row[row]], true);
+        W.v_free[row] = W.of_row[row] < 0 ? R(0) : row_velocity(W, here, W.candidates[W.of_row[row]], AT_SOLUTION);
     }
   }
   SYNC;

@@ -11,18 +11,6 @@ FN bool are_fine(const World& W, const Here here) {
   return !any_of(here, !is_fine);
 }
 
-// How the second body moves relative to the first at the velocities found, where the two may touch.
-FN V3 velocity_found(const World& W, const Here here, const Candidate& c) {
-  V3 velocity = v3(0, 0, 0);
-  ONCE for (int end = 0; end < 2; end++) {
-    const int node = end_of(here, c, end);
-    if (node < 0) continue;
-    V3 own = velocity_at(get6(W.change[node]), get3(c.position) - get3(W.origin[node_tree(node)]));
-    velocity = end ? velocity + own : velocity - own;
-  }
-  return velocity;
-}
-
 // Keeps what was chosen in this step, and how contact points in reach that were not chosen move.
 PHASE void remember(const Here here) {
   WORLD;
@@ -37,7 +25,7 @@ PHASE void remember(const Here here) {
       Candidate& c = W.candidates[e];
       if (is_apart) {
         c.impulse = 0;
-        put3(c.free_velocity, velocity_found(W, here, c));
+        put3(c.free_velocity, relative(W, here, c, AT_END));
 #if SPINS
         put3(c.spin_velocity, v3(0, 0, 0));
 #endif
