@@ -3,7 +3,8 @@
     backward:  k, K from the Riccati recursion on A_t, B_t     a world of a batch for each step: batch.step_jacobians()
     forward:   u = û + α k + K (x − x̂)                         a world for each α of the line search
 
-A plan that no α improves is made again with more regularisation. The same solver, called at every instant with the rest
+A plan that no α improves is made again with more regularisation. Where contacts make and break, A_t, B_t are means over
+states nearby, which fall on either side. The same solver, called at every instant with the rest
 of the last plan, is the model-predictive controller that rights a heavier pole after a shove.
 """
 
@@ -18,6 +19,8 @@ from shared import Array, out_folder, strobe
 import sapwood as sw
 
 ALPHAS = 0.5 ** np.arange(10)
+NARROWING = 0.95
+"""By how much states nearby come nearer in an iteration."""
 
 
 @dataclass
@@ -46,11 +49,15 @@ class Solver:
         u: Planned controls, (T, nu).
         K: Feedback gains about them, (T, nu, 2 nv).
         value: Cost of the plan.
+        spread: Standard deviation of states nearby: coordinates in m or rad; velocities have ten times as much, per s.
     """
 
-    def __init__(self, model: sw.Model, cost: Cost, u: Array, timestep: float) -> None:
-        self.model, self.cost = model, cost
-        self.steps = sw.Batch(model, len(u), timestep=timestep)
+    def __init__(
+        self, model: sw.Model, cost: Cost, u: Array, timestep: float, *, nearby: int = 1, spread: float = 0.0
+    ) -> None:
+        self.model, self.cost, self.nearby, self.spread = model, cost, nearby, spread
+        self.random = np.random.default_rng(0)
+        self.steps = sw.Batch(model, len(u) * nearby, timestep=timestep)
         self.worlds = sw.Batch(model, len(ALPHAS), timestep=timestep, threads=1)
         self.lower, self.upper = model.ctrl_range.T
         self.u, self.mu = np.clip(u, self.lower, self.upper), 1e-6
@@ -101,14 +108,23 @@ class Solver:
             Vxx = Qxx + K[t].T @ Quu @ K[t] + K[t].T @ Qux + Qux.T @ K[t]
         return k, K
 
+    def _derivatives(self) -> tuple[Array, Array]:
+        """A (T, 2 nv, 2 nv) and B (T, 2 nv, nu): means over the plan's state and those nearby, which come nearer."""
+        nv, shape = self.model.nv, (len(self.u), self.nearby, 2 * self.model.nv)
+        away = self.spread * np.repeat([1.0, 10.0], nv) * self.random.normal(size=shape)
+        away[:, 0] = 0
+        states = (self.x[:-1, None] + away).reshape(-1, 2 * nv)
+        self.steps.reset(states=(states[:, :nv], states[:, nv:]))
+        self.steps.ctrl = np.repeat(self.u, self.nearby, axis=0)
+        self.spread *= NARROWING
+        A, B = (np.nan_to_num(matrices) for matrices in self.steps.step_jacobians())
+        return A.reshape(*shape, -1).mean(1), B.reshape(*shape, -1).mean(1)
+
     def improve(self) -> bool:
         """Makes a better plan; whether there is one."""
-        nv = self.model.nv
-        self.steps.reset(states=(self.x[:-1, :nv], self.x[:-1, nv:]))
-        self.steps.ctrl = self.u
-        A, B = self.steps.step_jacobians()
+        A, B = self._derivatives()
         while self.mu < 1e6:
-            k, self.K = self._backward(np.nan_to_num(A), np.nan_to_num(B))
+            k, self.K = self._backward(A, B)
             x, u = self._forward(self.x[0], k, self.K)
             costs = self.cost.total(x, u)
             best = int(costs.argmin())
@@ -120,10 +136,16 @@ class Solver:
         return False
 
     def solve(self, iterations: int, tolerance: float = 1e-4) -> int:
-        """Improves the plan until the cost falls by less than a part of it; how often."""
+        """Improves the plan until the cost falls by less than a part of it; how often.
+
+        Among states nearby one draw may be a poor one: three in succession have to fail.
+        """
+        failures = 0
         for iteration in range(iterations):
             before = self.value
-            if not self.improve() or before - self.value < tolerance * self.value:
+            improved = self.improve() and before - self.value >= tolerance * self.value
+            failures = 0 if improved else failures + 1
+            if failures == (1 if self.nearby == 1 else 3):
                 return iteration + 1
         return iterations
 
