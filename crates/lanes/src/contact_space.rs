@@ -8,6 +8,7 @@
 //! torsional friction. That of the first contact stands in the same block in all lanes, and so on: contacts that have any come first.
 
 mod carry;
+mod islands;
 
 use multibody::ellipse_tangents;
 use sap::contact_blocks::{Block3, BlockRows, DenseScratch};
@@ -17,14 +18,23 @@ use super::dynamics::{motion_of, moved};
 use super::{Bundle, Lanes, dofs_of, select, select3, wide};
 use crate::constants::ROWS_OF_JAMS;
 use crate::plan::{Plan, PlanJacobian, Source};
+use islands::Islands;
 
-/// Rows of a lane at most; a step of more is left to a simulation.
+/// Rows of a problem at most; a step of more is left to a simulation.
 const MAX_ROWS: usize = 96;
 
-/// Most blocks of three rows of a lane.
-const MAX_BLOCKS: usize = MAX_ROWS / 3 + 2;
-/// Most blocks that torsional or rolling friction adds: torsional of 24 contacts, rolling of 16.
-const MAX_SPIN_BLOCKS: usize = MAX_ROWS / 6;
+/// Rows of all islands at most, of a world by itself.
+const MAX_ROWS_OF_ISLANDS: usize = 240;
+
+/// Most blocks of three rows of so many rows.
+const fn max_blocks(rows: usize) -> usize {
+    rows / 3 + 2
+}
+
+/// Most blocks that torsional or rolling friction adds: torsional of 24 contacts in 96 rows, rolling of 16.
+const fn max_spin_blocks(rows: usize) -> usize {
+    rows / 6
+}
 
 /// Lanes at most.
 pub(super) const MAX_LANES: usize = 16;
@@ -59,6 +69,7 @@ pub(super) enum Velocities {
 /// Scratch of the contact problem.
 #[derive(Clone, Debug)]
 pub(super) struct ContactSpace<T: Real> {
+    max_rows: usize,
     pub blocks: Vec<Block<T>>,
     pub rows: Vec<BlockRows<T>>,
     pub newton: DenseScratch<T>,
@@ -85,8 +96,9 @@ pub(super) struct ContactSpace<T: Real> {
     pub bounded: Vec<u32>,
     pub has_bounded: bool,
     pub bounded_x: Vec<T>,
-    /// W of the blocks in use, by rows of blocks.
+    /// W of the blocks in use, by rows of blocks; of islands that are solved one by one what is between them is not set.
     pub w: Vec<Block3<T>>,
+    pub islands: Islands<T>,
     /// ½ v*ᵀ (M + Λ) v*, by trees.
     pub kinetic: Vec<T>,
     /// u of each row by block and degree of freedom; the nodes that a block's loads pass, a bit each, and those that wait for other blocks'
@@ -104,14 +116,27 @@ fn words(plan: &Plan) -> usize {
 }
 
 impl<T: Bundle> ContactSpace<T> {
+    /// That of lanes side by side.
     pub fn new(plan: &Plan) -> Self {
+        Self::with_rows(plan, MAX_ROWS)
+    }
+
+    /// That of a world by itself.
+    pub fn of_single_world(plan: &Plan) -> Self {
+        let most = if plan.trees.len() > 1 { MAX_ROWS_OF_ISLANDS } else { MAX_ROWS };
+        Self::with_rows(plan, most.min(ROWS_OF_JAMS * plan.nv))
+    }
+
+    fn with_rows(plan: &Plan, max_rows: usize) -> Self {
         let zeros = [T::ZERO; 3];
         let constraints = plan.constraints.all.len();
-        let spin_blocks = if plan.constraints.spin_of.iter().any(Option::is_some) { MAX_SPIN_BLOCKS } else { 0 };
-        let blocks = (MAX_BLOCKS + spin_blocks).min(constraints);
+        let has_spin = plan.constraints.spin_of.iter().any(Option::is_some);
+        let spin_blocks = if has_spin { max_spin_blocks(max_rows) } else { 0 };
+        let blocks = (max_blocks(max_rows) + spin_blocks).min(constraints);
         let block = Block { entries: Vec::new(), position: Vec3::ZERO, frame: Mat3::IDENTITY };
         let with_room = |_| Block { entries: Vec::with_capacity(3 * MAX_LANES), ..block.clone() };
         Self {
+            max_rows,
             blocks: (0..blocks).map(with_room).collect(),
             rows: vec![BlockRows::none(); blocks],
             newton: DenseScratch::new(blocks),
@@ -130,6 +155,7 @@ impl<T: Bundle> ContactSpace<T> {
             has_bounded: false,
             bounded_x: vec![T::ZERO; plan.nv],
             w: vec![[T::Three::ZERO; 3]; blocks * blocks],
+            islands: Islands::new(plan, blocks),
             kinetic: vec![T::ZERO; plan.trees.len()],
             carried: vec![T::Three::ZERO; blocks * plan.nv],
             passing: vec![0; blocks * words(plan)],
@@ -162,7 +188,7 @@ impl<T: Bundle> Lanes<T> {
             block.entries.clear();
             (block.position, block.frame) = (Vec3::ZERO, Mat3::IDENTITY);
         }
-        let (mut of_threes, mut of_ones) = ([0; MAX_LANES], [0; MAX_LANES]);
+        let (mut of_threes, mut of_ones, mut last_trees) = ([0; MAX_LANES], [0; MAX_LANES], [None; MAX_LANES]);
         for &k in listed.iter() {
             let constraint = &plan.constraints.all[k];
             let is_spin = matches!(constraint.source, Source::Spin { .. });
@@ -179,7 +205,7 @@ impl<T: Bundle> Lanes<T> {
                     of_threes[lane] += 1;
                     (of_threes[lane] - 1, 0)
                 } else {
-                    of_ones[lane] += 1;
+                    of_ones[lane] = first_row(plan, k, of_ones[lane], &mut last_trees[lane]) + 1;
                     (threes[lane] + (of_ones[lane] - 1) / 3, (of_ones[lane] - 1) % 3)
                 };
                 blocks[b].add(k, row, lane);
@@ -205,15 +231,22 @@ impl<T: Bundle> Lanes<T> {
                 }
             }
         }
+        if self.is_single_world && plan.trees.len() > 1 {
+            space.find_islands(plan, 1);
+            if space.islands.most_blocks() > max_blocks(MAX_ROWS) {
+                (self.fallback, space.open, space.count) = (1, 0, 0);
+            }
+        }
     }
 
     /// Counts the rows of every lane and the blocks of all, and lets the lanes that have too many fall back.
     #[inline(always)]
     fn count_blocks(&mut self, plan: &Plan) {
         let Self { space, fallback, .. } = self;
-        let ContactSpace { threes, spins, ones, chosen, listed, open, .. } = space;
+        let ContactSpace { max_rows, threes, spins, ones, chosen, listed, open, .. } = space;
         listed.sort_unstable_by_key(|&k| plan.constraints.order(k));
         (*threes, *spins, *ones) = ([0; MAX_LANES], [0; MAX_LANES], [0; MAX_LANES]);
+        let mut last_trees = [None; MAX_LANES];
         let add = |to: &mut [usize; MAX_LANES], lanes: u32| {
             to.iter_mut().enumerate().for_each(|(lane, of)| *of += (lanes >> lane & 1) as usize);
         };
@@ -228,14 +261,17 @@ impl<T: Bundle> Lanes<T> {
                         add(spins, lanes);
                     }
                 }
-                _ => add(ones, lanes),
+                _ => {
+                    for lane in (0..T::LANES).filter(|lane| lanes >> lane & 1 != 0) {
+                        ones[lane] = first_row(plan, k, ones[lane], &mut last_trees[lane]) + 1;
+                    }
+                }
             }
         }
         let per_block = if plan.constraints.rolls { 1 } else { 3 };
-        let most = if self.is_single_world { MAX_ROWS.min(ROWS_OF_JAMS * plan.nv) } else { MAX_ROWS };
         let (mut first_spin, mut spin_blocks) = (0, 0);
         for lane in 0..T::LANES {
-            if 3 * threes[lane] + 3 / per_block * spins[lane] + ones[lane] > most {
+            if 3 * threes[lane] + 3 / per_block * spins[lane] + ones[lane] > *max_rows {
                 *fallback |= 1 << lane;
                 *open &= !(1 << lane);
                 (threes[lane], spins[lane], ones[lane]) = (0, 0, 0);
@@ -353,11 +389,11 @@ impl<T: Bundle> Lanes<T> {
     #[inline(always)]
     pub(super) fn multiply(&mut self, plan: &Plan) {
         let Self { space, dofs, .. } = self;
-        let ContactSpace { count, carried, passing, w, .. } = space;
+        let ContactSpace { count, carried, passing, w, islands, .. } = space;
         let (nv, words, count) = (plan.nv, words(plan), *count);
         let passing = |b: usize| &passing[b * words..(b + 1) * words];
         for b in 0..count {
-            for c in 0..=b {
+            for c in (0..=b).filter(|c| islands.are_one(b, *c)) {
                 let (of_b, of_c) = (&carried[b * nv..(b + 1) * nv], &carried[c * nv..(c + 1) * nv]);
                 let mut product = [T::Three::ZERO; 3];
                 let both = passing(b).iter().zip(passing(c)).map(|(b, c)| b & c);
@@ -471,6 +507,16 @@ impl<T: Bundle> Lanes<T> {
             *kinetic = sum * half;
         }
     }
+}
+
+/// Where a constraint of one row begins, after so many such rows: those of each tree have blocks of their own, which keep islands apart.
+#[inline(always)]
+fn first_row(plan: &Plan, k: usize, rows: usize, last_tree: &mut Option<usize>) -> usize {
+    if plan.trees.len() == 1 {
+        return rows;
+    }
+    let tree = plan.tree_of(k);
+    if last_tree.replace(tree).is_some_and(|last| last != tree) { rows.next_multiple_of(3) } else { rows }
 }
 
 /// (t1, t2, n), as [`Vec3::tangents`].

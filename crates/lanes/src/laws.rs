@@ -228,7 +228,7 @@ impl<T: Bundle> Lanes<T> {
 }
 
 /// The root of a tree's island, in a union–find forest whose roots are the smallest of their sets.
-fn find(islands: &[usize], mut tree: usize) -> usize {
+pub(super) fn find(islands: &[usize], mut tree: usize) -> usize {
     while islands[tree] != tree {
         tree = islands[tree];
     }

@@ -141,8 +141,8 @@ pub struct Lanes<T: Real> {
     memory_before: Vec<Memory<T>>,
     /// Whether the nodes are placed at `q`.
     is_placed: bool,
-    /// Whether a world is stepped by itself: then it falls back where it hardly moves, and the velocities of contact points are noted.
-    pub is_single_world: bool,
+    /// See [`Self::of_single_world`].
+    is_single_world: bool,
     /// What constraints met in the step before, of a single world.
     warm_start: Vec<WarmStartEntry>,
     /// How far the impulses of the last step are from what the laws ask for, of a single world.
@@ -408,6 +408,12 @@ impl<T: Real> ConstraintSlot<T> {
 }
 
 impl<T: Bundle> Lanes<T> {
+    /// The scratch of steps of a world by itself: it falls back where it hardly moves, its islands are solved one after another, and the
+    /// velocities of contact points are noted.
+    pub fn of_single_world(plan: &Plan, nu: usize) -> Self {
+        Self { is_single_world: true, space: ContactSpace::of_single_world(plan), ..Self::new(plan, nu) }
+    }
+
     /// The scratch of steps of this plan, with `nu` controls.
     pub fn new(plan: &Plan, nu: usize) -> Self {
         let constraints = plan.constraints.all.len();

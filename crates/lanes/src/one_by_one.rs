@@ -1,5 +1,7 @@
 //! Problems of single lanes that do not settle in lanes, solved in `f64` with more patience.
 
+use std::ops::Range;
+
 use sap::contact_blocks::{BlockProblem, FirstMethod};
 use spatial::Three;
 
@@ -18,36 +20,45 @@ pub(super) struct Solver {
 }
 
 impl<T: Bundle> Lanes<T> {
-    /// Solves the problems of some lanes one by one; returns those that are solved, the others fall back.
+    /// Solves the problems of some lanes one by one and island by island, of a world by itself that of this part; returns the lanes that are
+    /// solved, the others fall back.
     #[cold]
     #[inline(never)]
-    pub(super) fn solve_lanes(&mut self, plan: &Plan, lanes: u32, problem: Problem) -> u32 {
-        let (mut solved, mut spent, mut most) = (0, 0, 0);
-        let options = if problem == Problem::Recovery { &plan.recovery_options } else { &plan.solver_options };
-        // Newton's method was tried, but in 32 bits with other numbers.
-        let first = if T::IS_SINGLE { FirstMethod::Newton(STEPS) } else { FirstMethod::ProximalPoint };
+    pub(super) fn solve_lanes(&mut self, plan: &Plan, lanes: u32, problem: Problem, part: usize) -> u32 {
+        let mut solved = 0;
         for lane in (0..T::LANES).filter(|lane| lanes >> lane & 1 != 0) {
-            self.extract(lane);
-            let energy = self.space.kinetic.iter().fold(0.0, |sum, kinetic| sum + 2.0 * get(kinetic, lane));
-            let energy = if energy > 0.0 { energy } else { 1.0 };
-            let result = self.solver.problem.solve(energy, first, problem.bounds(plan), options);
-            let iterations = match result {
-                Ok(report) => {
-                    self.residual = self.residual.max(report.residual);
-                    most = most.max(report.iterations);
-                    self.put_back(lane);
-                    solved |= 1 << lane;
-                    report.iterations
-                }
-                Err(failure) => failure.iterations,
-            };
-            spent += iterations;
+            if self.is_single_world {
+                solved |= u32::from(self.solve_part(plan, lane, problem, part..part + 1));
+            } else {
+                self.space.find_islands(plan, 1 << lane);
+                solved |= u32::from(self.solve_part(plan, lane, problem, 0..self.space.islands.parts())) << lane;
+                self.space.islands.clear();
+            }
         }
         self.space.open &= !lanes | solved;
         self.fallback |= lanes & !solved;
-        self.stats.iterations += spent as u64;
-        self.stats.group_iterations += most as u64;
         solved
+    }
+
+    /// Solves the problems of these parts of a lane one after another; whether all are solved.
+    fn solve_part(&mut self, plan: &Plan, lane: usize, problem: Problem, parts: Range<usize>) -> bool {
+        let options = if problem == Problem::Recovery { &plan.recovery_options } else { &plan.solver_options };
+        // Newton's method was tried, but in 32 bits with other numbers, or of all parts together.
+        let first =
+            if T::IS_SINGLE || parts.len() > 1 { FirstMethod::Newton(STEPS) } else { FirstMethod::ProximalPoint };
+        for part in parts {
+            let energy = get(&self.space.choose_part(part), lane);
+            let energy = if energy > 0.0 { energy } else { 1.0 };
+            self.extract(lane);
+            let result = self.solver.problem.solve(energy, first, problem.bounds(plan), options);
+            let iterations = result.as_ref().map_or_else(|failure| failure.iterations, |report| report.iterations);
+            self.stats.iterations += iterations as u64;
+            self.stats.group_iterations += iterations as u64;
+            let Ok(report) = result else { return false };
+            self.residual = self.residual.max(report.residual);
+            self.put_back(lane);
+        }
+        true
     }
 
     /// Takes the rows and `W` of a lane.
@@ -61,7 +72,7 @@ impl<T: Bundle> Lanes<T> {
         problem.blocks.reserve(space.rows.len());
         for (b, block) in space.blocks[..space.count].iter().enumerate() {
             places.push(blocks.len());
-            if block.entries.iter().any(|entry| entry.lanes >> lane & 1 != 0) {
+            if space.islands.is_at_hand(b) && block.entries.iter().any(|entry| entry.lanes >> lane & 1 != 0) {
                 blocks.push(b);
                 let mut rows = space.rows[b].in_lane(lane, get);
                 // Rows of torsional friction that the lane does not have may name contacts that it does not have.

@@ -155,6 +155,14 @@ impl Plan {
         self.constraints.all.len()
     }
 
+    /// The tree of the first node that a constraint acts on.
+    #[inline(always)]
+    pub(crate) fn tree_of(&self, k: usize) -> usize {
+        let mut first = None;
+        self.constraints.each_node(k, &self.node_of_dof, |node| first = first.or(Some(self.nodes[node].tree)));
+        first.unwrap_or_default()
+    }
+
     /// What is asked of a problem's solution, by which normal impulses bound its friction.
     pub(crate) fn limits<T: Real>(&self, bounds: contact_blocks::Bounds) -> Limits {
         let has_spin = self.contacts.slots < self.constraints.first_limit;

@@ -31,7 +31,7 @@ impl<T: Bundle> Lanes<T> {
     }
 
     /// Calls `f` with the contact points of a lane in the last step, in that order: the point, the impulse on the second body, N·s, and of
-    /// a [single world](Self::is_single_world) the velocity of that body relative to the first, m/s, in world axes.
+    /// a [single world](Self::of_single_world) the velocity of that body relative to the first, m/s, in world axes.
     pub fn each_contact(&self, plan: &Plan, lane: usize, mut f: impl FnMut(LaneContact, Vec3<f64>, Vec3<f64>)) {
         for k in self.near.iter().copied().filter(|&k| self.is_there(&self.slots[k], lane)) {
             let (pair, slot) = (&plan.contacts.pairs[plan.contacts.ends[k].pair], &self.slots[k]);

@@ -85,24 +85,47 @@ impl<T: Bundle> Lanes<T> {
         self.search(plan, Problem::Recovery);
     }
 
-    /// Solves the problems of the open lanes, those that do not settle in lanes one by one; the lanes that settled.
+    /// Solves the problems of the open lanes, island by island in a world by itself; the lanes that settled.
     #[inline(always)]
     fn search(&mut self, plan: &Plan, problem: Problem) -> u32 {
         self.set_rows(plan, problem);
-        let space = &mut self.space;
-        let (open, rows) = (space.open, &mut space.rows[..space.count]);
-        let mut energy = T::ZERO;
-        for kinetic in &space.kinetic {
-            energy = energy + *kinetic + *kinetic;
+        let mut solved = self.space.open;
+        for part in 0..self.space.islands.parts() {
+            // Where nothing recovers positions are moved by the velocities that were found.
+            let is_known = problem == Problem::Recovery && self.space.islands.is_known(part, &self.recovers);
+            if !is_known {
+                solved &= self.search_part(plan, part, problem);
+            }
         }
-        let limits = plan.limits::<T>(problem.bounds(plan));
-        let Outcome { solved, steps, slowest, residual } = space.newton.solve(rows, &space.w, energy, open, &limits);
+        if problem == Problem::Step {
+            self.space.islands.note_solution();
+        }
+        solved
+    }
+
+    /// Solves the problems of an island, or of all; those that do not settle in lanes one by one.
+    #[inline(always)]
+    fn search_part(&mut self, plan: &Plan, part: usize, problem: Problem) -> u32 {
+        let space = &mut self.space;
+        let (open, limits) = (space.open, plan.limits::<T>(problem.bounds(plan)));
+        let energy = space.choose_part(part);
+        let is_whole = space.islands.are_all_one();
+        let (rows, w) = if is_whole {
+            (&mut space.rows[..space.count], &space.w)
+        } else {
+            space.take_part();
+            (&mut space.islands.rows[..], &space.islands.w)
+        };
+        let Outcome { solved, steps, slowest, residual } = space.newton.solve(rows, w, energy, open, &limits);
+        if !is_whole {
+            space.put_back_part();
+        }
         if self.is_single_world && solved != 0 {
             self.residual = self.residual.max(get(&residual, 0));
         }
         self.stats.iterations += steps;
         self.stats.group_iterations += slowest;
-        if open & !solved == 0 { solved } else { solved | self.solve_lanes(plan, open & !solved, problem) }
+        if open & !solved == 0 { solved } else { solved | self.solve_lanes(plan, open & !solved, problem, part) }
     }
 
     /// Gathers the laws of the open lanes and what is remembered of their constraints.
@@ -111,9 +134,12 @@ impl<T: Bundle> Lanes<T> {
         let Self { space, slots, memory, numbers, surfaces_move, .. } = self;
         let first_spin = space.first_spin;
         for (b, (block, rows)) in space.blocks.iter().zip(&mut space.rows[..space.count]).enumerate() {
-            let v_free = rows.v_free;
+            let BlockRows { v_free, solved_lambda, solved_v, .. } = *rows;
             *rows = BlockRows::none();
             (rows.v_free, rows.z) = (v_free, v_free);
+            if space.islands.are_solved {
+                (rows.solved_lambda, rows.solved_v) = (solved_lambda, solved_v);
+            }
             for entry in &block.entries {
                 let k = entry.constraint;
                 let (slot, memory, lanes) = (&slots[k], &memory[k], T::mask(entry.lanes));

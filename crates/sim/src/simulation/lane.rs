@@ -8,6 +8,7 @@
 //! * states that [`takes`] refuses,
 //! * problems that do not converge, and quarters of a step that still err by too much.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use geometry::Scene;
@@ -24,26 +25,27 @@ use crate::sensors::trace::{StepTrace, TraceNeeds};
 use crate::step_forces::LastStep;
 use crate::{ContactLaw, Options, OwnModel, Pd, SimulationError, State, Stats};
 
-/// Trees at most, and those of more than one degree of freedom: lanes solve the constraints of all trees as one problem, whatever islands there
-/// are. The doors and knobs of a kitchen are rarely in contact: of 14 beside an arm a step takes 0.8 of the time of the step for all models.
+/// Trees at most, and of those of more than one degree of freedom robots and bodies that move freely by themselves. Islands are solved one after
+/// another; but what rests, such as most free bodies, the step for all models knows the solution of: beside a humanoid it takes as long as the lane
+/// with four boxes, 0.9 of the time with six. The doors and knobs of a kitchen are rarely in contact.
 const MAX_TREES: usize = 16;
-const MAX_LARGE_TREES: usize = 4;
+const MAX_ROBOTS: usize = 12;
+const MAX_OBJECTS: usize = 4;
+
+/// Such bodies at most beside an arm that is led from outside, where they rest for the most part: with two the step for all models takes 0.6 of the
+/// lane's time, with one 1.15 to 1.2 times as long.
+const MAX_OBJECTS_OF_LED: usize = 1;
 
 /// Constraints at most that may ever push: lanes look at most of them in every step.
 const MAX_CONSTRAINTS: usize = 40_000;
 
-/// Friction cones that push at most. Of more, a factor of all velocities takes less time than W: the global solver finds the solution of a convex
+/// Friction cones of an island that push at most. Of more, a factor of all velocities takes less time than W: the global solver finds the solution of a convex
 /// problem in a few of them, and of contacts with the world in O(n). A dog that lies on 24 takes 17 µs a step there, 54 in the lane.
 const MAX_CONES: usize = 12;
 
-/// Contacts that push at most: W of the rows of more is as large as a matrix of all velocities of a large robot. A dog of 72 degrees of freedom
+/// Contacts of an island that push at most: W of the rows of more is as large as a matrix of all velocities of a large robot. A dog of 72 degrees of freedom
 /// that lies on 28 takes 0.5 of the lane's time in the step for all models, on 18 as long.
 const MAX_CONTACTS: usize = 20;
-
-/// Rows of contact points at most that push outside of the island with most of them, such as those of a box that lies beside a robot. The lane
-/// solves all islands together, which the step for all models keeps apart: it takes 0.77 of the lane's instructions for a humanoid beside two
-/// boxes, 0.82 for three humanoids, as many for two.
-const MAX_ROWS_BESIDE: usize = 15;
 
 /// The least budget of factorisations with which lanes are used: they spend a few dozen at most.
 const MIN_BUDGET: usize = 50;
@@ -123,7 +125,7 @@ impl Lane {
         let is_wanted = options.factorization_budget.is_none_or(|budget| budget >= MIN_BUDGET)
             && has_few_trees(model)
             && trees.iter().any(|nodes| nodes.len() > 1)
-            && !(model.mocap_bodies().next().is_some() && has_objects(model));
+            && !(model.mocap_bodies().next().is_some() && count_objects(model) > MAX_OBJECTS_OF_LED);
         if !is_wanted {
             return None;
         }
@@ -141,8 +143,7 @@ impl Lane {
     }
 
     fn with(whole: Length, of: (Arc<Model>, Arc<Scene>)) -> Self {
-        let mut lanes = Box::new(Lanes::new(&whole.plan, of.0.nu()));
-        lanes.is_single_world = true;
+        let lanes = Box::new(Lanes::of_single_world(&whole.plan, of.0.nu()));
         Self { of, lanes, lengths: vec![whole], present: 0, last: None }
     }
 
@@ -257,17 +258,17 @@ impl Lane {
 /// Whether there are no more trees than lanes take.
 pub(super) fn has_few_trees(model: &Model) -> bool {
     let nodes = &model.tree.nodes;
-    let is_large =
-        |tree: &&std::ops::Range<usize>| nodes[(*tree).clone()].iter().map(|node| node.joint.nv()).sum::<usize>() > 1;
+    let nv = |of: &Range<usize>| nodes[of.clone()].iter().map(|node| node.joint.nv()).sum::<usize>();
     let trees = &model.tree.trees;
-    trees.len() <= MAX_TREES && trees.iter().filter(is_large).count() <= MAX_LARGE_TREES
+    let objects = count_objects(model);
+    let robots = trees.iter().filter(|of| nv(of) > 1).count() - objects;
+    trees.len() <= MAX_TREES && robots <= MAX_ROBOTS && objects <= MAX_OBJECTS
 }
 
-/// Whether several bodies move freely by themselves. Beside an arm that is led from outside they rest for the most part: the step for all models
-/// knows their solution, island by island, and takes 0.6 of the lane's time with two; of one it takes 1.15 to 1.2 times as long as the lane.
-fn has_objects(model: &Model) -> bool {
-    let is_free = |nodes: &std::ops::Range<usize>| model.tree.nodes[nodes.start].joint == JointType::Free;
-    model.tree.trees.iter().filter(|nodes| nodes.len() == 1 && is_free(nodes)).count() > 1
+/// How many bodies move freely by themselves.
+fn count_objects(model: &Model) -> usize {
+    let is_free = |nodes: &Range<usize>| model.tree.nodes[nodes.start].joint == JointType::Free;
+    model.tree.trees.iter().filter(|nodes| nodes.len() == 1 && is_free(nodes)).count()
 }
 
 /// Makes room for so many entries, whatever is there now.
@@ -281,42 +282,41 @@ fn takes(state: &State, model: &Model, scene: &Scene, options: &Options) -> bool
     let entries = state.warm_start.entries();
     let most = if options.contact == ContactLaw::Sap { MAX_CONES } else { MAX_CONTACTS };
     let pushes = |entry: &&WarmStartEntry| is_point(entry) && entry.normal > 0.0;
-    !state.extrapolation.is_calm() && entries.iter().filter(pushes).count() <= most && {
+    !state.extrapolation.is_calm() && points_of_largest_island(entries.iter().filter(pushes), model, scene) <= most && {
         let falls = model.gravity.norm() * options.timestep.unwrap_or(model.timestep);
         let of_free_body = |entry: &WarmStartEntry| is_of_free_body(entry, model, scene);
         let rows = |entry| rows_in_lane(entry, |entry| entry.free_velocity.norm() < falls && of_free_body(entry));
         entries.iter().map(rows).sum::<usize>() <= ROWS_OF_JAMS * state.v.len()
-            && rows_beside_largest_island(entries.iter().filter(pushes), model, scene) <= MAX_ROWS_BESIDE
     }
 }
 
-/// How many rows these contact points have outside of the island that has most of them.
-fn rows_beside_largest_island<'a>(
+/// How many of these contact points the island has that has most of them.
+fn points_of_largest_island<'a>(
     points: impl Iterator<Item = &'a WarmStartEntry>,
     model: &Model,
     scene: &Scene,
 ) -> usize {
     let trees = &model.tree.trees;
     if trees.len() == 1 {
-        return 0;
+        return points.count();
     }
     let tree_of = |geom: u32| {
         let node = model.bodies[scene.geoms.get(geom as usize)?.body].node?;
         trees.iter().position(|nodes| nodes.contains(&node))
     };
     let mut island_of: [usize; MAX_TREES] = std::array::from_fn(|tree| tree);
-    let mut rows = [0; MAX_TREES];
+    let mut count = [0; MAX_TREES];
     for point in points {
         let [upper, lower, _] = point.name.words();
         let Some(a) = tree_of(upper).or(tree_of(lower)).map(|tree| island_of[tree]) else { continue };
         let b = tree_of(lower).map_or(a, |tree| island_of[tree]);
         if a != b {
             island_of.iter_mut().filter(|island| **island == b).for_each(|island| *island = a);
-            rows[a] += std::mem::take(&mut rows[b]);
+            count[a] += std::mem::take(&mut count[b]);
         }
-        rows[a] += 3;
+        count[a] += 1;
     }
-    rows.iter().sum::<usize>() - rows.iter().max().unwrap_or(&0)
+    count.into_iter().max().unwrap_or_default()
 }
 
 /// Whether it is of a contact point.
