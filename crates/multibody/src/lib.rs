@@ -77,7 +77,7 @@ pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use camera::{Camera, CameraMode, DefaultView, Lens};
 pub use cholesky::{factor_positive, solve_factored};
 pub use coriolis::{NodeMotion, PolarMotion, bias_of_distance, joint_acceleration};
-pub use crba::{CrbaWorkspace, mass_matrix};
+pub use crba::{CrbaWorkspace, mass_matrix, singular_dof};
 pub use delassus::Loads;
 pub use delay::{Delay, Reading, SensorDelay};
 pub use effective_mass::{EffectiveMass, NodeMobility, TraceForm};

@@ -67,6 +67,7 @@ pub fn simulation_error(py: Python<'_>, error: &SimulationError) -> PyErr {
             unknown_name(py, ("keyframe", "keyframes"), name, names, known.len())
         }
         SimulationError::Diverged { step, time, .. }
+        | SimulationError::Singular { step, time, .. }
         | SimulationError::Contact { step, time, .. }
         | SimulationError::TooMany { step, time, .. }
         | SimulationError::FreeMotion { step, time, .. }
@@ -136,6 +137,7 @@ pub fn worlds_failed(py: Python<'_>, errors: &[(usize, &SimulationError)], of: u
     let message = format!("{count} of {of} worlds failed ({listed}{more}); world {first}: {reason}");
     let (time, step) = match **reason {
         SimulationError::Diverged { step, time, .. }
+        | SimulationError::Singular { step, time, .. }
         | SimulationError::Contact { step, time, .. }
         | SimulationError::TooMany { step, time, .. }
         | SimulationError::FreeMotion { step, time, .. }

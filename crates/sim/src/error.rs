@@ -115,6 +115,22 @@ pub enum SimulationError {
         /// Its velocity, m/s or rad/s.
         value: f64,
     },
+    /// Nothing resists a joint: the mass matrix is singular.
+    #[error(
+        "step {step} at {time} s: joint {joint:?} (degree of freedom {dof}) moves nothing that has mass, or nothing that the \
+         joints before it do not move alike: expected bodies with mass, or an armature of the joint",
+        time = brief(*time)
+    )]
+    Singular {
+        /// The step that did not start.
+        step: u64,
+        /// The time at its beginning, s.
+        time: f64,
+        /// The joint; empty where it has no name.
+        joint: String,
+        /// The degree of freedom.
+        dof: usize,
+    },
     /// Newton's method on the free motion of an implicit scheme did not arrive.
     #[error(
         "step {step} at {time} s: free motion is met to {residual:.1e} only after {iterations} Newton steps: \

@@ -179,9 +179,17 @@ impl Simulation {
         let (step, time) = (self.state.step, self.state.time);
         let fast = v.enumerate().find(|(_, v)| v.abs() > FASTEST || v.is_nan());
         let (dof, value) = fast?;
-        let joint = self.model.joints.iter().find(|joint| (joint.v..joint.v + joint.kind.nv()).contains(&dof));
-        let joint = joint.map_or_else(String::new, |joint| joint.name.clone());
-        Some(SimulationError::Diverged { step, time, timestep, joint, dof, value })
+        let joint_of = |dof| {
+            let joint = self.model.joints.iter().find(|joint| (joint.v..joint.v + joint.kind.nv()).contains(&dof));
+            joint.map_or_else(String::new, |joint| joint.name.clone())
+        };
+        // Where nothing resists a joint all that hangs together with it has no velocity.
+        if value.is_nan()
+            && let Some(dof) = multibody::singular_dof(&self.model, &self.state.q)
+        {
+            return Some(SimulationError::Singular { step, time, joint: joint_of(dof), dof });
+        }
+        Some(SimulationError::Diverged { step, time, timestep, joint: joint_of(dof), dof, value })
     }
 
     /// Moves the state to the end of the step.

@@ -59,6 +59,23 @@ fn a_step_that_fails_leaves_what_the_last_one_told() {
     }
 }
 
+/// Four slides in three directions, and a hinge whose child turns about the same axis: nothing resists the last of them.
+#[test]
+fn a_joint_that_nothing_resists_is_named() {
+    let slides = r#"<body><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
+        <joint name="z" type="slide"/><joint name="more" type="slide" axis="1 1 0"/><geom size=".1"/></body>"#;
+    let hinges = r#"<body><joint name="first"/><body><joint name="more"/><geom size=".1"/></body></body>"#;
+    for body in [slides, hinges] {
+        let world = |body: &str| format!(r#"<mujoco><worldbody>{body}</worldbody></mujoco>"#);
+        let mut s = simulation(&world(body), Options::default());
+        let error = s.step().unwrap_err();
+        let SimulationError::Singular { joint, dof, .. } = &error else { panic!("{error}") };
+        assert_eq!((&joint[..], *dof), ("more", s.model().nv() - 1), "{error}");
+        let armature = body.replace(r#"name="more""#, r#"name="more" armature=".01""#);
+        simulation(&world(&armature), Options::default()).step().unwrap();
+    }
+}
+
 #[test]
 fn what_runs_away_is_named() {
     // Explicit Euler makes a stiff spring's swings 8 times as wide in every step.
