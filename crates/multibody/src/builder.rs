@@ -7,8 +7,8 @@ use spatial::{Pose, Quat, RigidInertia, Vec3};
 use crate::checks::{check_at_least_zero, check_compliance, check_friction, check_positive, check_references};
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
-    Actuator, Body, BuildError, Camera, Compliance, DefaultView, Equality, Joint, JointKind, Keyframe, Material,
-    Medium, Model, PolynomialForces, Sensor, Site, Tendon, Tree, Warning,
+    Actuator, Body, BuildError, Camera, Compliance, DefaultView, Equality, Joint, JointKind, JointMotion, Keyframe,
+    Material, Medium, Model, PolynomialForces, Sensor, Site, Tendon, Tree, Warning,
 };
 
 /// A body to be added.
@@ -403,39 +403,15 @@ fn check_joint(spec: &JointSpec, what: &str) -> Result<(), BuildError> {
 
 fn normalize_axes(spec: &mut JointSpec) -> Result<(), BuildError> {
     let name = &spec.name;
-    let unit = |axis: &mut Vec3<f64>| {
+    if let JointKind::Screw { pitch, .. } = spec.kind
+        && !pitch.is_finite()
+    {
+        return Err(BuildError::NotFinite { what: format!("joint {name:?}: pitch") });
+    }
+    for axis in spec.kind.axes_mut() {
         *axis = axis.normalized().ok_or_else(|| BuildError::ZeroAxis { joint: name.clone() })?;
-        Ok(())
-    };
-    match &mut spec.kind {
-        JointKind::Revolute { axis } | JointKind::Prismatic { axis } => unit(axis),
-        JointKind::Screw { axis, pitch } => {
-            if !pitch.is_finite() {
-                return Err(BuildError::NotFinite { what: format!("joint {name:?}: pitch") });
-            }
-            unit(axis)
-        }
-        JointKind::Universal { axes } => axes.iter_mut().try_for_each(unit),
-        JointKind::Planar { axes } => axes.iter_mut().try_for_each(unit),
-        JointKind::Ball | JointKind::Free | JointKind::Weld => Ok(()),
     }
-}
-
-/// The elementary motions that a joint is a chain of, with their axes and pitch.
-fn motions(kind: JointKind) -> Vec<(JointType, Vec3<f64>, f64)> {
-    let x = Vec3::new(1.0, 0.0, 0.0);
-    match kind {
-        JointKind::Revolute { axis } => vec![(JointType::Revolute, axis, 0.0)],
-        JointKind::Prismatic { axis } => vec![(JointType::Prismatic, axis, 0.0)],
-        JointKind::Screw { axis, pitch } => vec![(JointType::Screw, axis, pitch)],
-        JointKind::Universal { axes } => axes.map(|a| (JointType::Revolute, a, 0.0)).to_vec(),
-        JointKind::Planar { axes: [a, b, c] } => {
-            vec![(JointType::Prismatic, a, 0.0), (JointType::Prismatic, b, 0.0), (JointType::Revolute, c, 0.0)]
-        }
-        JointKind::Ball => vec![(JointType::Ball, x, 0.0)],
-        JointKind::Free => vec![(JointType::Free, x, 0.0)],
-        JointKind::Weld => Vec::new(),
-    }
+    Ok(())
 }
 
 /// Appends a body: its joints as nodes, its inertia to the node that it moves with.
@@ -454,7 +430,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
         let anchor = if free { Vec3::ZERO } else { spec.anchor };
         let first = model.tree.nodes.len();
         let (q, v) = (model.tree.nq, model.tree.nv);
-        for (joint, axis, pitch) in motions(spec.kind) {
+        for JointMotion { joint, axis, pitch } in spec.kind.motions() {
             let origin = pose.transform_point(anchor);
             let parent = node.unwrap_or(NO_PARENT);
             push_node(model, spec, Placement { parent, joint, axis, pitch, pos: origin, rot: pose.rot });

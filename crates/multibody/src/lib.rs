@@ -41,6 +41,7 @@ mod integrate;
 mod inverse_kinematics;
 mod inverse_weights;
 mod joint_impedance;
+mod joint_kind;
 mod kinematics;
 mod material;
 mod medium;
@@ -90,6 +91,7 @@ pub use inverse_kinematics::{InverseKinematicsError, InverseKinematicsOptions, I
 pub use inverse_kinematics::{PoseTarget, inverse_kinematics};
 pub use inverse_weights::InverseWeights;
 pub use joint_impedance::JointImpedance;
+pub use joint_kind::{JointKind, JointMotion};
 pub use kinematics::{
     Kinematics, NodeFrame, add_generalized_forces, forward_kinematics, joint_axis, joint_columns, propagate, vec3,
     velocities,
@@ -97,7 +99,7 @@ pub use kinematics::{
 pub use material::{Compliance, Material, Resistance, ellipse_tangents};
 pub use medium::{Drag, Medium};
 pub use mocap::{mocap_pose, mocap_velocity};
-pub use model::{Body, Joint, JointKind, JointLock, Keyframe, KeyframeKey, Model, Warning};
+pub use model::{Body, Joint, JointLock, Keyframe, KeyframeKey, Model, Warning};
 pub use motor::{
     BristleFriction, Cogging, Controller, Heat, Motor, MotorInputs, MotorMotion, MotorStep, Slopes, Winding,
 };

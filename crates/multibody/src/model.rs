@@ -7,94 +7,9 @@ use spatial::{Pose, Quat, RigidInertia, Vec3};
 use support::brief;
 
 use crate::{
-    Actuator, Camera, Compliance, DefaultView, Delay, DelayedSensor, Equality, Kinematics, Material, Medium, NO_PARENT,
-    Node, PolynomialForces, Sensor, SensorDelay, Site, Tendon, Transmission, Tree, mocap_pose,
+    Actuator, Camera, Compliance, DefaultView, Delay, DelayedSensor, Equality, JointKind, Kinematics, Material, Medium,
+    NO_PARENT, Node, PolynomialForces, Sensor, SensorDelay, Site, Tendon, Transmission, Tree, mocap_pose,
 };
-
-/// The kinds of joints that a model can have.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub enum JointKind {
-    /// Turns about an axis.
-    Revolute {
-        /// Axis in the body's frame.
-        axis: Vec3<f64>,
-    },
-    /// Moves along an axis.
-    Prismatic {
-        /// Axis in the body's frame.
-        axis: Vec3<f64>,
-    },
-    /// Turns about an axis and moves along it.
-    Screw {
-        /// Axis in the body's frame.
-        axis: Vec3<f64>,
-        /// Metres per radian.
-        pitch: f64,
-    },
-    /// Turns about two axes in turn.
-    Universal {
-        /// The axes in the body's frame, at q = 0.
-        axes: [Vec3<f64>; 2],
-    },
-    /// Moves along two axes, then turns about a third.
-    Planar {
-        /// The two directions of motion and the axis of rotation, in the body's frame.
-        axes: [Vec3<f64>; 3],
-    },
-    /// Turns about a point.
-    Ball,
-    /// Moves freely.
-    Free,
-    /// Does not move.
-    Weld,
-}
-
-impl JointKind {
-    /// The number of position coordinates.
-    pub const fn nq(self) -> usize {
-        match self {
-            Self::Revolute { .. } | Self::Prismatic { .. } | Self::Screw { .. } => 1,
-            Self::Universal { .. } => 2,
-            Self::Planar { .. } => 3,
-            Self::Ball => 4,
-            Self::Free => 7,
-            Self::Weld => 0,
-        }
-    }
-
-    /// The number of degrees of freedom.
-    pub const fn nv(self) -> usize {
-        match self {
-            Self::Revolute { .. } | Self::Prismatic { .. } | Self::Screw { .. } => 1,
-            Self::Universal { .. } => 2,
-            Self::Planar { .. } | Self::Ball => 3,
-            Self::Free => 6,
-            Self::Weld => 0,
-        }
-    }
-
-    /// Whether such a joint can have limits: those with one coordinate, and balls.
-    pub const fn can_have_limits(self) -> bool {
-        match self {
-            Self::Revolute { .. } | Self::Prismatic { .. } | Self::Screw { .. } | Self::Ball => true,
-            Self::Universal { .. } | Self::Planar { .. } | Self::Free | Self::Weld => false,
-        }
-    }
-
-    /// The name that users read.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Revolute { .. } => "revolute",
-            Self::Prismatic { .. } => "prismatic",
-            Self::Screw { .. } => "screw",
-            Self::Universal { .. } => "universal",
-            Self::Planar { .. } => "planar",
-            Self::Ball => "ball",
-            Self::Free => "free",
-            Self::Weld => "weld",
-        }
-    }
-}
 
 /// Where a ball or a free joint is held: what [`Model::joint_locks`] has.
 #[derive(Clone, Copy, Debug, PartialEq)]

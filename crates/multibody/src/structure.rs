@@ -3,7 +3,7 @@
 use crate::builder::split_trees;
 use crate::checks::check_references;
 use crate::tree::{JointType, NO_PARENT};
-use crate::{BuildError, JointKind, Model, Transmission, Tree};
+use crate::{BuildError, Model, Transmission, Tree};
 
 impl Model {
     /// Checks all that algorithms rely on without looking: indices, lengths, and that numbers are finite where they must be. Models that a
@@ -69,16 +69,7 @@ impl Model {
     fn check_joints(&self) -> Result<(), BuildError> {
         let (mut q, mut v, mut node) = (0, 0, 0);
         for joint in &self.joints {
-            let nodes = match joint.kind {
-                JointKind::Weld => 0,
-                JointKind::Universal { .. } => 2,
-                JointKind::Planar { .. } => 3,
-                JointKind::Revolute { .. }
-                | JointKind::Prismatic { .. }
-                | JointKind::Screw { .. }
-                | JointKind::Ball
-                | JointKind::Free => 1,
-            };
+            let nodes = joint.kind.nodes();
             ensure(joint.body < self.bodies.len() && (joint.q, joint.v) == (q, v), "joints")?;
             ensure(joint.nodes == (node..node + nodes) && node + nodes <= self.tree.nodes.len(), "joints")?;
             (q, v, node) = (q + joint.kind.nq(), v + joint.kind.nv(), node + nodes);

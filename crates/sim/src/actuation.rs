@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use lanes::ConstraintName;
 use multibody::{
-    Actuator, GearFrame, InverseWeights, Joint, JointKind, Model, MotorMotion, Node, StepForce, Tendon, Transmission,
+    Actuator, GearFrame, InverseWeights, Joint, Model, MotorMotion, Node, StepForce, Tendon, Transmission,
     gear_of_axes, length_of_axes,
 };
 
@@ -326,7 +326,7 @@ impl AxisDrive {
         let actuator = &model.actuators[ctrl];
         let Transmission::JointAxes { joint, gear, frame } = actuator.transmission else { return None };
         let joint = &model.joints[joint];
-        matches!(joint.kind, JointKind::Ball | JointKind::Free).then(|| {
+        joint.kind.rotates_about_point().then(|| {
             let (q, v) = (joint.q - first.q, joint.v - first.v);
             let (qs, dofs) = (q..q + joint.kind.nq(), v..v + joint.kind.nv());
             Self { qs, dofs, gear, frame, actuator: PlacedActuator::new(model, weights, ctrl) }

@@ -7,7 +7,7 @@ mod own;
 use std::collections::BTreeMap;
 
 use geometry::{Scene, Shape};
-use multibody::{Compliance, EqualityKind, JointKind, Material, Model, Reference};
+use multibody::{Compliance, EqualityKind, Material, Model, Reference};
 use spatial::{Quat, Sym3, Vec3};
 
 use apply::Domain;
@@ -233,7 +233,9 @@ impl Parameter {
             P::Damping => model.damping.clone(),
             P::Stiffness => model.stiffness.clone(),
             P::Frictionloss => model.friction_loss.clone(),
-            P::JointAxes => model.joints.iter().flat_map(|joint| axis(joint.kind).to_array()).collect(),
+            P::JointAxes => {
+                model.joints.iter().flat_map(|joint| joint.kind.axis().unwrap_or(Vec3::ZERO).to_array()).collect()
+            }
             P::JointAnchors => model.joints.iter().flat_map(|joint| joint.anchor.to_array()).collect(),
             P::JointRanges => {
                 let range = |joint: &multibody::Joint| joint.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
@@ -272,18 +274,6 @@ impl Parameter {
 /// The numbers of [`Parameter::Inertias`].
 fn moments(inertia: &Sym3<f64>) -> [f64; 6] {
     [inertia.xx(), inertia.yy(), inertia.zz(), inertia.xy(), inertia.xz(), inertia.yz()]
-}
-
-/// The numbers of [`Parameter::JointAxes`].
-fn axis(kind: JointKind) -> Vec3<f64> {
-    match kind {
-        JointKind::Revolute { axis } | JointKind::Prismatic { axis } | JointKind::Screw { axis, .. } => axis,
-        JointKind::Universal { .. }
-        | JointKind::Planar { .. }
-        | JointKind::Ball
-        | JointKind::Free
-        | JointKind::Weld => Vec3::ZERO,
-    }
 }
 
 /// The numbers of [`Parameter::PairFrictions`].

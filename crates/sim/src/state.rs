@@ -429,12 +429,7 @@ fn mark(model: &Model) -> u64 {
         add(&[match joint.kind {
             JointKind::Revolute { .. } => 0,
             JointKind::Prismatic { .. } => 1,
-            JointKind::Screw { .. }
-            | JointKind::Universal { .. }
-            | JointKind::Planar { .. }
-            | JointKind::Ball
-            | JointKind::Free
-            | JointKind::Weld => 2 + joint.kind.nv() as u8,
+            kind => 2 + kind.nv() as u8,
         }]);
     }
     model.actuators.iter().for_each(|actuator| add(actuator.name.as_bytes()));

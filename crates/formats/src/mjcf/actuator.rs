@@ -219,18 +219,11 @@ impl<'a> Reader<'_, 'a> {
             None => return Err(element.error("no transmission: expected an attribute such as `joint`")),
         };
         let joint = self.names.find(element, attribute, "joint")?;
-        match self.joints[joint].kind {
-            JointKind::Ball | JointKind::Free => {
-                let frame = if attribute == "jointinparent" { GearFrame::Parent } else { GearFrame::Child };
-                Ok(Transmission::JointAxes { joint, gear, frame })
-            }
-            JointKind::Revolute { .. }
-            | JointKind::Prismatic { .. }
-            | JointKind::Screw { .. }
-            | JointKind::Universal { .. }
-            | JointKind::Planar { .. }
-            | JointKind::Weld => Ok(Transmission::Joint { joint, gear: gear[0] }),
+        if !self.joints[joint].kind.rotates_about_point() {
+            return Ok(Transmission::Joint { joint, gear: gear[0] });
         }
+        let frame = if attribute == "jointinparent" { GearFrame::Parent } else { GearFrame::Child };
+        Ok(Transmission::JointAxes { joint, gear, frame })
     }
 
     /// The range of controls that `inheritrange` takes from the joint or tendon.

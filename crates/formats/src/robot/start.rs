@@ -56,7 +56,7 @@ fn couple_about_references(builder: &mut ModelBuilder, model: &Model) {
     }
 }
 
-/// The motion by a joint with one coordinate.
+/// The motion by a hinge or a slide; none by other joints.
 pub(crate) fn motion(kind: JointKind, anchor: Vec3<f64>, by: f64) -> Pose<f64> {
     match kind {
         JointKind::Prismatic { axis } => Pose::new(axis * by, Quat::IDENTITY),
@@ -64,11 +64,6 @@ pub(crate) fn motion(kind: JointKind, anchor: Vec3<f64>, by: f64) -> Pose<f64> {
             let rot = Quat::from_axis_angle(axis, by);
             Pose::new(anchor - rot * anchor, rot)
         }
-        JointKind::Screw { .. }
-        | JointKind::Universal { .. }
-        | JointKind::Planar { .. }
-        | JointKind::Ball
-        | JointKind::Free
-        | JointKind::Weld => Pose::IDENTITY,
+        _ => Pose::IDENTITY,
     }
 }

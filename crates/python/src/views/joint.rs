@@ -14,7 +14,7 @@ use crate::results;
 impl JointView {
     /// Whether it is held by a lock of its own, not by its range.
     fn is_held_by_lock(&self) -> bool {
-        matches!(self.joint().kind, JointKind::Ball | JointKind::Free)
+        self.joint().kind.rotates_about_point()
     }
 
     fn joint(&self) -> &multibody::Joint {

@@ -161,33 +161,19 @@ impl Writer<'_> {
         let fail = |reason: &str| Err(WriteError { element: label.into(), reason: reason.into() });
         let geared = |gear: &[f64]| if gear == [1.0] { Vec::new() } else { vec![("gear", list(gear))] };
         match *transmission {
-            Transmission::Joint { joint, gear } => match self.model.joints[joint].kind {
-                JointKind::Universal { .. } | JointKind::Planar { .. } => {
-                    fail("acts on a joint of several axes, which MJCF has not: expected single axes")
-                }
-                JointKind::Revolute { .. }
-                | JointKind::Prismatic { .. }
-                | JointKind::Screw { .. }
-                | JointKind::Ball
-                | JointKind::Free
-                | JointKind::Weld => {
-                    Ok([("joint", self.joints[joint].clone())].into_iter().chain(geared(&[gear])).collect())
-                }
-            },
-            Transmission::JointAxes { joint, gear, frame } => match self.model.joints[joint].kind {
-                JointKind::Ball | JointKind::Free => {
-                    let target = if frame == GearFrame::Parent { "jointinparent" } else { "joint" };
-                    Ok(vec![(target, self.joints[joint].clone()), ("gear", list(&gear))])
-                }
-                JointKind::Revolute { .. }
-                | JointKind::Prismatic { .. }
-                | JointKind::Screw { .. }
-                | JointKind::Universal { .. }
-                | JointKind::Planar { .. }
-                | JointKind::Weld => {
-                    fail("acts along axes of a joint that MJCF has not: expected a ball or free joint")
-                }
-            },
+            Transmission::Joint { joint, .. } if self.model.joints[joint].kind.nodes() > 1 => {
+                fail("acts on a joint of several axes, which MJCF has not: expected single axes")
+            }
+            Transmission::Joint { joint, gear } => {
+                Ok([("joint", self.joints[joint].clone())].into_iter().chain(geared(&[gear])).collect())
+            }
+            Transmission::JointAxes { joint, .. } if !self.model.joints[joint].kind.rotates_about_point() => {
+                fail("acts along axes of a joint that MJCF has not: expected a ball or free joint")
+            }
+            Transmission::JointAxes { joint, gear, frame } => {
+                let target = if frame == GearFrame::Parent { "jointinparent" } else { "joint" };
+                Ok(vec![(target, self.joints[joint].clone()), ("gear", list(&gear))])
+            }
             Transmission::Tendon { tendon, gear } => {
                 Ok([("tendon", self.tendons[tendon].clone())].into_iter().chain(geared(&[gear])).collect())
             }

@@ -1,7 +1,7 @@
 //! Bodies with their joints, geoms and sites.
 
 use geometry::{FluidCoefficients, Geom, Shape, SurfaceMotion};
-use multibody::{Body, JointKind, JointSpec, Material, PolynomialForces, Resistance};
+use multibody::{Body, JointKind, JointMotion, JointSpec, JointType, Material, PolynomialForces, Resistance};
 use spatial::{Pose, Quat, Vec3};
 
 use super::assets::{Assets, heights};
@@ -148,22 +148,20 @@ impl Writer<'_> {
         let label = label("joint", &joint.name, index);
         let spec = JointSpec::of(model, joint);
         let spec = JointSpec { reference: self.written_reference(index), ..spec };
-        let fail = |reason: &str| Err(WriteError { element: label.clone(), reason: reason.into() });
-        let motions: Vec<(&str, Option<Vec3<f64>>)> = match joint.kind {
-            JointKind::Weld => return Ok(()),
-            JointKind::Revolute { axis } => vec![("hinge", Some(axis))],
-            JointKind::Prismatic { axis } => vec![("slide", Some(axis))],
-            JointKind::Ball => vec![("ball", None)],
-            JointKind::Free if model.bodies[joint.body].parent != 0 => {
-                return fail("moves freely below another body: MJCF has free joints in the world only");
-            }
-            JointKind::Free => vec![("free", None)],
-            JointKind::Universal { axes } => axes.map(|axis| ("hinge", Some(axis))).to_vec(),
-            JointKind::Planar { axes: [a, b, c] } => vec![("slide", Some(a)), ("slide", Some(b)), ("hinge", Some(c))],
-            JointKind::Screw { .. } => {
-                return fail("is a screw: MJCF has none (a hinge and a slide with an equality constraint come close)");
+        let error = |reason: &str| WriteError { element: label.clone(), reason: reason.into() };
+        if joint.kind == JointKind::Free && model.bodies[joint.body].parent != 0 {
+            return Err(error("moves freely below another body: MJCF has free joints in the world only"));
+        }
+        let motion = |JointMotion { joint, axis, .. }: JointMotion| match joint {
+            JointType::Revolute => Ok(("hinge", Some(axis))),
+            JointType::Prismatic => Ok(("slide", Some(axis))),
+            JointType::Ball => Ok(("ball", None)),
+            JointType::Free => Ok(("free", None)),
+            JointType::Screw => {
+                Err(error("is a screw: MJCF has none (a hinge and a slide with an equality constraint come close)"))
             }
         };
+        let motions = joint.kind.motions().into_iter().map(motion).collect::<Result<Vec<_>, _>>()?;
         let several = motions.len() > 1;
         for (k, (kind, axis)) in motions.into_iter().enumerate() {
             let name = match several && !self.joints[index].is_empty() {
