@@ -20,24 +20,6 @@ fn rotation(i: usize) -> Quat<f64> {
     Quat::from_rotation_vector(v)
 }
 
-fn geom(body: usize, shape: &Shape) -> Geom {
-    Geom {
-        name: String::new(),
-        body,
-        pose: Pose::IDENTITY,
-        shape: shape.clone(),
-        contype: 1,
-        conaffinity: 1,
-        material: 0,
-        margin: 0.0,
-        rgba: [1.0; 4],
-        group: 0,
-        look: None,
-        surface_motion: None,
-        fluid: None,
-    }
-}
-
 /// A collider of shapes on frames of their own, but for the first `fixed`.
 fn collider(shapes: &[Shape], fixed: usize, parent: impl Fn(usize) -> usize) -> Collider {
     let attachments = (0..shapes.len()).map(|i| Attachment {
@@ -46,7 +28,7 @@ fn collider(shapes: &[Shape], fixed: usize, parent: impl Fn(usize) -> usize) -> 
         group: if i >= fixed { i + 1 } else { 0 },
         parent_group: parent(i),
     });
-    let geoms = shapes.iter().enumerate().map(|(i, s)| geom(i, s)).collect();
+    let geoms = shapes.iter().enumerate().map(|(i, s)| Geom::new(i, s.clone())).collect();
     Collider::new(Arc::new(Scene { geoms, ..Scene::default() }), attachments.collect())
 }
 

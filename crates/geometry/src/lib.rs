@@ -20,23 +20,8 @@
 //! use sapwood_geometry::{Attachment, Collider, Geom, Scene, Shape};
 //! use spatial::{Mat3, Pose, Vec3};
 //!
-//! let geom = |body, shape| Geom {
-//!     name: String::new(),
-//!     body,
-//!     pose: Pose::IDENTITY,
-//!     shape,
-//!     contype: 1,
-//!     conaffinity: 1,
-//!     material: 0,
-//!     margin: 0.0,
-//!     rgba: [0.5, 0.5, 0.5, 1.0],
-//!     group: 0,
-//!     look: None,
-//!     surface_motion: None,
-//!     fluid: None,
-//! };
-//! let ground = geom(0, Shape::Plane { half_extents: [0.0, 0.0] });
-//! let cube = geom(1, Shape::Box { half_extents: [0.1, 0.1, 0.1] });
+//! let ground = Geom::new(0, Shape::Plane { half_extents: [0.0, 0.0] });
+//! let cube = Geom::new(1, Shape::Box { half_extents: [0.1, 0.1, 0.1] });
 //! let scene = Scene { geoms: vec![ground, cube], ..Scene::default() };
 //! let fixed = Attachment { frame: None, pose: Pose::IDENTITY, group: 0, parent_group: 0 };
 //! let moving = Attachment { frame: Some(0), pose: Pose::IDENTITY, group: 1, parent_group: 0 };

@@ -332,19 +332,9 @@ mod tests {
         let mesh = || std::sync::Arc::new(Mesh::new("cube", cube(), vec![]).unwrap());
         let (seen, touched, paired) = (mesh(), mesh(), mesh());
         let geom = |mesh: &std::sync::Arc<Mesh>, bits: u32| Geom {
-            name: String::new(),
-            body: 0,
-            pose: spatial::Pose::IDENTITY,
-            shape: Shape::Mesh(mesh.clone()),
             contype: bits,
             conaffinity: bits,
-            material: 0,
-            margin: 0.0,
-            rgba: [1.0; 4],
-            group: 0,
-            look: None,
-            surface_motion: None,
-            fluid: None,
+            ..Geom::new(0, Shape::Mesh(mesh.clone()))
         };
         let geoms = vec![geom(&seen, 0), geom(&touched, 1), geom(&paired, 0)];
         let pairs = vec![PairSpec { geoms: [1, 2], material: 0, margin: 0.0 }];

@@ -82,6 +82,51 @@ pub struct SurfaceMotion {
 }
 
 impl Geom {
+    /// A grey geom of the first material, without a name, at the origin of the body, that touches what it may.
+    pub fn new(body: usize, shape: Shape) -> Self {
+        Self {
+            name: String::new(),
+            body,
+            pose: Pose::IDENTITY,
+            shape,
+            contype: 1,
+            conaffinity: 1,
+            material: 0,
+            margin: 0.0,
+            rgba: [0.5, 0.5, 0.5, 1.0],
+            group: 0,
+            look: None,
+            surface_motion: None,
+            fluid: None,
+        }
+    }
+
+    /// Whether it is the same shape in the same place of its body, and may touch the same.
+    fn is_shaped_as(&self, other: &Self) -> bool {
+        // All fields by name: where one is added, the compiler asks here whether it counts.
+        let Self {
+            body,
+            pose,
+            shape,
+            contype,
+            conaffinity,
+            margin,
+            surface_motion,
+            name: _,
+            material: _,
+            rgba: _,
+            group: _,
+            look: _,
+            fluid: _,
+        } = other;
+        self.body == *body
+            && self.pose == *pose
+            && self.shape.is(shape)
+            && (self.contype, self.conaffinity) == (*contype, *conaffinity)
+            && self.margin == *margin
+            && self.surface_motion == *surface_motion
+    }
+
     /// The texture of the whole geom, and where its points are in it.
     #[must_use]
     pub fn texture(&self) -> Option<(&Arc<Texture>, Mapping)> {
@@ -176,14 +221,7 @@ impl Scene {
     /// Whether the same shapes, in the same places of their bodies, may touch as in another scene: surfaces and looks may be others.
     #[must_use]
     pub fn has_shapes_of(&self, other: &Self) -> bool {
-        let is_alike = |(own, other): (&Geom, &Geom)| {
-            own.body == other.body
-                && own.pose == other.pose
-                && own.shape.is(&other.shape)
-                && (own.contype, own.conaffinity) == (other.contype, other.conaffinity)
-                && own.margin == other.margin
-                && own.surface_motion == other.surface_motion
-        };
+        let is_alike = |(own, other): (&Geom, &Geom)| own.is_shaped_as(other);
         let pairs = |scene: &Self| scene.pairs.iter().map(|pair| (pair.geoms, pair.margin)).collect::<Vec<_>>();
         let is_alike = self.geoms.len() == other.geoms.len() && self.geoms.iter().zip(&other.geoms).all(is_alike);
         is_alike

@@ -20,21 +20,7 @@ fn model() -> Arc<Model> {
 }
 
 fn geom(shape: Shape, pose: Pose<f64>) -> Geom {
-    Geom {
-        name: String::new(),
-        body: 0,
-        pose,
-        shape,
-        contype: 0,
-        conaffinity: 0,
-        material: 0,
-        margin: 0.0,
-        group: 0,
-        rgba: [0.5, 0.5, 0.5, 1.0],
-        look: None,
-        surface_motion: None,
-        fluid: None,
-    }
+    Geom { pose, contype: 0, conaffinity: 0, ..Geom::new(0, shape) }
 }
 
 fn renderer(geoms: Vec<Geom>, threads: usize) -> Renderer {

@@ -159,19 +159,12 @@ impl<'a> Reader<'_, 'a> {
         for node in nodes.iter().filter(|node| node.body != parent) {
             self.geoms.push(element);
             self.scene.geoms.push(Geom {
-                name: String::new(),
-                body: node.body,
-                pose: Pose::IDENTITY,
-                shape: Shape::Sphere { radius },
                 contype: if self.options.flags.contact { contype } else { 0 },
                 conaffinity: 0,
                 material,
                 margin,
                 rgba,
-                group: 0,
-                look: None,
-                surface_motion: None,
-                fluid: None,
+                ..Geom::new(node.body, Shape::Sphere { radius })
             });
         }
         Ok(())

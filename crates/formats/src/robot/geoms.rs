@@ -15,21 +15,7 @@ pub(crate) const COLLISION: u32 = 3;
 
 /// A grey geom without a name, of the world, that touches nothing.
 pub(crate) fn untouchable(pose: Pose<f64>, shape: Shape) -> Geom {
-    Geom {
-        name: String::new(),
-        body: 0,
-        pose,
-        shape,
-        contype: 0,
-        conaffinity: 0,
-        material: 0,
-        margin: 0.0,
-        rgba: GREY,
-        group: VISUAL,
-        look: None,
-        surface_motion: None,
-        fluid: None,
-    }
+    Geom { pose, contype: 0, conaffinity: 0, rgba: GREY, group: VISUAL, ..Geom::new(0, shape) }
 }
 
 /// A geom in the colours of its mesh file, if that has any. One paint without a texture is a colour like any other.

@@ -161,7 +161,7 @@ impl Assembly {
     fn add_pair(&mut self, geoms: [usize; 2], fields: &Bound<'_, PyDict>) -> PyResult<()> {
         self.check("geom", &geoms)?;
         let mut material = Material::of_mjcf();
-        let mut geom = empty_geom(0, Shape::Sphere { radius: 1.0 });
+        let mut geom = Geom::new(0, Shape::Sphere { radius: 1.0 });
         for (name, value) in fields {
             let name = name.extract::<String>()?;
             match value.extract::<[f64; 2]>() {
@@ -211,7 +211,7 @@ impl Assembly {
         fields: &Bound<'_, PyDict>,
     ) -> PyResult<usize> {
         self.check("body", &[body])?;
-        let mut geom = empty_geom(body, shape);
+        let mut geom = Geom::new(body, shape);
         let mut material = Material::of_mjcf();
         for (name, value) in fields {
             set_geom(&mut geom, &mut material, &name.extract::<String>()?, &value)?;
@@ -232,24 +232,6 @@ impl Assembly {
         let inertia = inertia.map_err(|error| PyValueError::new_err(format!("{error}: {expected}")))?;
         self.inner.geoms.push(AssemblyGeom { geom, material, inertia });
         Ok(self.inner.geoms.len() - 1)
-    }
-}
-
-fn empty_geom(body: usize, shape: Shape) -> Geom {
-    Geom {
-        name: String::new(),
-        body,
-        pose: Pose::IDENTITY,
-        shape,
-        contype: 1,
-        conaffinity: 1,
-        material: 0,
-        margin: 0.0,
-        rgba: [0.5, 0.5, 0.5, 1.0],
-        group: 0,
-        look: None,
-        surface_motion: None,
-        fluid: None,
     }
 }
 

@@ -36,21 +36,7 @@ impl Placements for SplitMix64 {
 
 /// A geom of body `body` at its body's origin that touches everything.
 pub fn geom(body: usize, shape: Shape) -> Geom {
-    Geom {
-        name: String::new(),
-        body,
-        pose: Pose::IDENTITY,
-        shape,
-        contype: 1,
-        conaffinity: 1,
-        material: 0,
-        margin: 0.0,
-        rgba: [1.0; 4],
-        group: 0,
-        look: None,
-        surface_motion: None,
-        fluid: None,
-    }
+    Geom::new(body, shape)
 }
 
 /// A collider of freely moving bodies: geom i is body i + 1 on frame i; a fixed geom has frame `None`.
