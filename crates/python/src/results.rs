@@ -3,7 +3,7 @@
 use numpy::{Element, PyArray, PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{IntoPyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 
 macro_rules! named_tuples {
     ($($function:ident => $class:literal,)*) => {$(
@@ -50,32 +50,12 @@ pub fn contact_force<'py>(
 /// `sapwood._results.Stats` of a step.
 pub fn stats<'py>(py: Python<'py>, s: &sim::Stats) -> PyResult<Bound<'py, PyAny>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let counts = [
-        ("iterations", s.iterations),
-        ("line_search_evaluations", s.line_search_evaluations),
-        ("free_iterations", s.free_iterations),
-        ("substeps", s.substeps),
-        ("rejected", s.rejected),
-        ("force_evaluations", s.force_evaluations),
-        ("contacts", s.contacts),
-        ("active_contacts", s.active_contacts),
-        ("limits", s.limits),
-        ("islands", s.islands),
-        ("asleep", s.asleep),
-        ("constraints", s.constraints),
-        ("unsettled", s.unsettled),
-        ("unfinished_recoveries", s.unfinished_recoveries),
-    ];
-    let fields = counts.into_py_dict(py)?;
-    let numbers = [
-        ("residual", s.residual),
-        ("cost", s.cost),
-        ("penetration", s.penetration),
-        ("friction_residual", s.friction_residual),
-        ("soft_residual", s.soft_residual),
-    ];
-    for (name, number) in numbers {
-        fields.set_item(name, number)?;
+    let fields = PyDict::new(py);
+    for (name, value) in s.named() {
+        match value {
+            sim::Statistic::Count(count) => fields.set_item(name, count)?,
+            sim::Statistic::Number(number) => fields.set_item(name, number)?,
+        }
     }
     CLASS.import(py, "sapwood._results", "Stats")?.call((), Some(&fields))
 }

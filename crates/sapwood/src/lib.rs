@@ -46,8 +46,8 @@ pub use multibody::{
 };
 pub use sim::{
     ContactLaw, ContactPoint, Energy, Frame, Observation, Options, Parameter, ParameterError, Parameters, Pd, PdLaw,
-    Rest, Scheme, Simulation, SimulationError, SoftContactPoint, State, StateError, Stats, StepForces, StepJacobians,
-    Theta,
+    Rest, Scheme, Simulation, SimulationError, SoftContactPoint, State, StateError, Statistic, Stats, StepForces,
+    StepJacobians, Theta,
 };
 pub use support::Interrupt;
 

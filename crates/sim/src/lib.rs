@@ -53,7 +53,7 @@ pub use observe::{Frame, Observation};
 pub use options::Options;
 pub use parameters::{Feature, OwnModel, Parameter, ParameterError, Parameters};
 pub use pd::Pd;
-pub use report::{ContactPoint, Energy, SoftContactPoint, Stats};
+pub use report::{ContactPoint, Energy, SoftContactPoint, Statistic, Stats};
 pub use sap::FrictionLaw as ContactLaw;
 pub use scheme::{PdLaw, Scheme, Theta};
 pub use sensors::lane_trace::trace_lane;

@@ -158,6 +158,27 @@ macro_rules! joined {
     };
 }
 
+/// One of [`Stats`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Statistic {
+    /// How many.
+    Count(usize),
+    /// A measure.
+    Number(f64),
+}
+
+impl From<usize> for Statistic {
+    fn from(count: usize) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<f64> for Statistic {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
 /// Declares [`Stats`]: of each how those of two parts of a step are joined, and those of the islands of a step.
 macro_rules! stats {
     ($($(#[$doc:meta])* $field:ident: $type:ty, $of_parts:ident, $of_islands:ident;)*) => {
@@ -168,6 +189,11 @@ macro_rules! stats {
         }
 
         impl Stats {
+            /// All of them with their names.
+            pub fn named(&self) -> [(&'static str, Statistic); [$(stringify!($field)),*].len()] {
+                [$((stringify!($field), self.$field.into())),*]
+            }
+
             /// Two parts of a step as one.
             pub(crate) fn followed_by(self, next: &Self) -> Self {
                 Self { $($field: joined!($of_parts, self.$field, next.$field)),* }
