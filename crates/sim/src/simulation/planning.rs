@@ -186,13 +186,6 @@ fn check_structure(base: &Model, base_scene: &Scene, own: &Model, parameters: &P
     if let Some(parameter) = fixed.iter().find(|parameter| is_moved(parameter)) {
         return Err(NotInLanes(format!("{} of its own", parameter.name())));
     }
-    let are_elliptic =
-        |frictions: &[f64]| frictions.as_chunks().0.iter().map(|[a, b, _, _]| a != b).collect::<Vec<bool>>();
-    if let Some(frictions) = parameters.get(P::PairFrictions)
-        && are_elliptic(frictions) != are_elliptic(&P::PairFrictions.of(base, base_scene))
-    {
-        return Err(NotInLanes("pair_frictions in two directions of its own".into()));
-    }
     let patterns: [(Parameter, Pattern); 4] = [
         (Parameter::Stiffness, |model| model.stiffness.iter().map(|k| *k != 0.0).collect()),
         (Parameter::Frictionloss, |model| model.friction_loss.iter().map(|force| *force > 0.0).collect()),
