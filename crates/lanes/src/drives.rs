@@ -213,15 +213,12 @@ impl<T: Bundle> Lanes<T> {
 #[inline(always)]
 fn difference<T: Bundle>(joint: JointType, reference: &[T], q: &[T], ahead: &[T; 6]) -> [T; 6] {
     let mut difference = [T::ZERO; 6];
-    match joint {
-        JointType::Revolute | JointType::Prismatic | JointType::Screw => difference[0] = q[0] + ahead[0] - reference[0],
-        JointType::Ball => difference[..3].copy_from_slice(&turn(reference, q, &ahead[..])),
-        JointType::Free => {
-            for k in 0..3 {
-                difference[k] = q[k] + ahead[k] - reference[k];
-            }
-            difference[3..].copy_from_slice(&turn(&reference[3..], &q[3..], &ahead[3..]));
-        }
+    let rotation = joint.rotation_offset();
+    for k in 0..rotation.unwrap_or(joint.nv()) {
+        difference[k] = q[k] + ahead[k] - reference[k];
+    }
+    if let Some(at) = rotation {
+        difference[at..at + 3].copy_from_slice(&turn(&reference[at..], &q[at..], &ahead[at..]));
     }
     difference
 }

@@ -312,11 +312,10 @@ fn turns_of(model: &Model) -> Vec<Mat3<f64>> {
 
 /// The rotation to a node's frame from one whose z is the joint's axis.
 fn own_axes(node: &Node<f64>) -> Mat3<f64> {
-    match node.joint {
-        JointType::Revolute | JointType::Prismatic | JointType::Screw => {
-            Quat::between(Vec3::new(0.0, 0.0, 1.0), node.axis).to_mat3()
-        }
-        JointType::Ball | JointType::Free => Mat3::IDENTITY,
+    // Joints that rotate about a point have no axis.
+    match node.joint.rotation_offset() {
+        None => Quat::between(Vec3::new(0.0, 0.0, 1.0), node.axis).to_mat3(),
+        Some(_) => Mat3::IDENTITY,
     }
 }
 

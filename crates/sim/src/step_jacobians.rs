@@ -1,6 +1,6 @@
 //! What a step's Jacobians are, and how positions follow velocities.
 
-use multibody::{JointType, Tree, right_jacobian};
+use multibody::{Tree, right_jacobian};
 use spatial::{Quat, Vec3};
 
 /// The derivative of one step with respect to the state and the controls that it starts from.
@@ -91,12 +91,8 @@ impl StepJacobians {
 /// the right Jacobian of SO(3) (Solà, Deray, Atchuthan, *A micro Lie theory*, eq. 143).
 fn push_forward(tree: &Tree<f64>, v: &[f64], dt: f64, dq: &[f64], dv: &[f64], out: &mut [f64]) {
     for node in &tree.nodes {
-        let (first, turn) = match node.joint {
-            JointType::Revolute | JointType::Prismatic | JointType::Screw => (1, None),
-            JointType::Ball => (0, Some(node.v)),
-            JointType::Free => (3, Some(node.v + 3)),
-        };
-        for i in node.v..node.v + first {
+        let turn = node.rotation();
+        for i in node.v..turn.unwrap_or(node.v + node.joint.nv()) {
             out[i] = dq[i] + dt * dv[i];
         }
         if let Some(i) = turn {
