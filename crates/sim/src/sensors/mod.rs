@@ -73,7 +73,17 @@ pub(crate) fn check(model: &Model, scene: &Scene) -> Result<(), SimulationError>
                 ContactFilter::Geom(geom) => Some(geom),
                 _ => None,
             }),
-            _ => [None, None],
+            SensorKind::Clock
+            | SensorKind::PotentialEnergy
+            | SensorKind::KineticEnergy
+            | SensorKind::Joint { .. }
+            | SensorKind::Tendon { .. }
+            | SensorKind::Actuator { .. }
+            | SensorKind::Site { .. }
+            | SensorKind::Subtree { .. }
+            | SensorKind::Projection { .. }
+            | SensorKind::Rangefinder { .. }
+            | SensorKind::Unsupported { .. } => [None, None],
         };
         if let Some(index) = geoms.into_iter().flatten().find(|geom| *geom >= count) {
             let what = format!("sensor {i} {:?}", sensor.name);

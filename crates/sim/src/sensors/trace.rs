@@ -100,7 +100,19 @@ impl TraceNeeds {
                 }
             }
             SensorKind::Contact(_) => contacts = true,
-            _ => {}
+            // All by name: of a new kind the compiler asks here what it looks at.
+            SensorKind::Clock
+            | SensorKind::PotentialEnergy
+            | SensorKind::KineticEnergy
+            | SensorKind::Joint { .. }
+            | SensorKind::Tendon { .. }
+            | SensorKind::Actuator { .. }
+            | SensorKind::InsideSite { .. }
+            | SensorKind::Subtree { .. }
+            | SensorKind::Distance { .. }
+            | SensorKind::Projection { .. }
+            | SensorKind::Rangefinder { .. }
+            | SensorKind::Unsupported { .. } => {}
         }
         self.contacts |= contacts;
         self.limits |= limits;
