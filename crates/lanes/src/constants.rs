@@ -6,7 +6,7 @@ use sap::SolverParameters;
 /// gets there runs away, and would be beyond all numbers a few steps later.
 pub const FASTEST: f64 = 1e10;
 
-/// Velocities this many times below their change in free motion are those of something that hardly moves: where the solver begins is
+/// ‖v₀‖ / ‖v* − v₀‖ up to which bodies are quasi-static, of an island (`sim`) or of a world (`Lanes::is_calm`): where the solver begins is
 /// often the solution then.
 pub const CALM: f64 = 0.1;
 

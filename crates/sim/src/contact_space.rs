@@ -110,7 +110,7 @@ impl ContactSpaceSolver {
     ) -> Result<Report, NotSolved> {
         const UNTRIED: NotSolved = NotSolved { iterations: 0 };
         self.chosen.clear();
-        // These two take turns: both have room for the most.
+        // The two are swapped: room for the most in both, so that no later step allocates.
         self.chosen.reserve(MAX_CHOSEN + 1);
         self.chosen_before.clear();
         self.chosen_before.reserve(MAX_CHOSEN + 1);

@@ -151,8 +151,8 @@ impl Island {
     }
 
     fn find_velocities(&mut self, problem: &Problem<'_>, scratch: &mut Scratch) -> Result<Report, Error> {
-        let (pace, expects_guess) = self.guess(problem, scratch);
-        let is_quasi_static = pace <= CALM;
+        let (speed_ratio, expects_guess) = self.guess(problem, scratch);
+        let is_quasi_static = speed_ratio <= CALM;
         self.is_calm = is_quasi_static;
         self.size = Size::new(self.v.len(), &scratch.set);
         let options = budget::options(self.size, &scratch.set, problem.options);
@@ -184,9 +184,9 @@ impl Island {
             scratch.v_star.extend_from_slice(clique.v_star());
             self.v.extend_from_slice(clique.v_start(v0));
         }
-        let pace = pace(&self.v, &scratch.v_star);
+        let speed_ratio = speed_ratio(&self.v, &scratch.v_star);
         self.predicted.clear();
-        if !problem.rigid_only && pace < 1.0 {
+        if !problem.rigid_only && speed_ratio < 1.0 {
             for slot in &self.slots {
                 let Clique::Tree(workspace) = cliques.get(slot.tree) else { continue };
                 let dofs = workspace.dofs.clone();
@@ -200,7 +200,7 @@ impl Island {
             self.predicted.extend_from_slice(&self.v);
         }
         let holds = |slot: &CliqueSlot| state.extrapolation.holds(slot.tree, rule.of_step.dt);
-        (pace, pace <= CALM && self.slots.iter().all(holds))
+        (speed_ratio, speed_ratio <= CALM && self.slots.iter().all(holds))
     }
 
     /// Makes the constraints.
@@ -331,7 +331,7 @@ fn solve_problem(
 /// ‖v‖ / ‖v* − v‖: how fast an island moves, relative to the change of velocity that its constraints prevent. The solver's tolerance is
 /// relative to the impulses of constraints where this is below 1: relative to greater momenta, errors of extrapolated velocities would be
 /// too small to see, and add up.
-fn pace(v: &[f64], v_star: &[f64]) -> f64 {
+fn speed_ratio(v: &[f64], v_star: &[f64]) -> f64 {
     let (mut speed, mut change) = (0.0, 0.0);
     for (v, v_star) in v.iter().zip(v_star) {
         speed += v * v;

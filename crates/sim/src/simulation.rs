@@ -533,8 +533,8 @@ impl Simulation {
         std::mem::swap(&mut self.state.warm_start, &mut self.remembered);
         std::mem::swap(&mut self.reports.contact_outcomes, &mut self.contact_outcomes);
         std::mem::swap(&mut self.reports.detected, &mut self.detected);
-        // The buffers take turns: each gets the largest size yet, so that later steps do not allocate, and exactly that: what grows by
-        // more than it is asked for would double in every step.
+        // Swapped buffers: reserve the capacity of the other, so that later steps do not allocate; exactly that, since both would double in
+        // every step if `reserve` took more.
         self.detected.clear();
         self.detected.reserve_exact(self.reports.detected.capacity());
         self.reports.renew();

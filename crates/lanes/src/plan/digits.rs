@@ -5,7 +5,7 @@ use spatial::ArticulatedInertia;
 
 /// m r²/M_ii at most, of what a joint i turns: m its mass, r how far the joint is from the root, M_ii its inertia about the joint's axis.
 /// About the root the inertia is m r², so that M_ii is known to as many units in the last place: here to 2e-8.
-const MOST: f64 = 1e8;
+const MAX_INERTIA_RATIO: f64 = 1e8;
 
 /// Whether some joint turns so little, so far from the root of its tree, that digits are lost where inertias are about the root.
 pub(super) fn are_lost(model: &Model) -> bool {
@@ -28,7 +28,7 @@ pub(super) fn are_lost(model: &Model) -> bool {
             for k in 0..node.joint.nv() {
                 let axis = joint_axis(node, frame, k);
                 let inertia = axis.dot(composite.apply(axis)) + model.armature[node.v + k];
-                if about_root > MOST * inertia {
+                if about_root > MAX_INERTIA_RATIO * inertia {
                     return true;
                 }
             }

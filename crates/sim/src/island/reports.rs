@@ -75,7 +75,7 @@ impl Islands {
     ) {
         let count = self.place_of.len();
         let entries = memory.entries_mut();
-        // Buffers take turns: each gets the largest size yet, so that later steps do not allocate.
+        // Swapped buffers: reserve the largest size yet, so that later steps do not allocate.
         self.most_points = count.max(self.most_points);
         contact_outcomes.truncate(count);
         contact_outcomes.reserve(self.most_points - contact_outcomes.len());

@@ -25,7 +25,7 @@ use crate::State;
 use crate::scheme::Discretization;
 
 /// Newton steps at most, shortened ones included. Motion that the step resolves takes one to five.
-const MOST: usize = 16;
+const MAX_NEWTON_STEPS: usize = 16;
 /// ‖m‖ over momentum, in the kinetic norm, that is round-off.
 const ROUND_OFF: f64 = 1e-15;
 /// Where energy is corrected afterwards, Newton's method may leave this share of the error of extrapolated accelerations: of third order
@@ -239,7 +239,7 @@ impl TreeWorkspace {
     fn iterate(&mut self, newton: &mut ImplicitNewton, motion: &FreeMotion<'_>, impulses: f64) -> Result<usize, Stall> {
         let (mut scale, mut last, mut next, mut fraction) = (0.0, f64::INFINITY, f64::INFINITY, 1.0);
         let (mut is_factored_near, mut may_miss) = (false, 0.0);
-        for iteration in 1..=MOST {
+        for iteration in 1..=MAX_NEWTON_STEPS {
             self.evaluate(newton, motion);
             let (mut error, mut is_kept) = (f64::INFINITY, false);
             // The last factor is off by what the last step changed, twice what Newton's method left of the error. It is kept where it
@@ -287,7 +287,11 @@ impl TreeWorkspace {
             (last, fraction, is_factored_near) = (error, 1.0, true);
         }
         // The last steps may have been short ones on a way that has arrived.
-        if last <= TOLERANCE * scale { Ok(MOST) } else { Err(Stall { iterations: MOST, residual: last / scale }) }
+        if last <= TOLERANCE * scale {
+            Ok(MAX_NEWTON_STEPS)
+        } else {
+            Err(Stall { iterations: MAX_NEWTON_STEPS, residual: last / scale })
+        }
     }
 
     /// How much of the error may be left, as a part of the momentum, whatever was expected: none where energy is not mended.
