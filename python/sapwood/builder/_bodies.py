@@ -34,7 +34,7 @@ from sapwood.builder._checks import (
     vector_of,
     with_context,
 )
-from sapwood.builder._element import Number, _Element
+from sapwood.builder._element import Number, Numbers, Whole, _Element
 from sapwood.builder._elements import GeomBuilder, JointBuilder, SiteBuilder
 
 if TYPE_CHECKING:
@@ -42,19 +42,15 @@ if TYPE_CHECKING:
 
 
 _PLACE = ("name", "position", "quaternion", "euler", "friction", "mass", "density", "shell")
+# What can be assigned to a geom can be said of one that is added.
 _SURFACE = (
-    "torsional_friction",
-    "rolling_friction",
-    "contype",
-    "conaffinity",
-    "margin",
+    *(
+        name
+        for name, of in vars(GeomBuilder).items()
+        if isinstance(of, (Number, Numbers, Whole)) and name not in _PLACE
+    ),
     "color",
     "compliance",
-    "solref",
-    "solimp",
-    "priority",
-    "mix",
-    "fluid",
 )
 
 
