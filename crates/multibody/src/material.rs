@@ -139,6 +139,12 @@ impl Material {
 const LEAST_FRICTION: f64 = 1e-5;
 
 impl Material {
+    /// Coefficients along both tangents as [`friction`](Self::friction) and [`second_friction`](Self::second_friction), or as their
+    /// counterparts of rolling: no second one where they are the same.
+    pub fn of_two_tangents([first, second]: [f64; 2]) -> (f64, Option<f64>) {
+        (first, (second != first).then_some(second))
+    }
+
     /// The coefficient of sliding friction and the tangents at a contact with this normal. Where friction has two coefficients, the bound
     /// |γ_t| ≤ μ γ_n is an ellipse: the coefficient is the larger one, and the tangent of the other is shorter by their ratio, so that along the
     /// tangents as they are the ellipse is a circle. Its axes are those of MuJoCo's contact frames: the first is the part of the world's y axis, of

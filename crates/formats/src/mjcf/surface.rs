@@ -33,7 +33,7 @@ pub(super) fn pair_friction(attributes: &Attributes<'_, '_>) -> Result<Friction,
 /// The surface that `condim`, `solref` and `solimp` of a geom or pair describe, with these coefficients of friction.
 pub(super) fn material(
     attributes: &Attributes<'_, '_>,
-    Friction { sliding: [friction, second], spinning: torsional_friction, rolling: [rolling_friction, roll2] }: Friction,
+    Friction { sliding, spinning: torsional_friction, rolling }: Friction,
     options: &Options,
     warnings: &mut Warnings,
 ) -> Result<Material, LoadError> {
@@ -47,7 +47,7 @@ pub(super) fn material(
             return Err(attributes.source("condim").error(message));
         }
     };
-    for coefficient in [friction, second, torsional_friction, rolling_friction, roll2] {
+    for coefficient in [sliding[0], sliding[1], torsional_friction, rolling[0], rolling[1]] {
         if coefficient < 0.0 {
             let message = format!("friction: {coefficient}: expected 0 or more");
             return Err(attributes.source("friction").error(message));
@@ -59,8 +59,8 @@ pub(super) fn material(
     };
     let mix = attributes.number("solmix")?.unwrap_or(1.0).max(0.0);
     let priority = 0;
-    let second_friction = (second != friction).then_some(second);
-    let second_rolling_friction = (roll2 != rolling_friction).then_some(roll2);
+    let (friction, second_friction) = Material::of_two_tangents(sliding);
+    let (rolling_friction, second_rolling_friction) = Material::of_two_tangents(rolling);
     Ok(Material {
         friction,
         second_friction,

@@ -166,13 +166,12 @@ impl Assembly {
             let name = name.extract::<String>()?;
             match value.extract::<[f64; 2]>() {
                 Ok(of) if name == "friction" && of.iter().all(|mu| *mu >= 0.0 && mu.is_finite()) => {
-                    (material.friction, material.second_friction) = (of[0], (of[0] != of[1]).then_some(of[1]));
+                    (material.friction, material.second_friction) = Material::of_two_tangents(of);
                 }
                 Ok(of)
                     if name == "rolling_friction" && of.iter().all(|length| *length >= 0.0 && length.is_finite()) =>
                 {
-                    (material.rolling_friction, material.second_rolling_friction) =
-                        (of[0], (of[0] != of[1]).then_some(of[1]));
+                    (material.rolling_friction, material.second_rolling_friction) = Material::of_two_tangents(of);
                     material.resistance = Resistance::Rolling;
                 }
                 _ => set_geom(&mut geom, &mut material, &name, &value)?,

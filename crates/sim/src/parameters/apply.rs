@@ -221,7 +221,7 @@ impl Parameters {
             let compliance = self.compliance([P::PairSolref, P::PairSolimp], index, surface.compliance)?;
             let mut new = Material { compliance, ..surface };
             if let Some([first, second, torsional, rolling]) = self.row(P::PairFrictions, index) {
-                (new.friction, new.second_friction) = (first, (second != first).then_some(second));
+                (new.friction, new.second_friction) = Material::of_two_tangents([first, second]);
                 (new.torsional_friction, new.rolling_friction) = (torsional, rolling);
                 // A length of its own counts about both axes.
                 new.second_rolling_friction =
