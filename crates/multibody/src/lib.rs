@@ -57,6 +57,7 @@ mod retraction;
 mod rnea;
 mod rotations;
 mod sensor;
+mod sensor_target;
 mod site;
 mod spring;
 mod step_force;
@@ -114,6 +115,7 @@ pub use sensor::{
     GeomsOf, JointQuantity, RayField, RaySource, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SensorTraits,
     SiteQuantity, SubtreeQuantity, TendonQuantity,
 };
+pub use sensor_target::SensorTarget;
 pub use site::{Site, SiteShape};
 pub use spring::{Decay, SpringPoint, UNRESOLVED};
 pub use step_force::{NEAR_LIMIT, StepForce, damps_alone, pd_law, stable_pd_impedance};

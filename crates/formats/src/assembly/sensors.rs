@@ -1,7 +1,7 @@
 //! What sensors and tendons refer to, changed.
 
 use geometry::{Geom, Shape};
-use multibody::{ContactFilter, GeomsOf, PathPoint, RaySource, SensorFrame, SensorKind, Tendon, TendonPath};
+use multibody::{PathPoint, SensorKind, SensorTarget, Tendon, TendonPath};
 
 /// New indices of elements.
 pub(crate) struct Indices<'a> {
@@ -35,58 +35,18 @@ impl Indices<'_> {
     }
 
     pub fn map(&self, kind: &mut SensorKind) {
-        match kind {
-            SensorKind::Clock | SensorKind::PotentialEnergy | SensorKind::KineticEnergy => {}
-            SensorKind::Unsupported { .. } => {}
-            SensorKind::Joint { joint, .. } => *joint = (self.joints)(*joint),
-            SensorKind::Tendon { tendon, .. } => *tendon = (self.tendons)(*tendon),
-            SensorKind::Actuator { actuator, .. } => *actuator = (self.actuators)(*actuator),
-            SensorKind::Frame { frame, reference, .. } => {
-                self.frame(frame);
-                reference.iter_mut().for_each(|frame| self.frame(frame));
-            }
-            SensorKind::Site { site, .. } | SensorKind::Rangefinder { rays: RaySource::Site(site), .. } => {
-                *site = (self.sites)(*site);
-            }
-            SensorKind::Rangefinder { rays: RaySource::Camera { camera, .. }, .. } => {
-                *camera = (self.cameras)(*camera);
-            }
-            SensorKind::Projection { site, camera } => {
-                *site = (self.sites)(*site);
-                *camera = (self.cameras)(*camera);
-            }
-            SensorKind::InsideSite { frame, site } => {
-                self.frame(frame);
-                *site = (self.sites)(*site);
-            }
-            SensorKind::Subtree { body, .. } => *body = (self.bodies)(*body),
-            SensorKind::Distance { between, .. } => between.iter_mut().for_each(|side| match side {
-                GeomsOf::Geom(geom) => *geom = (self.geoms)(*geom),
-                GeomsOf::Body(body) => *body = (self.bodies)(*body),
-            }),
-            SensorKind::Contact(contact) => {
-                self.filter(&mut contact.first);
-                self.filter(&mut contact.second);
-            }
-        }
-    }
-
-    fn frame(&self, frame: &mut SensorFrame) {
-        match frame {
-            SensorFrame::Inertial { body, .. } | SensorFrame::Body(body) => *body = (self.bodies)(*body),
-            SensorFrame::Geom(geom) => *geom = (self.geoms)(*geom),
-            SensorFrame::Site(site) => *site = (self.sites)(*site),
-            SensorFrame::Camera(camera) => *camera = (self.cameras)(*camera),
-        }
-    }
-
-    fn filter(&self, filter: &mut ContactFilter) {
-        match filter {
-            ContactFilter::Any => {}
-            ContactFilter::Geom(geom) => *geom = (self.geoms)(*geom),
-            ContactFilter::Body(body) | ContactFilter::Subtree(body) => *body = (self.bodies)(*body),
-            ContactFilter::Site(site) => *site = (self.sites)(*site),
-        }
+        kind.each_target(|of, index| {
+            let new = match of {
+                SensorTarget::Body => self.bodies,
+                SensorTarget::Joint => self.joints,
+                SensorTarget::Geom => self.geoms,
+                SensorTarget::Site => self.sites,
+                SensorTarget::Tendon => self.tendons,
+                SensorTarget::Actuator => self.actuators,
+                SensorTarget::Camera => self.cameras,
+            };
+            *index = new(*index);
+        });
     }
 }
 

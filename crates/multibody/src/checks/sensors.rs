@@ -3,8 +3,8 @@
 use super::{check_at_least_zero, check_index, check_positive, check_scalar, element};
 use crate::build_error::ElementKind;
 use crate::{
-    BuildError, CameraMode, ContactFilter, Delay, GeomsOf, JointKind, JointQuantity, Model, RaySource, Sensor,
-    SensorDelay, SensorFrame, SensorKind, SiteShape,
+    BuildError, CameraMode, Delay, Joint, JointKind, JointQuantity, Model, RaySource, Sensor, SensorDelay, SensorKind,
+    SensorTarget, SiteShape,
 };
 
 /// Most numbers that one sensor may have, and all together (128 MiB): beyond that a file is in error.
@@ -52,59 +52,27 @@ fn check_sensor(sensor: &Sensor, model: &Model, what: &str) -> Result<(), BuildE
     check_at_least_zero(sensor.cutoff, || format!("{what}: cutoff"))?;
     check_at_least_zero(sensor.noise, || format!("{what}: noise"))?;
     let there = |kind, index, count| check_index(kind, index, count, what);
-    let (bodies, sites) = (model.bodies.len(), model.sites.len());
-    let frame = |frame: SensorFrame| match frame {
-        SensorFrame::Inertial { body, .. } | SensorFrame::Body(body) => there("body", body, bodies),
-        SensorFrame::Site(site) => there("site", site, sites),
-        SensorFrame::Geom(_) => Ok(()),
-        SensorFrame::Camera(camera) => fixed_camera(camera, model, what),
-    };
+    for (of, index) in sensor.kind.targets() {
+        match of {
+            SensorTarget::Body => there("body", index, model.bodies.len())?,
+            SensorTarget::Joint => there("joint", index, model.joints.len())?,
+            SensorTarget::Site => there("site", index, model.sites.len())?,
+            SensorTarget::Tendon => there("tendon", index, model.tendons.len())?,
+            SensorTarget::Actuator => there("actuator", index, model.actuators.len())?,
+            SensorTarget::Camera => fixed_camera(index, model, what)?,
+            SensorTarget::Geom => {}
+        }
+    }
     match &sensor.kind {
-        SensorKind::Clock | SensorKind::PotentialEnergy | SensorKind::KineticEnergy => {}
-        SensorKind::Joint { joint, quantity } => check_joint(*joint, *quantity, model, what)?,
-        SensorKind::Tendon { tendon, .. } => there("tendon", *tendon, model.tendons.len())?,
-        SensorKind::Actuator { actuator, .. } => there("actuator", *actuator, model.actuators.len())?,
-        SensorKind::Frame { frame: of, reference, .. } => {
-            frame(*of)?;
-            reference.map_or(Ok(()), frame)?;
+        SensorKind::Joint { joint, quantity } => check_joint(&model.joints, *joint, *quantity, what)?,
+        SensorKind::Rangefinder { rays: RaySource::Camera { camera, pixels }, .. }
+            if *pixels != model.cameras[*camera].pixels() =>
+        {
+            let what = format!("{what}: number of rays");
+            let expected = "as many as its camera has pixels";
+            return Err(BuildError::OutOfRange { what, value: rays_of(*pixels), expected });
         }
-        SensorKind::InsideSite { frame: of, site } => {
-            frame(*of)?;
-            there("site", *site, sites)?;
-        }
-        SensorKind::Site { site, .. } | SensorKind::Rangefinder { rays: RaySource::Site(site), .. } => {
-            there("site", *site, sites)?;
-        }
-        SensorKind::Projection { site, camera } => {
-            there("site", *site, sites)?;
-            fixed_camera(*camera, model, what)?;
-        }
-        SensorKind::Rangefinder { rays: RaySource::Camera { camera, pixels }, .. } => {
-            fixed_camera(*camera, model, what)?;
-            if *pixels != model.cameras[*camera].pixels() {
-                let what = format!("{what}: number of rays");
-                let expected = "as many as its camera has pixels";
-                return Err(BuildError::OutOfRange { what, value: rays_of(*pixels), expected });
-            }
-        }
-        SensorKind::Subtree { body, .. } => there("body", *body, bodies)?,
-        SensorKind::Distance { between, .. } => {
-            for end in between {
-                if let GeomsOf::Body(body) = end {
-                    there("body", *body, bodies)?;
-                }
-            }
-        }
-        SensorKind::Contact(contact) => {
-            for filter in [contact.first, contact.second] {
-                match filter {
-                    ContactFilter::Body(body) | ContactFilter::Subtree(body) => there("body", body, bodies)?,
-                    ContactFilter::Site(site) => there("site", site, sites)?,
-                    ContactFilter::Any | ContactFilter::Geom(_) => {}
-                }
-            }
-        }
-        SensorKind::Unsupported { .. } => {}
+        _ => {}
     }
     let dim = sensor.kind.dim();
     if dim > MAX_SENSOR_NUMBERS {
@@ -127,10 +95,9 @@ fn fixed_camera(camera: usize, model: &Model, what: &str) -> Result<(), BuildErr
 }
 
 /// A scalar joint, or a ball where the quantity is one of balls.
-fn check_joint(joint: usize, quantity: JointQuantity, model: &Model, what: &str) -> Result<(), BuildError> {
+fn check_joint(joints: &[Joint], joint: usize, quantity: JointQuantity, what: &str) -> Result<(), BuildError> {
     use JointQuantity::{AngularVelocity, LimitDistance, LimitForce, LimitVelocity, Quaternion};
-    check_index("joint", joint, model.joints.len(), what)?;
-    let of = &model.joints[joint];
+    let of = &joints[joint];
     match quantity {
         Quaternion | AngularVelocity if of.kind == JointKind::Ball => Ok(()),
         LimitDistance | LimitVelocity | LimitForce if of.kind == JointKind::Ball => Ok(()),
@@ -138,7 +105,7 @@ fn check_joint(joint: usize, quantity: JointQuantity, model: &Model, what: &str)
             let (what, joint) = (what.into(), of.name.clone());
             Err(BuildError::NotBall { what, joint, kind: of.kind.name() })
         }
-        _ => check_scalar(joint, &model.joints, what),
+        _ => check_scalar(joint, joints, what),
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) mod trace;
 
 use geometry::Scene;
 pub(crate) use loads::EndLoad;
-use multibody::{GeomsOf, Model, Sensor, SensorKind, SiteShape, SubtreeQuantity};
+use multibody::{GeomsOf, Model, Sensor, SensorKind, SensorTarget, SiteShape, SubtreeQuantity};
 use spatial::{Pose, Vec3, Wrench};
 
 use crate::step_forces::StepForces;
@@ -55,37 +55,10 @@ pub(crate) fn needs_energy(sensor: &Sensor) -> bool {
 
 /// The geoms that sensors name must be in the scene. (All else was checked when the model was built.)
 pub(crate) fn check(model: &Model, scene: &Scene) -> Result<(), SimulationError> {
-    use multibody::{ContactFilter, SensorFrame};
     let count = scene.geoms.len();
     for (i, sensor) in model.sensors.iter().enumerate() {
-        let of_frame = |frame: Option<SensorFrame>| match frame {
-            Some(SensorFrame::Geom(geom)) => Some(geom),
-            _ => None,
-        };
-        let geoms = match &sensor.kind {
-            SensorKind::Frame { frame, reference, .. } => [of_frame(Some(*frame)), of_frame(*reference)],
-            SensorKind::InsideSite { frame, .. } => [of_frame(Some(*frame)), None],
-            SensorKind::Distance { between, .. } => between.map(|of| match of {
-                GeomsOf::Geom(geom) => Some(geom),
-                GeomsOf::Body(_) => None,
-            }),
-            SensorKind::Contact(contact) => [contact.first, contact.second].map(|filter| match filter {
-                ContactFilter::Geom(geom) => Some(geom),
-                _ => None,
-            }),
-            SensorKind::Clock
-            | SensorKind::PotentialEnergy
-            | SensorKind::KineticEnergy
-            | SensorKind::Joint { .. }
-            | SensorKind::Tendon { .. }
-            | SensorKind::Actuator { .. }
-            | SensorKind::Site { .. }
-            | SensorKind::Subtree { .. }
-            | SensorKind::Projection { .. }
-            | SensorKind::Rangefinder { .. }
-            | SensorKind::Unsupported { .. } => [None, None],
-        };
-        if let Some(index) = geoms.into_iter().flatten().find(|geom| *geom >= count) {
+        let is_lost = |(of, index): &(SensorTarget, usize)| *of == SensorTarget::Geom && *index >= count;
+        if let Some((_, index)) = sensor.kind.targets().into_iter().find(is_lost) {
             let what = format!("sensor {i} {:?}", sensor.name);
             return Err(SimulationError::Scene { what, kind: "geom", index, count });
         }

@@ -2,7 +2,7 @@
 
 use multibody::{
     ContactField, ContactFilter, FrameQuantity, GeomsOf, RayField, RaySource, Reduction, Sensor, SensorDelay,
-    SensorFrame, SensorKind,
+    SensorFrame, SensorKind, SensorTarget,
 };
 use spatial::{Pose, Quat};
 
@@ -25,9 +25,6 @@ impl Writer<'_> {
     pub(super) fn name_what_is_measured(&mut self) {
         for sensor in &self.model.sensors {
             match &sensor.kind {
-                SensorKind::Joint { joint, .. } => give_name(&mut self.joints, *joint, "joint"),
-                SensorKind::Tendon { tendon, .. } => give_name(&mut self.tendons, *tendon, "tendon"),
-                SensorKind::Actuator { actuator, .. } => give_name(&mut self.actuators, *actuator, "actuator"),
                 SensorKind::Frame { frame, reference, quantity } => {
                     let turns = matches!(
                         quantity,
@@ -36,37 +33,19 @@ impl Writer<'_> {
                     self.name_frame(*frame, turns);
                     reference.iter().for_each(|frame| self.name_frame(*frame, true));
                 }
-                SensorKind::Site { site, .. } | SensorKind::Rangefinder { rays: RaySource::Site(site), .. } => {
-                    give_name(&mut self.sites, *site, "site");
-                }
-                SensorKind::Rangefinder { rays: RaySource::Camera { camera, .. }, .. } => {
-                    give_name(&mut self.cameras, *camera, "camera");
-                }
-                SensorKind::Projection { site, camera } => {
-                    give_name(&mut self.sites, *site, "site");
-                    give_name(&mut self.cameras, *camera, "camera");
-                }
                 SensorKind::InsideSite { frame, site } => {
                     give_name(&mut self.sites, *site, "site");
                     self.name_frame(*frame, false);
                 }
-                SensorKind::Subtree { body, .. } => give_name(&mut self.bodies, *body, "body"),
-                SensorKind::Distance { between, .. } => between.iter().for_each(|of| match of {
-                    GeomsOf::Geom(geom) => give_name(&mut self.geoms, *geom, "geom"),
-                    GeomsOf::Body(body) => give_name(&mut self.bodies, *body, "body"),
+                kind => kind.targets().into_iter().for_each(|(of, index)| match of {
+                    SensorTarget::Body => give_name(&mut self.bodies, index, "body"),
+                    SensorTarget::Joint => give_name(&mut self.joints, index, "joint"),
+                    SensorTarget::Geom => give_name(&mut self.geoms, index, "geom"),
+                    SensorTarget::Site => give_name(&mut self.sites, index, "site"),
+                    SensorTarget::Tendon => give_name(&mut self.tendons, index, "tendon"),
+                    SensorTarget::Actuator => give_name(&mut self.actuators, index, "actuator"),
+                    SensorTarget::Camera => give_name(&mut self.cameras, index, "camera"),
                 }),
-                SensorKind::Contact(contact) => [contact.first, contact.second].into_iter().for_each(|of| match of {
-                    ContactFilter::Any => {}
-                    ContactFilter::Geom(geom) => give_name(&mut self.geoms, geom, "geom"),
-                    ContactFilter::Body(body) | ContactFilter::Subtree(body) => {
-                        give_name(&mut self.bodies, body, "body");
-                    }
-                    ContactFilter::Site(site) => give_name(&mut self.sites, site, "site"),
-                }),
-                SensorKind::Clock
-                | SensorKind::PotentialEnergy
-                | SensorKind::KineticEnergy
-                | SensorKind::Unsupported { .. } => {}
             }
         }
     }
