@@ -27,6 +27,7 @@ mod builder;
 mod camera;
 mod checks;
 mod cholesky;
+mod contact_sensor;
 mod coriolis;
 mod crba;
 mod delassus;
@@ -57,7 +58,6 @@ mod retraction;
 mod rnea;
 mod rotations;
 mod sensor;
-mod sensor_target;
 mod site;
 mod spring;
 mod step_force;
@@ -78,6 +78,7 @@ pub use build_error::{BuildError, ElementKind};
 pub use builder::{BodySpec, JointSpec, ModelBuilder, inertia_flaw};
 pub use camera::{Camera, CameraMode, DefaultView, Lens};
 pub use cholesky::{factor_positive, solve_factored};
+pub use contact_sensor::{ContactField, ContactFilter, ContactSensor, Reduction};
 pub use coriolis::{NodeMotion, PolarMotion, bias_of_distance, joint_acceleration};
 pub use crba::{CrbaWorkspace, mass_matrix, singular_dof};
 pub use delassus::Loads;
@@ -111,11 +112,10 @@ pub use residuals::equality_residuals;
 pub use retraction::{Retraction, logarithm_tangent, right_jacobian};
 pub use rnea::{RneaWorkspace, accelerations, rnea};
 pub use sensor::{
-    ActuatorQuantity, ContactField, ContactFilter, ContactSensor, DelayedSensor, DistanceQuantity, FrameQuantity,
-    GeomsOf, JointQuantity, RayField, RaySource, Reduction, Sensor, SensorFrame, SensorKind, SensorStage, SensorTraits,
-    SiteQuantity, SubtreeQuantity, TendonQuantity,
+    ActuatorQuantity, DelayedSensor, DistanceQuantity, FrameQuantity, GeomsOf, JointQuantity, RayField, RaySource,
+    Sensor, SensorFrame, SensorKind, SensorStage, SensorTarget, SensorTraits, SiteQuantity, SubtreeQuantity,
+    TendonQuantity,
 };
-pub use sensor_target::SensorTarget;
 pub use site::{Site, SiteShape};
 pub use spring::{Decay, SpringPoint, UNRESOLVED};
 pub use step_force::{NEAR_LIMIT, StepForce, damps_alone, pd_law, stable_pd_impedance};

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use spatial::Quat;
 
-use crate::SensorDelay;
+use crate::{ContactFilter, ContactSensor, SensorDelay};
 
 /// A sensor of a model.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -304,6 +304,17 @@ pub enum SensorFrame {
     Camera(usize),
 }
 
+impl SensorFrame {
+    fn target(&mut self, f: &mut impl FnMut(SensorTarget, &mut usize)) {
+        match self {
+            Self::Inertial { body, .. } | Self::Body(body) => f(SensorTarget::Body, body),
+            Self::Geom(geom) => f(SensorTarget::Geom, geom),
+            Self::Site(site) => f(SensorTarget::Site, site),
+            Self::Camera(camera) => f(SensorTarget::Camera, camera),
+        }
+    }
+}
+
 /// A geom, or all geoms of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum GeomsOf {
@@ -311,84 +322,6 @@ pub enum GeomsOf {
     Geom(usize),
     /// All geoms of a body.
     Body(usize),
-}
-
-/// Which contact points a sensor reports, and what of them.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct ContactSensor {
-    /// What one side of the contact must be; a site must have the contact point in its volume.
-    pub first: ContactFilter,
-    /// What the other side must be.
-    pub second: ContactFilter,
-    /// What is reported, in this order.
-    pub fields: Vec<ContactField>,
-    /// Which of the points that match are reported.
-    pub reduction: Reduction,
-    /// How many are reported; what is missing is zero.
-    pub slots: usize,
-}
-
-/// What a side of a contact must be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum ContactFilter {
-    /// Anything.
-    #[default]
-    Any,
-    /// A geom.
-    Geom(usize),
-    /// A geom of a body.
-    Body(usize),
-    /// A geom of a body or of what hangs on it.
-    Subtree(usize),
-    /// Anything, at a point inside a site.
-    Site(usize),
-}
-
-/// What is reported of a contact point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub enum ContactField {
-    /// How many points match, where there is one in this slot; else 0.
-    Found,
-    /// The force in the contact's frame (normal, first and second tangent), N.
-    Force,
-    /// The torque in the contact's frame, N·m.
-    Torque,
-    /// The gap, negative in penetration, m.
-    Distance,
-    /// The point, world, m.
-    Position,
-    /// The normal from the first side to the second, world.
-    Normal,
-    /// The first tangent, world; the second is normal × tangent.
-    Tangent,
-    /// Velocity of the second side relative to the first in the contact's frame, m/s.
-    LinearVelocity,
-    /// Angular velocity of the second side relative to the first in the contact's frame, rad/s.
-    AngularVelocity,
-}
-
-impl ContactField {
-    /// How many numbers it has.
-    pub const fn dim(self) -> usize {
-        match self {
-            Self::Found | Self::Distance => 1,
-            _ => 3,
-        }
-    }
-}
-
-/// How many contact points become a fixed number of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Reduction {
-    /// The first ones, as they were detected.
-    #[default]
-    First,
-    /// Those with the smallest gaps.
-    SmallestDistance,
-    /// Those with the largest forces.
-    LargestForce,
-    /// One that stands for all: the net wrench about the force-weighted centroid, in world axes.
-    Net,
 }
 
 /// What is reported of a ray.
@@ -520,10 +453,66 @@ impl SensorKind {
     }
 }
 
-impl ContactSensor {
-    /// How many numbers a slot has.
-    pub fn slot_dim(&self) -> usize {
-        self.fields.iter().map(|field| field.dim()).sum()
+/// A kind of element that sensors refer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SensorTarget {
+    /// A body.
+    Body,
+    /// A joint.
+    Joint,
+    /// A geom of the scene.
+    Geom,
+    /// A site.
+    Site,
+    /// A tendon.
+    Tendon,
+    /// An actuator.
+    Actuator,
+    /// A camera.
+    Camera,
+}
+
+impl SensorKind {
+    /// Calls `f` with the index of each element that it refers to, which may be changed.
+    pub fn each_target(&mut self, mut f: impl FnMut(SensorTarget, &mut usize)) {
+        use SensorTarget as T;
+        match self {
+            Self::Clock | Self::PotentialEnergy | Self::KineticEnergy | Self::Unsupported { .. } => {}
+            Self::Joint { joint, .. } => f(T::Joint, joint),
+            Self::Tendon { tendon, .. } => f(T::Tendon, tendon),
+            Self::Actuator { actuator, .. } => f(T::Actuator, actuator),
+            Self::Frame { frame, reference, .. } => {
+                std::iter::once(frame).chain(reference).for_each(|frame| frame.target(&mut f));
+            }
+            Self::InsideSite { frame, site } => {
+                frame.target(&mut f);
+                f(T::Site, site);
+            }
+            Self::Site { site, .. } | Self::Rangefinder { rays: RaySource::Site(site), .. } => f(T::Site, site),
+            Self::Rangefinder { rays: RaySource::Camera { camera, .. }, .. } => f(T::Camera, camera),
+            Self::Projection { site, camera } => {
+                f(T::Site, site);
+                f(T::Camera, camera);
+            }
+            Self::Subtree { body, .. } => f(T::Body, body),
+            Self::Distance { between, .. } => between.iter_mut().for_each(|of| match of {
+                GeomsOf::Geom(geom) => f(T::Geom, geom),
+                GeomsOf::Body(body) => f(T::Body, body),
+            }),
+            Self::Contact(contact) => [&mut contact.first, &mut contact.second].into_iter().for_each(|of| match of {
+                ContactFilter::Any => {}
+                ContactFilter::Geom(geom) => f(T::Geom, geom),
+                ContactFilter::Body(body) | ContactFilter::Subtree(body) => f(T::Body, body),
+                ContactFilter::Site(site) => f(T::Site, site),
+            }),
+        }
+    }
+
+    /// The elements that it refers to, with their indices.
+    pub fn targets(&self) -> Vec<(SensorTarget, usize)> {
+        let mut targets = Vec::new();
+        self.clone().each_target(|of, index| targets.push((of, *index)));
+        targets
     }
 }
 
