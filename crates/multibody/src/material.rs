@@ -139,6 +139,20 @@ impl Material {
 const LEAST_FRICTION: f64 = 1e-5;
 
 impl Material {
+    /// What a pair has of friction: sliding along both tangents of [`friction_tangents`](Self::friction_tangents), torsional and rolling, m.
+    pub fn pair_frictions(&self) -> [f64; 4] {
+        let Self { friction, second_friction, torsional_friction, rolling_friction, .. } = *self;
+        [friction, second_friction.unwrap_or(friction), torsional_friction, rolling_friction]
+    }
+
+    /// With other [`pair_frictions`](Self::pair_frictions). Another length of rolling friction counts about both axes.
+    pub fn with_pair_frictions(self, [first, second, torsional_friction, rolling_friction]: [f64; 4]) -> Self {
+        let (friction, second_friction) = Self::of_two_tangents([first, second]);
+        let second_rolling_friction =
+            self.second_rolling_friction.filter(|_| rolling_friction == self.rolling_friction);
+        Self { friction, second_friction, torsional_friction, rolling_friction, second_rolling_friction, ..self }
+    }
+
     /// Coefficients along both tangents as [`friction`](Self::friction) and [`second_friction`](Self::second_friction), or as their
     /// counterparts of rolling: no second one where they are the same.
     pub fn of_two_tangents([first, second]: [f64; 2]) -> (f64, Option<f64>) {

@@ -216,8 +216,9 @@ impl Parameter {
             P::TorsionalFrictions => surface(|material| material.torsional_friction),
             P::RollingFrictions => surface(|material| material.rolling_friction),
             P::PairFrictions => {
-                let of_pair =
-                    |pair: &geometry::PairSpec| model.materials.get(pair.material).map_or([0.0; 4], frictions);
+                let of_pair = |pair: &geometry::PairSpec| {
+                    model.materials.get(pair.material).map_or([0.0; 4], Material::pair_frictions)
+                };
                 scene.pairs.iter().flat_map(of_pair).collect()
             }
             P::Solref | P::PairSolref | P::LimitSolref => {
@@ -274,12 +275,6 @@ impl Parameter {
 /// The numbers of [`Parameter::Inertias`].
 fn moments(inertia: &Sym3<f64>) -> [f64; 6] {
     [inertia.xx(), inertia.yy(), inertia.zz(), inertia.xy(), inertia.xz(), inertia.yz()]
-}
-
-/// The numbers of [`Parameter::PairFrictions`].
-fn frictions(material: &Material) -> [f64; 4] {
-    let Material { friction, second_friction, torsional_friction, rolling_friction, .. } = *material;
-    [friction, second_friction.unwrap_or(friction), torsional_friction, rolling_friction]
 }
 
 /// The numbers of [`Parameter::EqualityAnchors`].

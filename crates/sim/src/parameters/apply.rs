@@ -220,12 +220,8 @@ impl Parameters {
             let Some(surface) = model.materials.get(pair.material).copied() else { continue };
             let compliance = self.compliance([P::PairSolref, P::PairSolimp], index, surface.compliance)?;
             let mut new = Material { compliance, ..surface };
-            if let Some([first, second, torsional, rolling]) = self.row(P::PairFrictions, index) {
-                (new.friction, new.second_friction) = Material::of_two_tangents([first, second]);
-                (new.torsional_friction, new.rolling_friction) = (torsional, rolling);
-                // A length of its own counts about both axes.
-                new.second_rolling_friction =
-                    new.second_rolling_friction.filter(|_| rolling == surface.rolling_friction);
+            if let Some(frictions) = self.row(P::PairFrictions, index) {
+                new = new.with_pair_frictions(frictions);
             }
             if new != surface {
                 pair.material = model.materials.len();
