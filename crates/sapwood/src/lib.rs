@@ -54,8 +54,8 @@ pub use support::Interrupt;
 /// Models: what a file says of bodies, joints and actuators, and how to make one in code.
 pub mod model {
     pub use multibody::{
-        Actuator, Body, BodySpec, BuildError, Joint, JointKind, JointSpec, Keyframe, KeyframeKey, Model, ModelBuilder,
-        Warning,
+        Actuator, Body, BodySpec, BuildError, Joint, JointKind, JointMotion, JointSpec, JointType, Keyframe,
+        KeyframeKey, Model, ModelBuilder, Warning,
     };
 }
 
