@@ -9,7 +9,7 @@ use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use spatial::{Pose, RigidInertia, Vec3};
+use spatial::{RigidInertia, Vec3};
 
 use super::fields::{at_least_zero, compliance, number, unknown, with_reference};
 use super::{Assembly, rotation, vector3};
