@@ -5,6 +5,7 @@ use multibody::Compliance;
 use spatial::{Real, Vec3};
 
 use super::contact_space::Velocities;
+use super::forest::{find, join};
 use super::{Bundle, ConstraintSlot, Lanes, get, put, select, wide};
 use crate::plan::{PairKind, Plan, PlanPair};
 use crate::{OneSided, RowWeight, Slider, stiff_mobility};
@@ -225,17 +226,4 @@ impl<T: Bundle> Lanes<T> {
     pub(super) fn mobility(&self, node: usize, arm: Vec3<T>) -> T {
         self.numbers.nodes[node].mobility.inverse(&self.nodes[node].rot, arm)
     }
-}
-
-/// The root of a tree's island, in a union–find forest whose roots are the smallest of their sets.
-pub(super) fn find(islands: &[usize], mut tree: usize) -> usize {
-    while islands[tree] != tree {
-        tree = islands[tree];
-    }
-    tree
-}
-
-pub(super) fn join(islands: &mut [usize], a: usize, b: usize) {
-    let (a, b) = (find(islands, a), find(islands, b));
-    islands[a.max(b)] = a.min(b);
 }

@@ -39,6 +39,7 @@ mod contact_space;
 mod drag;
 mod drives;
 mod dynamics;
+mod forest;
 mod kinematics;
 mod laws;
 mod limits;

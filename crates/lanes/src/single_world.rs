@@ -5,7 +5,7 @@ use spatial::{Twist, Vec3, Wrench};
 
 use super::dynamics::motion_of;
 use super::{Bundle, ConstraintName, Lanes, Memory, WarmStartEntry, dofs_of, get3, put, put3, wide};
-use crate::laws::join;
+use crate::forest::join;
 use crate::plan::{Plan, PlanJacobian, PlanPair, Source};
 
 /// What a step did, in numbers.

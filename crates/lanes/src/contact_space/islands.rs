@@ -6,8 +6,8 @@ use spatial::Real;
 use spatial::masks::positive;
 
 use super::super::Bundle;
-use super::super::laws::{find, join};
 use super::ContactSpace;
+use crate::forest::{find, join};
 use crate::plan::Plan;
 
 /// Which blocks are joined, and the problem of the island at hand.
