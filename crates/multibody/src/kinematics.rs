@@ -61,8 +61,23 @@ pub fn forward_kinematics<T: Real>(tree: &Tree<T>, range: Range<usize>, q: &[T],
     }
 }
 
+/// The same without inertias, which are zero then: for what is only looked at.
+pub fn place_nodes<T: Real>(tree: &Tree<T>, range: Range<usize>, q: &[T], kin: &mut Kinematics<T>) {
+    for i in range {
+        let node = &tree.nodes[i];
+        let parent = (node.parent != NO_PARENT).then(|| &kin.frames[node.parent]);
+        kin.frames[i] = place_massless(node, parent, q);
+    }
+}
+
 #[inline(always)]
 pub(crate) fn place<T: Real>(node: &Node<T>, parent: Option<&NodeFrame<T>>, q: &[T]) -> NodeFrame<T> {
+    let frame = place_massless(node, parent, q);
+    NodeFrame { inertia: node.inertia.rotated(frame.rot), ..frame }
+}
+
+#[inline(always)]
+fn place_massless<T: Real>(node: &Node<T>, parent: Option<&NodeFrame<T>>, q: &[T]) -> NodeFrame<T> {
     // The joint's frame before it moves.
     let (base, mut offset) = match parent {
         Some(p) => (p.quat * node.rot, p.rot * node.pos),
@@ -92,7 +107,7 @@ pub(crate) fn place<T: Real>(node: &Node<T>, parent: Option<&NodeFrame<T>>, q: &
         axis = rot * node.axis;
     }
     let pos = parent.map_or(offset, |p| p.pos + offset);
-    NodeFrame { quat, rot, pos, offset, axis, inertia: node.inertia.rotated(rot) }
+    NodeFrame { quat, rot, pos, offset, axis, inertia: RigidInertia::ZERO }
 }
 
 /// The unit quaternion stored at the head of `q`. Inputs a few ulp off unit norm would make the recursions

@@ -95,8 +95,8 @@ pub use inverse_weights::InverseWeights;
 pub use joint_impedance::JointImpedance;
 pub use joint_kind::{JointKind, JointMotion};
 pub use kinematics::{
-    Kinematics, NodeFrame, add_generalized_forces, forward_kinematics, joint_axis, joint_columns, propagate, vec3,
-    velocities,
+    Kinematics, NodeFrame, add_generalized_forces, forward_kinematics, joint_axis, joint_columns, place_nodes,
+    propagate, vec3, velocities,
 };
 pub use material::{Compliance, Material, Resistance, ellipse_tangents};
 pub use medium::{Drag, Medium};
@@ -120,7 +120,7 @@ pub use site::{Site, SiteShape};
 pub use spring::{Decay, SpringPoint, UNRESOLVED};
 pub use step_force::{NEAR_LIMIT, StepForce, damps_alone, pd_law, stable_pd_impedance};
 pub use tendon::{
-    Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Strand, Tendon, TendonLook, TendonPath, TendonRow,
+    Branch, DrawnPoint, Obstacle, ObstacleShape, PathPoint, Route, Strand, Tendon, TendonLook, TendonPath, TendonRow,
     TendonTerm, stretch,
 };
 pub use transmission::{gear_of_axes, length_of_axes};

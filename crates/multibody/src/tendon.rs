@@ -2,13 +2,14 @@
 
 mod drift;
 mod path;
+mod route;
 mod wrap;
 
 use spatial::{Pose, Real, Vec3};
 
-use crate::{Compliance, Kinematics, Model, NO_PARENT, PolynomialForces, forward_kinematics, joint_columns};
+use crate::{Compliance, Kinematics, Model, PolynomialForces, forward_kinematics};
 pub use path::{DrawnPoint, TendonLook};
-use path::{Span, each_span};
+pub use route::Route;
 pub use wrap::ObstacleShape;
 
 /// A tendon: a length, what acts along it, and what limits it.
@@ -124,6 +125,8 @@ pub struct TendonRow {
     pub length: f64,
     /// The entries of the row, ascending in the degrees of freedom, each once.
     pub terms: Vec<TendonTerm>,
+    /// Of each obstacle on the way of a spatial tendon, where it comes to it and where it leaves it, world, m; none where it passes by.
+    pub touches: Vec<Option<[Vec3<f64>; 2]>>,
 }
 
 /// Stretch of a spring that is slack between the two lengths `rest`, 0 while it is.
@@ -133,6 +136,19 @@ pub fn stretch<T: Real>(rest: (f64, f64), length: T) -> T {
 }
 
 impl TendonRow {
+    pub(crate) fn clear(&mut self) {
+        self.length = 0.0;
+        self.terms.clear();
+        self.touches.clear();
+    }
+
+    fn add(&mut self, term: TendonTerm) {
+        match self.terms.iter().rposition(|own| own.dof <= term.dof) {
+            Some(at) if self.terms[at].dof == term.dof => self.terms[at].coefficient += term.coefficient,
+            before => self.terms.insert(before.map_or(0, |at| at + 1), term),
+        }
+    }
+
     /// The rate of the length at the velocities `v` (nv).
     pub fn rate(&self, v: &[f64]) -> f64 {
         self.terms.iter().map(|term| term.coefficient * v[term.dof]).sum()
@@ -144,8 +160,12 @@ impl TendonRow {
 pub struct Strand {
     /// The bodies that its ends move with.
     pub bodies: [usize; 2],
+    /// The nodes of these bodies, [`NO_PARENT`](crate::NO_PARENT) for the world.
+    pub nodes: [usize; 2],
     /// Its ends, m.
     pub points: [Vec3<f64>; 2],
+    /// Their distance, m.
+    pub length: f64,
     /// One over the divisor of its branch.
     pub weight: f64,
     /// Whether it stands for an arc on an obstacle, from one end to the other.
@@ -170,44 +190,26 @@ impl Tendon {
     pub fn length(&self, model: &Model, q: &[f64]) -> f64 {
         match &self.path {
             TendonPath::Joints(terms) => sum(model, terms, q),
-            TendonPath::Spatial(branches) => {
+            TendonPath::Spatial(_) => {
                 let mut kinematics = Kinematics::new(&model.tree);
                 forward_kinematics(&model.tree, model.tree.all(), q, &mut kinematics);
-                each_strand(model, &kinematics, branches, |_| {})
+                self.each_strand(model, &kinematics, |_| {})
             }
         }
     }
 
     /// Sets `row` to the length and its derivative at the configuration `q` (nq) of the model, after [`forward_kinematics`] there.
     pub fn write_row(&self, model: &Model, kinematics: &Kinematics<f64>, q: &[f64], row: &mut TendonRow) {
-        row.terms.clear();
+        row.clear();
         match &self.path {
             TendonPath::Joints(terms) => {
                 row.length = sum(model, terms, q);
-                row.terms.extend(terms.iter().map(|&(joint, coefficient)| {
+                for &(joint, coefficient) in terms {
                     let joint = &model.joints[joint];
-                    TendonTerm { node: joint.nodes.start, dof: joint.v, coefficient }
-                }));
+                    row.add(TendonTerm { node: joint.nodes.start, dof: joint.v, coefficient });
+                }
             }
-            TendonPath::Spatial(branches) => {
-                row.length =
-                    each_strand(model, kinematics, branches, |strand| push_terms(model, kinematics, strand, row));
-            }
-        }
-        row.terms.sort_unstable_by_key(|term| term.dof);
-        row.terms.dedup_by(|next, kept| {
-            let is_same = next.dof == kept.dof;
-            if is_same {
-                kept.coefficient += next.coefficient;
-            }
-            is_same
-        });
-    }
-
-    /// Calls `f` with the straight pieces of a spatial tendon, after [`forward_kinematics`]; a fixed one has none.
-    pub fn each_strand(&self, model: &Model, kinematics: &Kinematics<f64>, f: impl FnMut(&Strand)) {
-        if let TendonPath::Spatial(branches) = &self.path {
-            each_strand(model, kinematics, branches, f);
+            TendonPath::Spatial(_) => self.add_pieces(model, kinematics, row),
         }
     }
 
@@ -238,49 +240,4 @@ impl Tendon {
 
 fn sum(model: &Model, terms: &[(usize, f64)], q: &[f64]) -> f64 {
     terms.iter().map(|&(joint, coefficient)| coefficient * q[model.joints[joint].q]).sum()
-}
-
-/// Calls `f` with the straight pieces, and returns the length.
-fn each_strand(model: &Model, kinematics: &Kinematics<f64>, branches: &[Branch], mut f: impl FnMut(&Strand)) -> f64 {
-    let mut length = 0.0;
-    for branch in branches {
-        let weight = 1.0 / branch.divisor;
-        let mut straight = |a: (usize, Vec3<f64>), b: (usize, Vec3<f64>), is_arc: bool| {
-            f(&Strand { bodies: [a.0, b.0], points: [a.1, b.1], weight, is_arc });
-            (b.1 - a.1).norm()
-        };
-        let mut own = 0.0;
-        let place = |body, pose| kinematics.body_pose(model, body) * pose;
-        each_span(model, branch, place, |Span { ends: [from, to], obstacle, .. }| {
-            own += match obstacle {
-                Some((obstacle, Some(wrap))) => {
-                    let [first, second] = wrap.points.map(|point| (obstacle.body, point));
-                    let before = straight(from, first, false);
-                    straight(first, second, true);
-                    before + wrap.length + straight(second, to, false)
-                }
-                _ => straight(from, to, false),
-            };
-        });
-        length += own * weight;
-    }
-    length
-}
-
-/// Adds what the two ends of a straight piece do to the rate of the length: the velocity of the second end relative to the first, along it.
-fn push_terms(model: &Model, kinematics: &Kinematics<f64>, strand: &Strand, row: &mut TendonRow) {
-    let [from, to] = strand.points;
-    if strand.is_arc || strand.bodies[0] == strand.bodies[1] {
-        return;
-    }
-    // Where the ends meet any direction will do.
-    let along = (to - from).normalized().unwrap_or(Vec3::new(1.0, 0.0, 0.0)) * strand.weight;
-    let nodes = strand.bodies.map(|body| model.bodies[body].node.unwrap_or(NO_PARENT));
-    for (node, side) in model.tree.path_between(nodes) {
-        let along = along * [-1.0, 1.0][side];
-        // Along the strand, all points of it move alike with one body.
-        for (dof, motion) in joint_columns(&model.tree, kinematics, node, from) {
-            row.terms.push(TendonTerm { node, dof, coefficient: along.dot(motion.lin) });
-        }
-    }
 }

@@ -18,8 +18,7 @@ impl Transmission {
     /// Sets `row` to the length of what acts on sites and to its row, gear included, after [`crate::forward_kinematics`]; of what does not, to
     /// nothing.
     pub fn write_row(&self, model: &Model, kinematics: &Kinematics<f64>, row: &mut TendonRow) {
-        row.length = 0.0;
-        row.terms.clear();
+        row.clear();
         let place = |site: usize| {
             let site = &model.sites[site];
             (site.body, kinematics.body_pose(model, site.body) * site.pose)

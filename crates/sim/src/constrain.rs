@@ -6,6 +6,7 @@ mod jacobian_drift;
 mod joints;
 mod limits;
 mod locks;
+mod placed_tendons;
 mod pulls;
 mod regularization;
 mod soft;
@@ -32,6 +33,7 @@ use multibody::{EffectiveMass, InverseWeights};
 
 pub(crate) use contacts::push_contacts;
 pub(crate) use jacobian_drift::JacobianDrift;
+pub use placed_tendons::PlacedTendons;
 pub(crate) use pulls::PullStep;
 pub(crate) use regularization::Regularization;
 use regularization::{OneSided, Start};
@@ -433,10 +435,16 @@ pub(crate) struct Sources {
     ties: Vec<equalities::Tie>,
     locks: Vec<locks::Lock>,
     tendons: Vec<tendons::TendonForces>,
-    /// Scratch of spatial tendons: placements of the model's nodes, velocities (nv), and a row.
+    /// Scratch of spatial tendons: placements of the model's nodes without inertias, velocities (nv), and a row.
     kinematics: Kinematics<f64>,
     v: Vec<f64>,
     row: TendonRow,
+    /// Where spatial tendons are placed, (nq): nowhere while it is empty.
+    placed_at: Vec<f64>,
+    /// Whether bodies without joints have moved since the ways of strings were gathered.
+    have_bases_moved: bool,
+    /// Of each obstacle of the spatial tendons that act, where the string comes to it and leaves it: see [`TendonRow::touches`].
+    touches: Vec<Option<[Vec3<f64>; 2]>>,
 }
 
 impl Sources {
@@ -450,43 +458,9 @@ impl Sources {
             kinematics: Kinematics::new(&model.tree),
             v: Vec::with_capacity(model.nv()),
             row: TendonRow::default(),
-        }
-    }
-
-    /// Finds lengths and rows of spatial tendons at `q`: the next step, up to the next call, takes them from there.
-    pub fn place_tendons(&mut self, model: &Model, tree_of: &[usize], q: &[f64]) {
-        let is_placed = self.acting_tendons().any(|(_, tendon)| tendon.is_spatial());
-        if !is_placed && !self.ties.iter().any(equalities::Tie::is_spatial) {
-            return;
-        }
-        let Self { tendons, ties, kinematics, row, .. } = self;
-        multibody::forward_kinematics(&model.tree, model.tree.all(), q, kinematics);
-        let of_tendons = tendons.iter_mut().filter(|tendon| tendon.acts()).map(tendons::TendonForces::sum_mut);
-        for sum in of_tendons.chain(ties.iter_mut().flat_map(equalities::Tie::sums_mut)) {
-            sum.place(model, tree_of, kinematics, row);
-        }
-    }
-
-    /// Says where in the step an implicit scheme takes the forces of spatial tendons, which have been placed: those that it does not resolve
-    /// at its end.
-    pub fn choose_evaluations(&mut self, model: &Model, mass: &EffectiveMass, rule: &Regularization) {
-        let all = self.tendons.iter_mut().zip(&model.tendons);
-        for (tendon, of_model) in all.filter(|(tendon, _)| tendon.acts()) {
-            // No less than the inverse of the mass that the tendon moves.
-            let mut root = 0.0;
-            of_model.each_strand(model, &self.kinematics, |strand| {
-                let along = (strand.points[1] - strand.points[0]).normalized().unwrap_or(Vec3::ZERO);
-                let of_end = |(body, point): (&usize, &Vec3<f64>)| {
-                    let Some(node) = model.bodies[*body].node else { return 0.0 };
-                    let frame = &self.kinematics.frames[node];
-                    mass.node(node).bare_inverse(&frame.rot, *point - frame.pos, along)
-                };
-                if !strand.is_arc && strand.bodies[0] != strand.bodies[1] {
-                    let mobility: f64 = strand.bodies.iter().zip(&strand.points).map(of_end).sum();
-                    root += strand.weight * mobility.max(0.0).sqrt();
-                }
-            });
-            tendon.choose_evaluation(root * root, rule);
+            placed_at: Vec::with_capacity(model.tree.nq),
+            have_bases_moved: false,
+            touches: Vec::new(),
         }
     }
 

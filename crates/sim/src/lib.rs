@@ -46,6 +46,7 @@ mod step_jacobians;
 mod tree_workspace;
 mod warm_start;
 
+pub use constrain::PlacedTendons;
 #[doc(hidden)]
 pub use error::SimulationError;
 pub use extrapolation::VelocityExtrapolation;

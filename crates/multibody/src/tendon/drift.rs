@@ -25,6 +25,11 @@ impl MovingPoint {
         Self { at, velocity: motion.twist.lin, acceleration }
     }
 
+    fn of_site(model: &Model, kinematics: &Kinematics<f64>, site: usize) -> Self {
+        let site = &model.sites[site];
+        Self::new(model, kinematics, site.body, (kinematics.body_pose(model, site.body) * site.pose).pos)
+    }
+
     /// The same as a point that `frame` moves with sees it, in axes that do not turn.
     fn seen_from(self, frame: &Self) -> Self {
         Self {
@@ -52,15 +57,20 @@ impl Tendon {
 }
 
 fn drift_of_branch(model: &Model, kinematics: &Kinematics<f64>, branch: &Branch) -> f64 {
-    let place = |body, pose| kinematics.body_pose(model, body) * pose;
-    let moving = |(body, at)| MovingPoint::new(model, kinematics, body, at);
+    let at = |site: usize| MovingPoint::of_site(model, kinematics, site);
     let mut drift = 0.0;
-    each_span(model, branch, place, |Span { ends, obstacle, .. }| {
-        drift += match obstacle {
-            Some((obstacle, Some(_))) => drift_around(model, kinematics, ends.map(moving), obstacle),
+    each_span(branch, |Span { sites, obstacle }| {
+        let ends = sites.map(at);
+        let lies_on = |obstacle: &&Obstacle| {
+            let pose = kinematics.body_pose(model, obstacle.body) * obstacle.pose;
+            obstacle.wrap(pose, ends.map(|end| end.at), obstacle.side.map(|side| at(side).at)).is_some()
+        };
+        let [from, to] = sites.map(|site| model.bodies[model.sites[site].body].node);
+        drift += match obstacle.filter(lies_on) {
+            Some(obstacle) => drift_around(model, kinematics, ends, obstacle),
             // What moves both ends alike changes no length.
-            _ if model.bodies[ends[0].0].node == model.bodies[ends[1].0].node => 0.0,
-            _ => drift_of_distance(ends.map(moving)),
+            None if from == to => 0.0,
+            None => drift_of_distance(ends),
         };
     });
     drift
@@ -79,11 +89,7 @@ fn drift_around(model: &Model, kinematics: &Kinematics<f64>, ends: [MovingPoint;
     let NodeMotion { twist, acceleration } = motion_about(model, kinematics, obstacle.body, pose.pos);
     let centre = MovingPoint::new(model, kinematics, obstacle.body, pose.pos);
     let [from, to] = ends.map(|end| end.seen_from(&centre));
-    let side = obstacle.side.map(|side| {
-        let site = &model.sites[side];
-        let at = (kinematics.body_pose(model, site.body) * site.pose).pos;
-        MovingPoint::new(model, kinematics, site.body, at).seen_from(&centre)
-    });
+    let side = obstacle.side.map(|side| MovingPoint::of_site(model, kinematics, side).seen_from(&centre));
     let speed = from.velocity.norm().max(to.velocity.norm()).max(twist.ang.norm() * obstacle.radius);
     if speed == 0.0 {
         return 0.0;

@@ -2,7 +2,6 @@
 
 use spatial::{Pose, Vec3};
 
-use super::wrap::Wrap;
 use super::{Branch, Obstacle, PathPoint, Tendon, TendonPath};
 use crate::Model;
 
@@ -63,6 +62,10 @@ impl Tendon {
             TendonPath::Spatial(branches) => branches,
         };
         let place = |body: usize, pose: Pose<f64>| poses[body] * pose;
+        let at = |site: usize| {
+            let site = &model.sites[site];
+            place(site.body, site.pose).pos
+        };
         let fixed = |site: usize| {
             let site = &model.sites[site];
             DrawnPoint::Fixed { body: site.body, position: site.pose.pos }
@@ -74,17 +77,18 @@ impl Tendon {
                 PathPoint::Obstacle(_) => None,
             });
             points.extend(first.map(fixed));
-            each_span(model, branch, place, |span| {
-                if let Some((obstacle, wrap)) = &span.obstacle {
-                    let [from, to] = span.ends.map(|(_, point)| point);
+            each_span(branch, |Span { sites, obstacle }| {
+                if let Some(obstacle) = obstacle {
+                    let [from, to] = sites.map(at);
                     let pose = place(obstacle.body, obstacle.pose);
-                    let point = |k: usize| match wrap {
+                    let wrap = obstacle.wrap(pose, [from, to], obstacle.side.map(at));
+                    let point = |k: usize| match &wrap {
                         Some(wrap) => obstacle.point_of_arc(pose, wrap, k as f64 / ARC_PIECES as f64),
                         None => from + (to - from) * ((k + 1) as f64 / (ARC_PIECES + 2) as f64),
                     };
                     points.extend((0..=ARC_PIECES).map(|k| DrawnPoint::Free(point(k))));
                 }
-                points.push(fixed(span.site));
+                points.push(fixed(sites[1]));
             });
             points
         };
@@ -94,40 +98,23 @@ impl Tendon {
 
 /// The part of a string from one site to the next.
 pub(super) struct Span<'a> {
-    /// Bodies and places of the sites, world, m.
-    pub ends: [(usize, Vec3<f64>); 2],
-    /// The site at its end.
-    pub site: usize,
-    /// What is between them, and how the string lies on it; none where it passes by.
-    pub obstacle: Option<(&'a Obstacle, Option<Wrap>)>,
+    /// The sites at its ends.
+    pub sites: [usize; 2],
+    /// What is between them.
+    pub obstacle: Option<&'a Obstacle>,
 }
 
-/// Calls `f` with all spans of a branch; `place` puts a pose in a body's frame into the world.
-pub(super) fn each_span<'a>(
-    model: &Model,
-    branch: &'a Branch,
-    place: impl Fn(usize, Pose<f64>) -> Pose<f64>,
-    mut f: impl FnMut(Span<'a>),
-) {
-    let at = |site: usize| {
-        let site = &model.sites[site];
-        (site.body, place(site.body, site.pose).pos)
-    };
-    let (mut last, mut between) = (None, None);
+/// Calls `f` with all spans of a branch.
+pub(super) fn each_span<'a>(branch: &'a Branch, mut f: impl FnMut(Span<'a>)) {
+    let (mut last, mut obstacle) = (None, None);
     for point in &branch.points {
-        let site = match point {
-            PathPoint::Site(site) => *site,
-            PathPoint::Obstacle(obstacle) => {
-                between = Some(obstacle);
-                continue;
+        match point {
+            PathPoint::Obstacle(next) => obstacle = Some(next),
+            PathPoint::Site(to) => {
+                if let Some(from) = last.replace(*to) {
+                    f(Span { sites: [from, *to], obstacle: obstacle.take() });
+                }
             }
-        };
-        let to = at(site);
-        let Some(from) = last.replace(to) else { continue };
-        let obstacle = between.take().map(|obstacle: &Obstacle| {
-            let side = obstacle.side.map(|side| at(side).1);
-            (obstacle, obstacle.wrap(place(obstacle.body, obstacle.pose), [from.1, to.1], side))
-        });
-        f(Span { ends: [from, to], site, obstacle });
+        }
     }
 }

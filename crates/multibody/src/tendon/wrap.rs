@@ -3,7 +3,7 @@
 //! The string lies in a plane: that through both ends and the centre of a sphere, or across the axis of a cylinder, along which it climbs
 //! evenly. There it is a problem about a circle about the origin. Conventions are those of MuJoCo 4.
 
-use spatial::{Pose, Vec3};
+use spatial::{Mat3, Pose, Vec3};
 
 use super::Obstacle;
 
@@ -34,22 +34,47 @@ const NONE: f64 = 1e-15;
 /// Angles below zero by less than this are zero, rad.
 const ROUND_OFF: f64 = 1e-9;
 
-impl Obstacle {
-    /// How a string from one of the `ends` to the other lies on the obstacle at `pose`; none where it passes by. All points in the world.
-    pub(super) fn wrap(&self, pose: Pose<f64>, ends: [Vec3<f64>; 2], side: Option<Vec3<f64>>) -> Option<Wrap> {
-        let to_local = |point: Vec3<f64>| pose.rot.conjugate() * (point - pose.pos);
+/// Where an obstacle is, in the world.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    /// Its axes.
+    pub axes: Mat3<f64>,
+    /// Its centre, m.
+    pub origin: Vec3<f64>,
+}
+
+/// A surface about the origin of its frame; the axis of a cylinder is z.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    pub shape: ObstacleShape,
+    /// m.
+    pub radius: f64,
+}
+
+impl Round {
+    /// Whether it looks different from different sides.
+    pub fn has_axis(&self) -> bool {
+        self.shape == ObstacleShape::Cylinder
+    }
+
+    /// How a string from one of the `ends` to the other lies on it; none where it passes by. All points in the world.
+    pub fn wrap(&self, frame: &Frame, ends: [Vec3<f64>; 2], side: Option<Vec3<f64>>) -> Option<Wrap> {
+        let to_local = |point: Vec3<f64>| frame.axes.transpose_mul(point - frame.origin);
         let [a, b] = ends.map(to_local);
-        if a.norm() < NONE || b.norm() < NONE || self.radius < NONE {
+        if a.norm_squared() < NONE * NONE || b.norm_squared() < NONE * NONE || self.radius < NONE {
             return None;
         }
         let (x, y) = match self.shape {
             ObstacleShape::Sphere => plane_of(a, b),
             ObstacleShape::Cylinder => (Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0)),
         };
-        let planar = |point: Vec3<f64>| [point.dot(x), point.dot(y)];
+        let planar = |point: Vec3<f64>| match self.shape {
+            ObstacleShape::Sphere => [point.dot(x), point.dot(y)],
+            ObstacleShape::Cylinder => [point.x, point.y],
+        };
         let ends = [planar(a), planar(b)];
         let touch = match side.map(to_local) {
-            Some(side) if side.norm() < self.radius => {
+            Some(side) if side.norm_squared() < self.radius * self.radius => {
                 let point = inside(ends, self.radius)?;
                 Touch { points: [point, point], length: 0.0 }
             }
@@ -61,13 +86,20 @@ impl Obstacle {
             let [before, after] = [0, 1].map(|k| norm(minus(ends[k], touch.points[k])));
             let slope = (b.z - a.z) / (before + length + after);
             (first.z, second.z) = (a.z + slope * before, a.z + slope * (before + length));
-            length = length.hypot(second.z - first.z);
+            let climb = second.z - first.z;
+            length = (length * length + climb * climb).sqrt();
         }
-        Some(Wrap { points: [first, second].map(|point| pose.transform_point(point)), length })
+        Some(Wrap { points: [first, second].map(|point| frame.axes * point + frame.origin), length })
     }
 }
 
 impl Obstacle {
+    /// How a string from one of the `ends` to the other lies on the obstacle at `pose`; none where it passes by. All points in the world.
+    pub(super) fn wrap(&self, pose: Pose<f64>, ends: [Vec3<f64>; 2], side: Option<Vec3<f64>>) -> Option<Wrap> {
+        let frame = Frame { axes: pose.rot.to_mat3(), origin: pose.pos };
+        Round { shape: self.shape, radius: self.radius }.wrap(&frame, ends, side)
+    }
+
     /// The point of the arc after this part of it, from 0 to 1: evenly around the centre or the axis.
     pub(super) fn point_of_arc(&self, pose: Pose<f64>, wrap: &Wrap, part: f64) -> Vec3<f64> {
         let [a, b] = wrap.points.map(|point| pose.rot.conjugate() * (point - pose.pos));
@@ -115,13 +147,14 @@ struct Touch {
 fn outside(ends: [Planar; 2], side: Option<Planar>, radius: f64) -> Option<Touch> {
     let span = minus(ends[1], ends[0]);
     let squared = dot(span, span);
-    if ends.iter().any(|end| norm(*end) < radius) || squared < NONE {
+    let round = radius * radius;
+    if ends.iter().any(|end| dot(*end, *end) < round) || squared < NONE {
         return None;
     }
     // The point of the straight line that is nearest to the centre.
     let nearest = plus(ends[0], scaled(span, (-dot(span, ends[0]) / squared).clamp(0.0, 1.0)));
     let side = side.filter(|side| cross(*side, ends[0]) * cross(*side, ends[1]) < 0.0);
-    if norm(nearest) > radius && side.is_none_or(|side| dot(side, nearest) >= 0.0) {
+    if dot(nearest, nearest) > round && side.is_none_or(|side| dot(side, nearest) >= 0.0) {
         return None;
     }
     let way = |turn: f64| [tangent_point(ends[0], turn, radius), tangent_point(ends[1], -turn, radius)];

@@ -4,7 +4,7 @@
 //! kinetic energy of ½ a (J₀ v)² + a dt J̇ v₀ ½ J₀ (v₀ + v), where the string has ½ a (J v)² with the row J at the end. The difference is of
 //! second order in the turn of the row, as that of bodies which turn, and is added to theirs.
 
-use multibody::{Model, forward_kinematics, velocities};
+use multibody::{Model, place_nodes, velocities};
 
 use super::Sources;
 use super::tendons::{StringEnd, TendonForces};
@@ -37,8 +37,10 @@ impl Sources {
         end: &StringEnd<'_>,
         trees: &mut [TreeWorkspace],
     ) {
-        let Self { tendons, kinematics, row, .. } = self;
-        forward_kinematics(&model.tree, model.tree.all(), end.q, kinematics);
+        let Self { tendons, kinematics, row, placed_at, .. } = self;
+        // The nodes are no longer where the strings are placed.
+        placed_at.clear();
+        place_nodes(&model.tree, model.tree.all(), end.q, kinematics);
         for (k, tendon) in tendons.iter().enumerate().filter(|(_, tendon)| tendon.has_spatial_inertia()) {
             model.tendons[k].write_row(model, kinematics, &[], row);
             let (armature, rate) = (model.tendons[k].armature, row.rate(end.v));

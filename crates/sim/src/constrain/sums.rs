@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use lanes::{ConstraintName, RowWeight};
-use multibody::{Compliance, Coordinate, Kinematics, Model, TendonRow};
+use multibody::{Compliance, Coordinate, Kinematics, Model, Route, TendonRow};
 use sap::Law;
 
 use super::{ConstraintSet, Context, Start};
@@ -39,10 +39,10 @@ pub(super) struct Sum {
 }
 
 /// What has a row that depends on the configuration.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Spatial {
     /// A spatial tendon.
-    Tendon(usize),
+    Tendon(usize, Route),
     /// The sites that an actuator acts on.
     SitesOfActuator(usize),
 }
@@ -68,7 +68,9 @@ impl Sum {
     pub fn of_tendon(model: &Model, tree_of: &[usize], tendon: usize) -> Self {
         match &model.tendons[tendon] {
             spatial if spatial.is_spatial() => {
-                Self { terms: Vec::new(), spatial: Some((Spatial::Tendon(tendon), 0.0)) }
+                let mut route = Route::default();
+                route.set(model, spatial);
+                Self { terms: Vec::new(), spatial: Some((Spatial::Tendon(tendon, route), 0.0)) }
             }
             fixed => Self::linear(model, tree_of, fixed.terms()),
         }
@@ -91,13 +93,20 @@ impl Sum {
         self.spatial.is_some()
     }
 
+    /// Takes the way of a string again: bodies without joints have moved.
+    pub fn route_again(&mut self, model: &Model) {
+        if let Some((Spatial::Tendon(tendon, route), _)) = &mut self.spatial {
+            route.set(model, &model.tendons[*tendon]);
+        }
+    }
+
     /// Takes length and row where the trees are, of what depends on that.
     pub fn place(&mut self, model: &Model, tree_of: &[usize], kinematics: &Kinematics<f64>, row: &mut TendonRow) {
         let Some((spatial, length)) = &mut self.spatial else { return };
-        match *spatial {
-            Spatial::Tendon(tendon) => model.tendons[tendon].write_row(model, kinematics, &[], row),
+        match spatial {
+            Spatial::Tendon(_, route) => route.write_row(&model.tree, kinematics, row),
             Spatial::SitesOfActuator(actuator) => {
-                model.actuators[actuator].transmission.write_row(model, kinematics, row)
+                model.actuators[*actuator].transmission.write_row(model, kinematics, row)
             }
         }
         *length = row.length;

@@ -132,6 +132,11 @@ impl TendonForces {
         &mut self.sum
     }
 
+    /// Its length at `q`, and its derivative: degrees of freedom and entries; those of a string where it was placed.
+    pub fn row(&self, q: &[f64]) -> (f64, impl Iterator<Item = (usize, f64)>) {
+        (self.sum.value(q), self.sum.terms.iter().map(|term| (term.v, term.coefficient)))
+    }
+
     /// The rate of the length at the velocities `v` (nv).
     pub fn rate(&self, v: &[f64]) -> f64 {
         self.sum.rate(v)

@@ -7,6 +7,7 @@ use super::Simulation;
 use multibody::Transmission;
 
 use crate::actuation::axis_force;
+use crate::constrain::PlacedTendons;
 use crate::step_forces::{ActingForces, KnownForces, LastStep, StepForces};
 
 impl Simulation {
@@ -21,6 +22,20 @@ impl Simulation {
         self.keep_acting_forces();
         let StepForces { actuators, actuation, constraint, .. } = &self.last_step.forces;
         ActingForces { actuators, actuation, constraint }
+    }
+
+    /// The tendons where the state is; the next step takes them from there. None where no string acts, where one does not, and where bodies are
+    /// moved from outside, as these are placed at the beginning of a step.
+    pub fn place_tendons(&mut self) -> Option<PlacedTendons<'_>> {
+        if !self.mocap.is_empty() {
+            return None;
+        }
+        if self.options.scheme.is_implicit() {
+            // They have taken the strings elsewhere in the step.
+            self.keep_acting_forces();
+        }
+        self.sources.place_tendons(&self.model, &self.tree_of, &self.state.q);
+        self.sources.placed_tendons(&self.model, &self.state.q)
     }
 
     /// Finds the forces of the last step while the workspaces know them.
@@ -62,6 +77,9 @@ impl Simulation {
     fn find_acting_forces(&mut self, last: &mut LastStep) {
         let (step, is_of_lane) = (self.discretization(last.dt), self.is_of_lane());
         let mut forces = std::mem::take(&mut last.forces);
+        if !self.options.scheme.is_implicit() {
+            self.sources.place_tendons_again(&self.model, &self.tree_of, &last.q);
+        }
         for workspace in self.trees.iter_mut().filter(|workspace| !workspace.asleep) {
             if !is_of_lane {
                 workspace.write_constraint_forces(last, &mut forces);

@@ -226,7 +226,7 @@ impl Simulation {
     }
 
     fn place_mocap(&mut self) {
-        let Self { mocap, model, collider, trees, present, .. } = self;
+        let Self { mocap, model, collider, trees, present, sources, .. } = self;
         let mut have_moved = false;
         for body in mocap {
             let (first, _) = body.parts[0];
@@ -250,6 +250,7 @@ impl Simulation {
             }
         }
         if have_moved {
+            sources.move_bases();
             self.queries = None;
             self.state.rests.clear();
         }
