@@ -27,6 +27,8 @@ CALLBACKS = ("mjcb_passive", "mjcb_sensor", "mjcb_act_dyn", "mjcb_act_gain", "mj
 class Native(NamedTuple):
     """Addresses of functions, and of the variables of callbacks."""
 
+    kinematics: int
+    bodies: list[int]
     stages: list[int]
     actuate: int
     make_rows: int
@@ -64,7 +66,10 @@ def _clock() -> int:
 CLOCK = _clock()
 
 
-def native(stages: Sequence[Callable[..., None]]) -> Native | None:
+Call = Callable[..., None]
+
+
+def native(kinematics: Call, bodies: Sequence[Call], stages: Sequence[Call]) -> Native | None:
     """The addresses, with those of a world's stages; none where they are not known."""
     library = _library()
     if library is None:
@@ -80,6 +85,8 @@ def native(stages: Sequence[Callable[..., None]]) -> Native | None:
 
     try:
         return Native(
+            kinematics=function(kinematics.__name__),
+            bodies=[function(part.__name__) for part in bodies],
             stages=[function(stage.__name__) for stage in stages],
             actuate=function("mj_fwdActuation"),
             make_rows=function("mj_makeConstraint"),

@@ -71,6 +71,21 @@ def configured() -> dict[str, Any]:
     return {"near_rigid": _Options.near_rigid, **_Options.of_simulation}
 
 
+class _Tendons(NamedTuple):
+    """The tendons of an ``MjModel``."""
+
+    starts: list[int]
+    counts: list[int]
+    """Of each tendon where its way begins in the lists below, and what it passes."""
+    kinds: list[int]
+    objects: list[int]
+    row_starts: list[int]
+    row_lengths: list[int]
+    """Of each tendon where its row begins among the entries of all, and its length."""
+    columns: list[int]
+    """The degrees of freedom of all entries."""
+
+
 class _Parts(NamedTuple):
     """What a world in Rust is made of."""
 
@@ -108,12 +123,18 @@ class _Parts(NamedTuple):
     """Whether something asks for the forces of rows that are none of contacts."""
     is_sparse: bool
     """Whether the rows are."""
+    tendons: _Tendons | None
+    """The tendons, where some are strings that Sapwood places for both."""
     checks: list[Callable[..., None]]
     """Functions of MuJoCo: what is done about a state that is not finite."""
     actuate: Callable[..., None]
     """Says of controls that they are not finite, and finds rates of activations."""
+    kinematics: Callable[..., None]
+    """Places, masses and tendons."""
+    bodies: list[Callable[..., None]]
+    """The parts of that without tendons."""
     stages: list[Callable[..., None]]
-    """All that follows from a state but contact and constraints."""
+    """All else that follows from a state but contact and constraints."""
     collide: Callable[..., None]
     """MuJoCo's own contacts."""
     make_rows: Callable[..., None]
@@ -126,9 +147,23 @@ class _Parts(NamedTuple):
     get_passive: Callable[[], Any]
 
 
+BODIES: list[Callable[..., None]] = [mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_camlight, mujoco.mj_flex]
+"""What ``mj_fwdKinematics`` does beside ``mj_tendon`` where nothing sleeps."""
+
+STRINGS = [int(mujoco.mjtWrap.mjWRAP_SITE), int(mujoco.mjtWrap.mjWRAP_SPHERE), int(mujoco.mjtWrap.mjWRAP_CYLINDER)]
+
+
+def _tendons(m: Any) -> _Tendons | None:
+    """The tendons, where some are strings; none where MuJoCo's may sleep, and keep what they had."""
+    if not np.isin(m.wrap_type, STRINGS).any() or m.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP:
+        return None
+    of_tendons = m.tendon_adr, m.tendon_num, m.wrap_type, m.wrap_objid
+    return _Tendons(*(of.tolist() for of in (*of_tendons, m.ten_J_rowadr, m.ten_J_rownnz, m.ten_J_colind)))
+
+
 def _stages(m: Any) -> list[Callable[..., None]]:
-    """The functions of MuJoCo by which all follows from a state but contact and constraints."""
-    stages = [mujoco.mj_fwdKinematics, mujoco.mj_makeM, mujoco.mj_factorM]
+    """The functions of MuJoCo by which all follows from a state and its kinematics but contact and constraints."""
+    stages = [mujoco.mj_makeM, mujoco.mj_factorM]
     if m.nactuator:
         stages.append(mujoco.mj_transmission)
     if m.nsensor:
@@ -196,7 +231,7 @@ def _world(m: Any, d: Any, watched: Watched) -> _MujocoWorld:
             **{name: d._address + at for name, at in FIELDS.items()},
         },
         addresses=(m._address, d._address),
-        native=native(stages),
+        native=native(mujoco.mj_fwdKinematics, BODIES, stages),
         activations=carried.activations,
         histories=carried.histories,
         readings=carried.readings,
@@ -209,8 +244,11 @@ def _world(m: Any, d: Any, watched: Watched) -> _MujocoWorld:
         is_pyramidal=m.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL,
         reads_rows=has_readers,
         is_sparse=bool(mujoco.mj_isSparse(m)),
+        tendons=_tendons(m),
         checks=[mujoco.mj_checkPos, mujoco.mj_checkVel],
         actuate=mujoco.mj_fwdActuation,
+        kinematics=mujoco.mj_fwdKinematics,
+        bodies=BODIES,
         stages=stages,
         collide=mujoco.mj_collision,
         make_rows=mujoco.mj_makeConstraint,

@@ -59,6 +59,11 @@ unsafe extern "C-unwind" fn hear(message: *const Message) {
 /// Addresses, as `_Native` in `sapwood/mujoco/_native.py` has them.
 #[derive(FromPyObject)]
 pub struct Native {
+    /// Places, masses and tendons.
+    kinematics: usize,
+    /// The parts of that without tendons.
+    bodies: Vec<usize>,
+    /// All else that follows from a state but contact and constraints.
     stages: Vec<usize>,
     actuate: usize,
     make_rows: usize,
@@ -80,6 +85,8 @@ pub struct Pair(pub usize, pub usize);
 /// Which of MuJoCo's functions.
 #[derive(Clone, Copy)]
 pub enum Part {
+    Kinematics,
+    Bodies,
     Stages,
     Actuation,
     Rows,
@@ -124,6 +131,8 @@ impl Native {
     /// Calls functions of the library.
     pub fn call(&self, part: Part, Pair(m, d): Pair) -> Result<(), Failure> {
         let functions = match part {
+            Part::Kinematics => std::slice::from_ref(&self.kinematics),
+            Part::Bodies => &self.bodies[..],
             Part::Stages => &self.stages[..],
             Part::Actuation => std::slice::from_ref(&self.actuate),
             Part::Rows => std::slice::from_ref(&self.make_rows),

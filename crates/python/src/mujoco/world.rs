@@ -5,6 +5,7 @@ mod history;
 mod results;
 mod rows;
 mod state;
+mod tendons;
 
 use std::sync::Mutex;
 
@@ -14,6 +15,7 @@ use pyo3::types::{PyDict, PyWeakrefMethods, PyWeakrefReference};
 use sim::{Simulation as Sim, SimulationError};
 
 use self::rows::{RowForces, RowMemory};
+use self::tendons::{TendonMemory, TendonNumbers};
 use super::contact::{LAYOUT, MjContact, Surface, Surfaces};
 use super::memory::{Field, MujocoNumbers, Numbers};
 use super::native::{Native, Pair, Part};
@@ -52,6 +54,7 @@ struct Parts<'py> {
     /// Whether something asks for the forces of rows that are none of contacts, and whether MuJoCo's rows are sparse.
     reads_rows: bool,
     is_sparse: bool,
+    tendons: Option<TendonNumbers>,
 }
 
 /// Of which calls of MuJoCo a step consists, as `_Parts` has them.
@@ -61,7 +64,10 @@ struct Calls {
     checks: Vec<Py<PyAny>>,
     /// What says of controls that they are not finite, and finds rates of activations.
     actuate: Py<PyAny>,
-    /// All that follows from a state but contact and constraints.
+    /// Places, masses and tendons; the parts of that without tendons.
+    kinematics: Py<PyAny>,
+    bodies: Vec<Py<PyAny>>,
+    /// All else that follows from a state but contact and constraints.
     stages: Vec<Py<PyAny>>,
     /// MuJoCo's own contacts.
     collide: Py<PyAny>,
@@ -215,6 +221,8 @@ pub struct MujocoWorld {
     surfaces: Surfaces,
     is_pyramidal: bool,
     reads_rows: bool,
+    /// The tendons, where some are strings that Sapwood may place for both.
+    tendons: Option<TendonMemory>,
     kept: Mutex<Kept>,
 }
 
@@ -267,6 +275,7 @@ impl MujocoWorld {
             },
             is_pyramidal: own.is_pyramidal,
             reads_rows: own.reads_rows,
+            tendons: own.tendons.map(|tendons| TendonMemory::new(d, tendons)).transpose()?,
             kept: Mutex::default(),
         })
     }
@@ -383,7 +392,7 @@ impl Running<'_> {
     ///
     /// Contacts stay those of the last step, as finding MuJoCo's own takes as long as all else; they are MuJoCo's where someone has set
     /// the state since.
-    fn step1(&self) -> PyResult<()> {
+    fn step1(&mut self) -> PyResult<()> {
         self.check_state()?;
         // SAFETY: as in `write`.
         let (counts, state) = unsafe { ((self.memory.ncon.get(), self.memory.nefc.get()), self.memory.state()) };
@@ -515,12 +524,12 @@ impl Running<'_> {
     }
 
     /// What MuJoCo computes of a state, all but contact and constraints; then a program's controls.
-    fn stages(&self) -> PyResult<()> {
+    fn stages(&mut self) -> PyResult<()> {
         self.state_stages()?;
         self.call_control()
     }
 
-    fn state_stages(&self) -> PyResult<()> {
+    fn state_stages(&mut self) -> PyResult<()> {
         let memory = self.memory;
         // SAFETY: as in `write`.
         unsafe {
@@ -528,7 +537,27 @@ impl Running<'_> {
             memory.nefc.set(0);
             memory.is_computed.iter().for_each(|flag| flag.set(false));
         }
+        if !self.place_tendons()? {
+            self.call_part(Part::Kinematics)?;
+        }
         self.call_part(Part::Stages)
+    }
+
+    /// Places bodies, and the tendons where the simulation, which stands at the same state, takes them in its step; false if that cannot be, and
+    /// MuJoCo is to place all.
+    fn place_tendons(&mut self) -> PyResult<bool> {
+        let (memory, Some(tendons)) = (self.memory, &self.world.tendons) else { return Ok(false) };
+        // SAFETY: as in `write`.
+        let is_there = are_same(&self.simulation.state().q, unsafe { memory.qpos.get() });
+        if !is_there || !self.simulation.place_tendons().is_some_and(|placed| tendons.are_those(&placed)) {
+            return Ok(false);
+        }
+        self.call_part(Part::Bodies)?;
+        if let Some(placed) = self.simulation.place_tendons() {
+            // SAFETY: as in `write`; sites are placed.
+            unsafe { tendons.write(&placed) };
+        }
+        Ok(true)
     }
 }
 
@@ -548,6 +577,10 @@ fn is_same(left: &[f64], now: [&[f64]; 3]) -> bool {
         && now.into_iter().all(|of| {
             let (own, others) = rest.split_at(of.len());
             rest = others;
-            own.iter().zip(of).all(|(a, b)| a.to_bits() == b.to_bits())
+            are_same(own, of)
         })
+}
+
+fn are_same(a: &[f64], b: &[f64]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }

@@ -28,6 +28,8 @@ impl Running<'_> {
             return outcome.map_err(|Failure(text)| Python::attach(|py| fatal_error(py, text)));
         }
         match part {
+            Part::Kinematics => self.call(&calls.kinematics),
+            Part::Bodies => self.call_all(&calls.bodies),
             Part::Stages => self.call_all(&calls.stages),
             Part::Actuation => self.call(&calls.actuate),
             Part::Rows => self.call(&calls.make_rows),

@@ -31,7 +31,7 @@ impl Running<'_> {
     }
 
     /// Tells MuJoCo which of its sleepers the step has woken, and has it find all that follows from the state once more.
-    fn wake(&self) -> PyResult<()> {
+    fn wake(&mut self) -> PyResult<()> {
         if !self.simulation.may_sleep() {
             return Ok(());
         }
