@@ -20,11 +20,11 @@ from sapwood.mujoco._text import text_of
 __all__ = ["Carried", "carry"]
 
 KINDS = (
-    *("body", "jnt", "dof", "geom", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "tree", "hfield"),
+    *("body", "jnt", "dof", "geom", "site", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "tree", "hfield"),
     *("qpos0", "qpos"),
 )
-"""Beginnings of names of arrays with a part in the motion; those of sites have one where forces act at some. Meshes
-are not among them, as no program changes them while it runs."""
+"""Beginnings of names of arrays with a part in the motion. Meshes are not among them, as no program changes them while
+it runs."""
 
 LOOKS = ("_rgba", "_matid", "_width")
 """Ends of names of what has none."""
@@ -54,12 +54,18 @@ def carry(mj_model: Any, *, near_rigid: bool = False, before: Carried | None = N
     return Carried(model, *where)
 
 
-def _acts_at_sites(m: Any) -> bool:
-    """Whether actuators, tendons or equalities refer to sites."""
+def _idle(m: Any) -> set[str]:
+    """Beginnings of names of arrays that have no part in the motion of this model."""
+    idle = {"site_size", "site_type"}
     transmissions = np.isin(m.actuator_trntype, [int(mjtTrn.mjTRN_SITE), int(mjtTrn.mjTRN_SLIDERCRANK)])
-    # Fixed tendons have none, but spatial ones have them at sides of geoms as well.
-    are_spatial = m.wrap_type != int(mjtWrap.mjWRAP_JOINT)
-    return bool(transmissions.any() or are_spatial.any() or (m.eq_objtype == int(mjtObj.mjOBJ_SITE)).any())
+    if not transmissions.any() and not (m.eq_objtype == int(mjtObj.mjOBJ_SITE)).any():
+        idle.add("site_quat")
+        # Fixed tendons pass no sites, but spatial ones have them at sides of geoms as well.
+        if (m.wrap_type == int(mjtWrap.mjWRAP_JOINT)).all():
+            idle.add("site_")
+    if m.opt.density == 0 and m.opt.viscosity == 0:
+        idle.add("geom_fluid")
+    return idle
 
 
 def _spans(m: Any, names: list[str]) -> list[tuple[int, int]]:
@@ -96,8 +102,9 @@ class Watched:
 
     def keep(self, m: Any) -> None:
         """Notes the numbers that Sapwood's model was made of; others may be anything."""
-        kinds = [*KINDS, "site"] if _acts_at_sites(m) else KINDS
-        names = [name for name in self.carried.arrays if name.split("_")[0] in kinds and not name.endswith(LOOKS)]
+        idle = tuple(_idle(m))
+        of_motion = [name for name in self.carried.arrays if name.split("_")[0] in KINDS and not name.endswith(LOOKS)]
+        names = [name for name in of_motion if not name.startswith(idle)]
         self.numbers.keep(_spans(m, names))
 
     def _make(self, m: Any) -> None:
