@@ -134,6 +134,22 @@ def test_stages_of_a_step_leave_tendons() -> None:
             check(m, d, before)
 
 
+@pytest.mark.parametrize("turn", ["0 0 0", "20 50 70"])
+def test_strings_in_line_with_a_centre(turn: str) -> None:
+    """They may pass on any side: on MuJoCo's."""
+    m = mujoco.MjModel.from_xml_string(f"""<mujoco><worldbody>
+      <site name="0" pos="0 0 1"/><geom name="0" size=".1" pos="0 0 .5" euler="{turn}"/>
+      <site name="1" pos="1 .4 .5"/><geom name="1" size=".1" pos="1 0 .5" euler="{turn}"/>
+      <body pos="0 0 .1"><freejoint/><geom size=".05"/><site name="0b"/></body>
+      <body pos="1 -.3 .5"><freejoint/><geom size=".05"/><site name="1b"/></body></worldbody>
+      <tendon><spatial stiffness="1"><site site="0"/><geom geom="0"/><site site="0b"/></spatial>
+      <spatial stiffness="1"><site site="1"/><geom geom="1"/><site site="1b"/></spatial></tendon></mujoco>""")
+    d, before = mujoco.MjData(m), mujoco.MjData(m)
+    guest.step(m, d)
+    check(m, d, before)
+    assert list(d.ten_wrapnum) == [4, 4]
+
+
 def test_forces_of_actuators_are_along_the_tendons() -> None:
     m = model()
     m.opt.timestep = 1e-7

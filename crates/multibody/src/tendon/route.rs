@@ -40,9 +40,7 @@ struct NodeObstacle {
 
 impl NodeObstacle {
     fn wrap(&self, kinematics: &Kinematics<f64>, ends: [Vec3<f64>; 2]) -> Option<Wrap> {
-        let axes = || kinematics.frames.get(self.centre.node).map_or(self.axes, |frame| frame.rot * self.axes);
-        // A sphere looks alike from everywhere.
-        let axes = if self.round.has_axis() { axes() } else { Mat3::IDENTITY };
+        let axes = kinematics.frames.get(self.centre.node).map_or(self.axes, |frame| frame.rot * self.axes);
         let frame = Frame { axes, origin: self.centre.place(kinematics) };
         self.round.wrap(&frame, ends, self.side.map(|side| side.place(kinematics)))
     }

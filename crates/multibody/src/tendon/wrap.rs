@@ -52,11 +52,6 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Whether it looks different from different sides.
-    pub fn has_axis(&self) -> bool {
-        self.shape == ObstacleShape::Cylinder
-    }
-
     /// How a string from one of the `ends` to the other lies on it; none where it passes by. All points in the world.
     pub fn wrap(&self, frame: &Frame, ends: [Vec3<f64>; 2], side: Option<Vec3<f64>>) -> Option<Wrap> {
         let to_local = |point: Vec3<f64>| frame.axes.transpose_mul(point - frame.origin);
@@ -131,9 +126,21 @@ impl Obstacle {
 fn plane_of(a: Vec3<f64>, b: Vec3<f64>) -> (Vec3<f64>, Vec3<f64>) {
     let x = a.normalized().unwrap_or(Vec3::new(1.0, 0.0, 0.0));
     let normal = a.cross(b);
-    // Points in line with the centre: any plane will do.
-    let normal = if normal.norm() < NONE { x.tangents().0 } else { normal };
+    // Points in line with the centre: any plane will do, and MuJoCo's is taken, which is across the two shorter axes of its frame.
+    let normal = if normal.norm() < NONE { x.cross(shorter_axes(x)) } else { normal };
     (x, normal.cross(x).normalized().unwrap_or(x.tangents().1))
+}
+
+/// The sum of the two axes along which a vector is shorter than along the third, which is x where none is the longest.
+fn shorter_axes(of: Vec3<f64>) -> Vec3<f64> {
+    let [x, y, z] = of.to_array().map(f64::abs);
+    if z > x && z > y {
+        Vec3::new(1.0, 1.0, 0.0)
+    } else if y > x && y > z {
+        Vec3::new(1.0, 0.0, 1.0)
+    } else {
+        Vec3::new(0.0, 1.0, 1.0)
+    }
 }
 
 /// Where a string lies on the circle.
