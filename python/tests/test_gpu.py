@@ -148,6 +148,8 @@ def test_what_is_not_there_says_so(model: sw.Model) -> None:
     batch = make(model, 2)
     cases: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: sw.Batch(model, 2, device="tpu"), ValueError, 'expected "cpu", "cuda"'),
+        (lambda: sw.Batch(model, 2, device=cast("str", 0)), ValueError, 'device is 0: expected "cpu", "cuda"'),
+        (lambda: batch.step(1, stream=-1), ValueError, "stream is -1: expected an address"),
         (lambda: sw.Batch(model, 0, device="host"), ValueError, "expected 1 or more worlds"),
         (lambda: sw.Batch(model, 2, device="host", threads=2), ValueError, 'device="cpu"'),
         (lambda: sw.Batch(model, 2, device="host", scheme="midpoint"), NotImplementedError, 'device="cpu"'),

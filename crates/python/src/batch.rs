@@ -9,6 +9,7 @@ mod quantities;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use batch::{BatchOptions, Precision};
+use gpu::Place;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -65,7 +66,7 @@ impl Batch {
     #[new]
     #[pyo3(
         signature = (
-            model, n=None, *, device="cpu", threads=None, precision=None, rows=None, lanes=None, contacts=false, timestep=None, accuracy=None,
+            model, n=None, *, device=None, threads=None, precision=None, rows=None, lanes=None, contacts=false, timestep=None, accuracy=None,
             scheme=SchemeArgument::default(), conserve=true, pd_law="auto", contact="coulomb", tolerance=1e-6,
             factorization_budget=100, beta=0.1, sigma=1e-5, impratio=None, recovery_speed=1.0,
             sleep_after=None, sleep_speed=1e-3, **others
@@ -77,7 +78,7 @@ impl Batch {
     fn new(
         #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
         #[pyo3(from_py_with = whole_or_none)] n: Option<i64>,
-        device: &str,
+        #[pyo3(from_py_with = place)] device: Option<Place>,
         #[pyo3(from_py_with = whole_or_none)] threads: Option<i64>,
         precision: Option<&str>,
         #[pyo3(from_py_with = whole_or_none)] rows: Option<i64>,
@@ -127,10 +128,9 @@ impl Batch {
             threads: None,
         }
         .options()?;
-        let place = place(device)?;
         let precisions = [("f64", Precision::F64), ("f32", Precision::F32)];
         let precision = precision.map(|precision| word("precision", precision, &precisions)).transpose()?;
-        if let Some(place) = place {
+        if let Some(place) = device {
             // Threads and lanes of the processor are none of the GPU's.
             for (name, is_given) in [("threads", threads.is_some()), ("lanes", lanes.is_some()), ("contacts", contacts)]
             {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use gpu::{Array, GpuBatch, GpuOptions, Order, Place, Precision};
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyInt};
 
 pub use array::DeviceArray;
 
@@ -20,15 +20,17 @@ use crate::resets::{Reset, ResetTo};
 use crate::world_parameters::{WorldParameters, live};
 
 /// The device that an argument names; none for the processor.
-pub fn place(device: &str) -> PyResult<Option<Place>> {
-    let number = device.strip_prefix("cuda:").map(str::parse);
-    match (device, number) {
+pub fn place(device: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
+    let name: String = device.extract().unwrap_or_default();
+    let number = name.strip_prefix("cuda:").map(str::parse);
+    match (name.as_str(), number) {
         ("cpu", _) => Ok(None),
         ("cuda", _) => Ok(Some(Place::Cuda(0))),
         ("host", _) => Ok(Some(Place::Host(Order::Forwards))),
         (_, Some(Ok(number))) => Ok(Some(Place::Cuda(number))),
         _ => Err(PyValueError::new_err(format!(
-            "device is {device:?}: expected \"cpu\", \"cuda\" or \"cuda:1\" (\"host\", for tests, runs the GPU's kernels on the processor)"
+            "device is {}: expected \"cpu\", \"cuda\" or \"cuda:1\" (\"host\", for tests, runs the GPU's kernels on the processor)",
+            device.repr()?
         ))),
     }
 }
@@ -414,5 +416,7 @@ fn handle(stream: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(own) = stream.call_method0("__cuda_stream__") {
         return own.get_item(1)?.extract();
     }
-    stream.extract().map_err(|_| not_one())
+    let is_number = stream.is_instance_of::<PyInt>();
+    let out_of_range = || PyValueError::new_err(format!("stream is {stream}: expected an address, 0 or more"));
+    stream.extract().map_err(|_| if is_number { out_of_range() } else { not_one() })
 }
