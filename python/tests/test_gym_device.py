@@ -16,6 +16,7 @@ gymnasium = pytest.importorskip("gymnasium")
 if shutil.which(os.environ.get("CXX", "c++")) is None:
     pytest.skip("no C++ compiler for the kernels", allow_module_level=True)
 
+from device_pairs import Pair  # noqa: E402
 from gymnasium.error import ResetNeeded  # noqa: E402
 from gymnasium.vector import AutoresetMode  # noqa: E402
 
@@ -60,74 +61,13 @@ def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return name
 
 
-class Pair:
-    """An environment on the host back end beside that on the processor, step by step.
-
-    From a step that the device counts on, a world is left out until its next episode: the processor leaves such steps
-    to another solver.
-    """
-
-    def __init__(self, task: str, mode: AutoresetMode, **options: Any) -> None:
-        self.mode = mode
-        self.ours = make(task, autoreset_mode=mode, device="host", precision="f64", rows=ROWS.get(task), **options)
-        self.theirs = make(task, autoreset_mode=mode, **options)
-        n = self.theirs.num_envs
-        self.counts, self.same, self.parted = self.count(), np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
-        self.compared = self.steps = self.ends = 0
-
-    def count(self) -> Any:
-        return self.ours.batch.status.numpy()[:, 2:5].sum(axis=1)
-
-    def reset(self, **options: Any) -> None:
-        (observation, info), (expected, expected_info) = self.ours.reset(**options), self.theirs.reset(**options)
-        assert info.keys() == expected_info.keys()
-        self.look(observation, expected, self.same)
-
-    def look(self, observation: Any, expected: Any, worlds: Any) -> None:
-        scale = np.abs(expected).max(axis=-1, keepdims=True) + 1.0
-        found = np.asarray(observation) / scale
-        np.testing.assert_allclose(found[worlds], (expected / scale)[worlds], rtol=0, atol=1e-9)
-
-    def step(self, action: Any) -> None:
-        observation, reward, terminated, truncated, info = self.ours.step(action)
-        expected, expected_reward, expected_end, expected_cut, expected_info = self.theirs.step(action)
-        counts = self.count()
-        self.same &= counts == self.counts
-        self.counts = counts
-        same, ended = self.same, expected_end | expected_cut
-        for found, there in ((terminated, expected_end), (truncated, expected_cut)):
-            np.testing.assert_array_equal(np.asarray(found)[same], there[same])
-        np.testing.assert_allclose(np.asarray(reward)[same], expected_reward[same], rtol=1e-9, atol=1e-9)
-        self.compare_infos(info, expected_info)
-        self.parted |= np.asarray(terminated | truncated) != ended
-        self.compared, self.steps, self.ends = (
-            self.compared + same.sum(),
-            self.steps + same.size,
-            self.ends + ended.sum(),
-        )
-        # In the other modes an episode begins in the next step, or when told.
-        begun = ended & ~self.parted if self.mode == AutoresetMode.SAME_STEP else same
-        self.look(observation, expected, same | begun)
-        self.same = (same | ended) & ~self.parted
-        if self.mode == AutoresetMode.DISABLED and ended.any():
-            self.reset(options={"reset_mask": ended})
-
-    def compare_infos(self, ours: dict[str, Any], theirs: dict[str, Any]) -> None:
-        for name, expected in theirs.items():
-            if name.startswith("_") or name in ("final_obs", "final_info"):
-                continue
-            there = theirs[f"_{name}"] & self.same
-            assert np.asarray(ours[f"_{name}"])[there].all()
-            np.testing.assert_allclose(np.asarray(ours[name])[there], expected[there], rtol=1e-9, atol=1e-8)
-        for world in np.flatnonzero(theirs.get("_final_obs", []) & self.same if "_final_obs" in theirs else []):
-            self.look(ours["final_obs"][world], theirs["final_obs"][world], slice(None))
-
-
 @pytest.mark.parametrize("module", MODULES, indirect=True)
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("task", TASKS)
 def test_is_the_environment_of_the_processor(task: str, mode: AutoresetMode, module: str) -> None:
-    pair = Pair(task, mode, max_episode_steps=20)
+    options: dict[str, Any] = {"autoreset_mode": mode, "max_episode_steps": 20}
+    ours = make(task, device="host", precision="f64", rows=ROWS.get(task), **options)
+    pair = Pair(ours, make(task, **options), mode)
     assert isinstance(pair.ours, DeviceVectorEnv)
     assert pair.ours.single_action_space == pair.theirs.single_action_space
     assert pair.ours.single_observation_space.shape == pair.theirs.single_observation_space.shape
@@ -166,7 +106,7 @@ def test_steps_of_32_bits_are_near(task: str) -> None:
 
 
 def test_starts_come_again_after_those_drawn_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sapwood.gym._device.STARTS", 1)
+    monkeypatch.setattr("sapwood.gym._device_episodes.STARTS", 1)
     envs = make("InvertedPendulum", 2, device="host", max_episode_steps=1, autoreset_mode=AutoresetMode.SAME_STEP)
     starts = [np.asarray(envs.reset(seed=0)[0]).copy()]
     for _ in range(8):

@@ -317,7 +317,7 @@ class Humanoid(Legged):
 
     def all(self, at: Look, kind: str, names: list[str]) -> Values:
         """What the sensors of a kind show, (n, names, number)."""
-        return self.xp.stack([at.shown[f"{kind} {name}"] for name in names], 1)
+        return stacked(self.xp, at.shown, kind, names)
 
     def observe(self, at: Look) -> Values:
         """See the base class."""
@@ -380,6 +380,11 @@ def within(x: Values, between: tuple[float, float]) -> Values:
     """Whether numbers are within a range, without its ends."""
     low, high = between
     return (low < x) & (x < high)
+
+
+def stacked(xp: Any, shown: Mapping[str, Values], kind: str, names: list[str]) -> Values:  # noqa: ANN401
+    """What the sensors of a kind show, (n, names, number)."""
+    return xp.stack([shown[f"{kind} {name}"] for name in names], 1)
 
 
 def cross(xp: Any, a: Values, b: Values) -> Values:  # noqa: ANN401
