@@ -59,18 +59,20 @@ impl Layout {
         let size = |name: &str| size_of(description, name);
         let (slots, constraints, first) = (size("SLOTS"), size("CONSTRAINTS"), size("FIRST_LIMIT"));
         let [threes, ones] = description.always;
-        let limits = (constraints - first).saturating_sub(threes + ones).div_ceil(2);
+        let limits = (constraints - first).saturating_sub(threes + ones + size("DRIVES")).div_ceil(2);
         let least = threes + ones.div_ceil(3);
         // Flat faces touch in four points, boxes in up to eight.
         let (own, of_others) = if size("OTHERS") > 0 { (12, 4) } else { (8, 2) };
         let contacts = slots.min(own + of_others * (size("TREES") - 1));
         // Rolling and torsional friction takes rows beside those of contacts.
         let of_spins = if size("SPINS") == 0 { 0 } else { contacts.div_ceil(if size("ROLLS") > 0 { 1 } else { 3 }) };
-        let standard = least + contacts + of_spins + limits.min(6).div_ceil(3);
+        // Of tight limits all drives are beyond theirs at once.
+        let drives = description.limited_drives;
+        let standard = least + contacts + of_spins + (limits.min(6) + drives).div_ceil(3);
         let blocks = rows.map_or(standard, |rows| rows.div_ceil(3)).clamp(1, MAX_ROWS / 3);
         // More points are near than push; of the sides of limits few are.
         let contacts = slots.min(blocks + blocks.div_ceil(2) + 1);
-        let candidates = (contacts + threes + ones + limits.min(blocks.max(8))).max(1);
+        let candidates = (contacts + threes + ones + drives + limits.min(blocks.max(8))).max(1);
         let lanes = if size("NODES") > 24 || blocks > 16 { 32 } else { 16 };
         let met = if size("SPINS") > 0 { 8 } else { 5 };
         Self { lanes, worlds_a_block: 8, blocks, contacts, candidates, met }

@@ -266,3 +266,39 @@ fn worlds_have_parameters_of_their_own() {
         check(name, mjcf, options(Order::Forwards, Precision::F64), 100, tolerance(name), varied);
     }
 }
+
+/// PD control whose drives are all at tight limits: by default there is room for them, and worlds move as in lanes.
+#[test]
+fn all_drives_at_their_limits_have_room() {
+    let arm = r#"<body><joint type="hinge" axis="0 1 0"/><geom type="capsule" fromto="0 0 0 .2 0 0" size=".03" contype="0" conaffinity="0"/></body>"#;
+    let mjcf = format!("<mujoco><option timestep=\"0.01\"/><worldbody>{}</worldbody></mujoco>", arm.repeat(14));
+    let loaded = formats::load_str(&mjcf, None, &formats::LoadOptions::default()).unwrap();
+    let (model, scene, nv) = (Arc::new(loaded.model), Arc::new(loaded.scene), 14);
+    let mut gpu_options = options(Order::Forwards, Precision::F64);
+    gpu_options.rows = None;
+    let mut batch_options = BatchOptions::default();
+    batch_options.simulation = gpu_options.simulation.clone();
+    let mut batch = Batch::new(model.clone(), scene.clone(), 1, batch_options).unwrap();
+    let mut gpu = GpuBatch::new(model, scene, 1, gpu_options).unwrap();
+    let pd = sim::Pd {
+        kp: vec![300.0; nv],
+        kd: vec![30.0; nv],
+        target: vec![0.0; nv],
+        target_velocity: vec![0.0; nv],
+        effort_limit: vec![0.05; nv],
+    };
+    batch.set_pd(Some(pd.clone())).unwrap();
+    gpu.set_pd(Some(pd)).unwrap();
+    let mut most_at_once = 0;
+    for _ in 0..50 {
+        batch.step(1).unwrap();
+        gpu.step(1, 0).unwrap();
+        most_at_once = most_at_once.max(gpu.status().unwrap()[0].remembered);
+    }
+    let status = gpu.status().unwrap()[0];
+    assert_eq!(most_at_once, 14);
+    assert_eq!((status.overflow, status.unsettled, status.coarse), (0, 0, 0));
+    let error = |(a, b): (&f64, &f64)| (a - b).abs();
+    let worst = gpu.read(Array::Q).unwrap().iter().zip(batch.q()).map(error).fold(0.0, f64::max);
+    assert!(worst < 1e-10, "{worst:.1e}");
+}

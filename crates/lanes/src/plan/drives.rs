@@ -148,6 +148,12 @@ impl PlanDrive {
         self.actuators.iter().any(PlanActuator::has_impedance)
     }
 
+    /// Whether its force has limits; PD control drives apart what it limits alone.
+    pub fn is_limited(&self) -> bool {
+        let is_actuator_limited = |actuator: &PlanActuator| actuator.force_range != FREE;
+        self.actuators.is_empty() || self.effort_limit != FREE || self.actuators.iter().any(is_actuator_limited)
+    }
+
     /// Whether it is one actuator that gives no force.
     pub fn is_idle(&self, model: &Model) -> bool {
         let [actuator] = &self.actuators[..] else { return false };

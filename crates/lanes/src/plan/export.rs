@@ -54,6 +54,8 @@ pub struct Description {
     pub missing: Vec<String>,
     /// Constraints that are there in every step: of three rows, and of one.
     pub always: [usize; 2],
+    /// Drives with limits, each a constraint of one row while it is at one.
+    pub limited_drives: usize,
 }
 
 /// The nodes of a plan level by level.
@@ -110,6 +112,7 @@ impl Plan {
             real: Vec::new(),
             missing: Vec::new(),
             always: [0; 2],
+            limited_drives: self.drives.iter().filter(|drive| drive.is_limited()).count(),
         };
         self.describe_nodes(&levels, &mut description);
         self.describe_actuators(&mut description);
