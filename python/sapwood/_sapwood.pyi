@@ -3587,6 +3587,13 @@ class ImitationEpisodes:
         """Names of the bodies that must not touch the ground."""
 
     @property
+    def definition(self) -> dict[str, Any]:
+        """What expressions over the arrays of many worlds have to know of the task.
+
+        The motion at equal times, points that are observed and compared, joints with controllers, weights.
+        """
+
+    @property
     def gains(self) -> list[NDArray[np.float64]]:
         """Stiffness, damping and greatest force of the controllers, (nv,) each: N·m/rad, N·m·s/rad, N·m."""
 

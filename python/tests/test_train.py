@@ -142,12 +142,25 @@ def test_a_training_on_the_gpus_kernels_repeats_itself(tmp_path: Path) -> None:
     assert last > first
 
 
+def test_an_imitation_on_the_gpus_kernels_repeats_itself(tmp_path: Path) -> None:
+    if shutil.which(os.environ.get("CXX", "c++")) is None:
+        pytest.skip("no C++ compiler for the kernels")
+    sizes = ["--num-envs", "8", "--num-steps", "8", "--minibatch", "64", "--samples", "192", "--episodes", "2"]
+    options = ["imitation", *sizes, "--hidden", "16", "--shards", "1", "--device", "host"]
+    one, other = (run(tmp_path / name, *options) for name in ("one", "other"))
+    assert bits(one) == bits(other)
+    assert one["samples"] == 192
+    # By the motion's lead the walk is near the motion before anything is learnt.
+    assert one["curve"][0]["reward"] > 0.5
+    assert "<html" in (tmp_path / "one" / "replay.html").read_text()[:2000].lower()
+
+
 def test_what_is_not_on_a_gpu_says_so(tmp_path: Path) -> None:
     cases = [
         ("sapwood/InvertedPendulum-v0", "gpu", 'expected "cpu", "cuda"'),
         ("sapwood/Swimmer-v0", "host", "device='cpu' does"),
         ("Pendulum-v1", "host", "expected a name with sapwood/"),
-        (None, "host", "imitation is on the processor: expected --device cpu"),
+        (None, "gpu", 'expected "cpu", "cuda"'),
     ]
     for name, device, words in cases:
         options = [*(["imitation"] if name is None else [*SHORT, "--env", name]), "--device", device]

@@ -6,17 +6,20 @@ use std::sync::{Mutex, MutexGuard};
 use ::envs::Autoreset;
 use ::envs::imitation::{
     ActionKind, Controller, Ground, INFO, Imitation, ImitationEpisodes as Inner, ImitationError, ImitationOptions,
-    RewardKind, RotationKind,
+    MAX_LEAD, Motor, MotorKind, Part, RewardKind, RotationKind,
 };
 use motion::{LoopMode, Source, SourceOptions};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::arguments::{array, configuration, mask, several_or_none, vector, whole_or_none, word};
 use crate::batch::Batch;
 use crate::lock::try_lock;
+
+/// Pairs of geoms that are looked at for whether bodies touch each other.
+const MAX_PAIRS: usize = 10_000;
 
 type Flags<'py> = Bound<'py, PyArray1<bool>>;
 
@@ -181,6 +184,38 @@ impl ImitationEpisodes {
         Ok(PyArray1::from_slice(py, episodes.last_info(world)))
     }
 
+    /// What expressions over the arrays of many worlds have to know of the task.
+    #[getter]
+    fn definition<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let episodes = self.lock()?;
+        let task = episodes.task();
+        let (reference, model, scene) = (task.reference(), task.model(), self.batch.get().model_of().get().scene());
+        let found = PyDict::new(py);
+        found.set_item("reference_q", rows_of(py, reference.rows(), model.nq())?)?;
+        found.set_item("reference_v", rows_of(py, reference.velocities(), model.nv())?)?;
+        found.set_item("duration", reference.duration())?;
+        found.set_item("travel", reference.travel())?;
+        found.set_item("is_cyclic", reference.is_cyclic())?;
+        let quaternions: Vec<usize> = model.tree.nodes.iter().filter_map(multibody::Node::quaternion).collect();
+        found.set_item("quaternions", quaternions)?;
+        found.set_item("rest", &model.q0)?;
+        for (name, parts) in [("parts", task.parts()), ("end_effectors", task.end_effector_parts())] {
+            let point =
+                |part: &Part| (model.bodies[part.body].name.clone(), [part.point.x, part.point.y, part.point.z]);
+            found.set_item(name, parts.iter().map(point).collect::<Vec<_>>())?;
+        }
+        let motor = |motor: &Motor| {
+            let time = if motor.kp > 0.0 { motor.kd / motor.kp } else { 0.0 };
+            (motor.q, motor.v, motor.kind == MotorKind::Ball, motor.zero, time, motor.weight)
+        };
+        found.set_item("motors", task.motors().iter().map(motor).collect::<Vec<_>>())?;
+        found.set_item("max_lead", MAX_LEAD)?;
+        found.set_item("reward_weights", task.options().reward.weights())?;
+        let pairs = geometry::allowed_pairs(scene, &sim::attachments(model, scene), MAX_PAIRS);
+        found.set_item("falls_may_touch_others", pairs.is_none_or(|pairs| task.falls_may_touch_others(&pairs)))?;
+        Ok(found)
+    }
+
     /// Names of the numbers of `info`.
     #[getter]
     fn info_names(&self) -> Vec<&'static str> {
@@ -314,6 +349,16 @@ impl ImitationEpisodes {
             "a step of these episodes was aborted: make a new environment",
         )
     }
+}
+
+fn rows_of<'py, 'a>(
+    py: Python<'py>,
+    rows: impl Iterator<Item = &'a [f64]>,
+    width: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let all = rows.flatten().copied().collect::<Vec<f64>>();
+    let count = all.len() / width;
+    PyArray1::from_vec(py, all).reshape([count, width])
 }
 
 fn rows<'py, 'a>(

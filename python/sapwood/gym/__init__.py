@@ -19,6 +19,7 @@ except ImportError as _error:
     raise ImportError(_message) from _error
 
 from sapwood.gym._device import DeviceVectorEnv
+from sapwood.gym._device_imitation import DeviceImitationVectorEnv
 from sapwood.gym._imitation import ImitationEnv, ImitationVectorEnv
 from sapwood.gym._single import (
     AntEnv,
@@ -95,6 +96,7 @@ __all__ = [
     "TASKS",
     "AntEnv",
     "AntVectorEnv",
+    "DeviceImitationVectorEnv",
     "DeviceVectorEnv",
     "HalfCheetahEnv",
     "HalfCheetahVectorEnv",

@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 import sapwood as sw
 from sapwood import _sapwood
+from sapwood.gym._device_episodes import check_device
+from sapwood.gym._device_imitation import DeviceImitationVectorEnv
 from sapwood.gym._single import DEFAULT_SIZE
 from sapwood.gym._state import Kept, Stated, pack, unpacked
 from sapwood.gym._worlds import CAN_RENDER, check_render_mode
@@ -30,6 +32,17 @@ _MODES = {
     AutoresetMode.SAME_STEP: "same-step",
     AutoresetMode.DISABLED: "disabled",
 }
+
+_WORDS = {
+    "action": "target",
+    "rotations": "quaternion",
+    "reward": "paper",
+    "observe_root": False,
+    "cycle_sync": True,
+    "early_termination": True,
+    "control_hz": 30.0,
+}
+"""Options that the expressions of a GPU depend on."""
 
 ACTION_BOUND = 2.0 * np.pi
 """Of the action space: a full turn, rad."""
@@ -75,11 +88,15 @@ class ImitationVectorEnv(Stated, VectorEnv[Array, NDArray[np.float32], Any]):
         seed: Of the first :meth:`reset` without one.
         scheme: Time-stepping scheme, of :class:`sapwood.Batch`.
         conserve: Whether steps that gain energy are corrected, as in :class:`sapwood.Batch`.
-        precision: Numbers that steps are computed with, "f64" or "f32".
+        precision: Numbers that steps are computed with, "f64" or "f32"; None for f64 on the processor, f32 on a GPU.
         threads: Threads that share the worlds; None for those of the processor.
         autoreset_mode: When worlds whose episodes ended begin again.
+        device: Where the worlds are: "cpu"; "cuda" (the first GPU), "cuda:1", …, or "host", the GPU's kernels on the
+            processor, for tests: then what is made is a :class:`DeviceImitationVectorEnv`, which also takes `rows`, as
+            of :class:`sapwood.Batch`.
 
     Raises:
+        NotImplementedError: For an option that the GPU does not do; it says what to pass.
         ValueError: When a value is outside its domain, or character and motion do not fit.
 
     Attributes:
@@ -96,6 +113,18 @@ class ImitationVectorEnv(Stated, VectorEnv[Array, NDArray[np.float32], Any]):
     single_action_space: Space[NDArray[np.float32]]
     observation_space: Space[Array]
     action_space: Space[NDArray[np.float32]]
+
+    # On a GPU it is a `DeviceImitationVectorEnv`.
+    def __new__(
+        cls,
+        character: str | sw.Model = "humanoid",
+        clip: str = "walk",
+        num_envs: int = 1,
+        **options: Any,  # noqa: ANN401 - as of __init__
+    ) -> Any:  # noqa: ANN401
+        if options.get("device", "cpu") == "cpu":
+            return super().__new__(cls)
+        return _on_device(character, clip, num_envs, **options)
 
     def __init__(
         self,
@@ -124,11 +153,13 @@ class ImitationVectorEnv(Stated, VectorEnv[Array, NDArray[np.float32], Any]):
         seed: int = 0,
         scheme: Scheme = "bilinear",
         conserve: bool = True,
-        precision: Literal["f64", "f32"] = "f64",
+        precision: Literal["f64", "f32"] | None = None,
         threads: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        device: str = "cpu",
     ) -> None:
         super().__init__()
+        del device  # of __new__
         if not (np.isfinite(physics_hz) and physics_hz > 0.0):
             message = f"physics_hz is {physics_hz}: expected a finite number above 0"
             raise ValueError(message)
@@ -294,6 +325,40 @@ class ImitationVectorEnv(Stated, VectorEnv[Array, NDArray[np.float32], Any]):
             ended, begun = arrays["ended"].astype(np.bool_), bool(arrays["begun"])
         self._ended, self._begun = ended, begun
         return self.episodes.observation, {}
+
+
+def _on_device(
+    character: str | sw.Model,
+    clip: str,
+    num_envs: int,
+    *,
+    device: str,
+    scheme: Scheme = "bilinear",
+    conserve: bool = True,
+    precision: Literal["f64", "f32"] | None = None,
+    rows: int | None = None,
+    seed: int = 0,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    **options: Any,  # noqa: ANN401 - words, numbers, flags
+) -> DeviceImitationVectorEnv:
+    check_device(device, options)
+    if not conserve or options.get("spd", "maba") != "maba":
+        message = "the GPU corrects the energy of steps, and has PD control within them: expected conserve=True, "
+        message += "spd='maba', or device='cpu'"
+        raise NotImplementedError(message)
+    guide = ImitationVectorEnv(character, clip, 1, threads=1, autoreset_mode=AutoresetMode.DISABLED, **options)
+    words = {name: options.get(name, usual) for name, usual in _WORDS.items()}
+    return DeviceImitationVectorEnv(
+        guide,
+        num_envs,
+        device,
+        words,
+        scheme=scheme,
+        autoreset_mode=autoreset_mode,
+        seed=seed,
+        precision=precision,
+        rows=rows,
+    )
 
 
 def _model(character: str | sw.Model) -> sw.Model:

@@ -56,7 +56,7 @@ OPTIONS: dict[str, tuple[Any, str]] = {
     "effort_limits": (True, "whether torques are limited"),
     "ground": ("most", "where the motion has its ground: most, or start, where its first posture stands"),
     "early_termination": (True, "whether a fall ends an episode"),
-    "precision": ("f64", "numbers of time steps: f64 or f32"),
+    "precision": ("auto", "numbers of time steps: f64, f32, or auto, which is f32 on a GPU and f64 elsewhere"),
 }
 """Options of the environment that the command has: defaults and meanings."""
 
@@ -85,7 +85,7 @@ class Imitation:
     @classmethod
     def of(cls, **options: Any) -> Imitation:  # noqa: ANN401 - texts, numbers, flags
         """The task with these options."""
-        return cls(options)
+        return cls({name: value for name, value in options.items() if (name, value) != ("precision", "auto")})
 
     def make(self, num_envs: int, *, threads: int | None = None, **changes: Any) -> Any:  # noqa: ANN401
         """See :class:`sapwood.train.tasks.Task`."""
@@ -93,9 +93,6 @@ class Imitation:
 
         from sapwood.gym import ImitationVectorEnv
 
-        if "device" in changes:
-            message = f"--device {changes['device']}: imitation is on the processor: expected --device cpu"
-            raise ValueError(message)
         mode = changes.pop("autoreset_mode", AutoresetMode.SAME_STEP)
         return ImitationVectorEnv(
             num_envs=num_envs, threads=threads, autoreset_mode=mode, **{**self.options, **changes}

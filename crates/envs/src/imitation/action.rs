@@ -5,8 +5,8 @@ use spatial::{Quat, Vec3};
 use super::figure::{Figure, Motor, MotorKind};
 use super::options::ActionKind;
 
-/// How far a ball's target is moved ahead at most, rad: at π it would lie behind.
-const MAX_LEAD: f64 = 2.0;
+/// How far a ball's target is moved ahead at most by [`ActionKind::Lead`], rad: at π it would lie behind.
+pub const MAX_LEAD: f64 = 2.0;
 
 /// Moves a reference (nq) ahead along its velocities (nv) by what damping holds joints back: see [`ActionKind::Lead`].
 pub(crate) fn move_ahead(figure: &Figure, reference: &mut [f64], velocity: &[f64]) {

@@ -10,22 +10,31 @@ use super::presets::{JointPreset, Preset, general};
 
 /// How a joint with a controller moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MotorKind {
+pub enum MotorKind {
+    /// Three degrees of freedom, a unit quaternion.
     Ball,
+    /// One degree of freedom.
     Single,
 }
 
 /// A joint with a controller.
 #[derive(Clone, Debug)]
-pub(crate) struct Motor {
+pub struct Motor {
+    /// The joint's name, or that of its body.
     pub name: String,
+    /// How it moves.
     pub kind: MotorKind,
+    /// Its first coordinate.
     pub q: usize,
+    /// Its first degree of freedom.
     pub v: usize,
     /// The coordinate that actions count from, of a joint of one degree of freedom.
     pub zero: f64,
+    /// Stiffness, N·m/rad or N/m.
     pub kp: f64,
+    /// Damping, N·m·s/rad or N·s/m.
     pub kd: f64,
+    /// Greatest force, N·m or N.
     pub effort_limit: f64,
     /// Weight in the reward of the code, before all of them are scaled to sum 1.
     pub weight: f64,
@@ -43,12 +52,17 @@ impl Motor {
 
 /// A point of a body that is observed, with the body's rotation.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub struct Part {
+    /// The body's name, or that of what its tip is.
     pub name: String,
-    pub node: usize,
+    /// The body.
+    pub body: usize,
+    /// In the body's frame, m.
+    pub point: Vec3<f64>,
+    pub(super) node: usize,
     /// In the node's frame.
-    pub at: Vec3<f64>,
-    pub rot: Quat<f64>,
+    pub(super) at: Vec3<f64>,
+    pub(super) rot: Quat<f64>,
 }
 
 /// A shape of the character, for where its lowest point is.
@@ -166,18 +180,24 @@ fn set_gains(motors: &mut [Motor], options: &ImitationOptions) -> Result<(), Imi
     Ok(())
 }
 
+impl Part {
+    /// A point of a body that moves.
+    fn new(model: &Model, body: usize, point: Vec3<f64>) -> Option<Self> {
+        let own = &model.bodies[body];
+        let (at, rot) = (own.pose.transform_point(point), own.pose.rot);
+        Some(Self { name: own.name.clone(), body, point, node: own.node?, at, rot })
+    }
+}
+
 /// The centre of mass of a body; of one without mass its origin.
 fn part(model: &Model, body: usize) -> Option<Part> {
-    let own = &model.bodies[body];
-    let at = own.pose.transform_point(if own.inertia.mass > 0.0 { own.inertia.com } else { Vec3::ZERO });
-    Some(Part { name: own.name.clone(), node: own.node?, at, rot: own.pose.rot })
+    let own = &model.bodies[body].inertia;
+    Part::new(model, body, if own.mass > 0.0 { own.com } else { Vec3::ZERO })
 }
 
 /// The tip of the body that ends a limb: as far beyond its centre of mass as that is from its joint.
 fn tip(model: &Model, body: usize) -> Option<Part> {
-    let own = &model.bodies[body];
-    let at = own.pose.transform_point(own.inertia.com * 2.0);
-    Some(Part { name: own.name.clone(), node: own.node?, at, rot: own.pose.rot })
+    Part::new(model, body, model.bodies[body].inertia.com * 2.0)
 }
 
 fn parts(model: &Model, preset: Option<&Preset>) -> Vec<Part> {

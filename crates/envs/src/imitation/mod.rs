@@ -16,8 +16,10 @@ mod reference;
 mod reward;
 mod task;
 
+pub use action::MAX_LEAD;
 pub use episodes::ImitationEpisodes;
 pub use error::ImitationError;
+pub use figure::{Motor, MotorKind, Part};
 pub use options::{ActionKind, Controller, Ground, ImitationOptions, RewardKind, RotationKind};
 pub use reference::Reference;
 pub use reward::RewardTerms;

@@ -137,6 +137,11 @@ impl Reference {
         self.q.chunks_exact(self.nq)
     }
 
+    /// The velocities of the table, as [`rows`](Self::rows).
+    pub fn velocities(&self) -> impl Iterator<Item = &[f64]> {
+        self.v.chunks_exact(self.nv)
+    }
+
     /// Full cycles before `time`, and the time within the present one; of a motion that ends, 0 and the time cut at its end.
     pub fn local_time(&self, time: f64) -> (f64, f64) {
         if !self.is_cyclic {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use batch::BatchContact;
-use geometry::Scene;
+use geometry::{GeomPair, Scene};
 use motion::{Binding, BindingOptions, Motion};
 use multibody::{Kinematics, Model, forward_kinematics, velocities};
 use sim::Pd;
 
 use super::action::{move_ahead, write_action, write_target};
 use super::error::ImitationError;
-use super::figure::{Figure, unknown_body};
+use super::figure::{Figure, Motor, Part, unknown_body};
 use super::observation;
 use super::options::{ActionKind, Ground, ImitationOptions};
 use super::reference::Reference;
@@ -175,6 +175,21 @@ impl Imitation {
         self.figure.end_effectors.iter().map(|part| part.name.as_str()).collect()
     }
 
+    /// The points of bodies that are observed.
+    pub fn parts(&self) -> &[Part] {
+        &self.figure.parts
+    }
+
+    /// The tips that the reward compares.
+    pub fn end_effector_parts(&self) -> &[Part] {
+        &self.figure.end_effectors
+    }
+
+    /// The joints with controllers.
+    pub fn motors(&self) -> &[Motor] {
+        &self.figure.motors
+    }
+
     /// How many numbers an action has: degrees of freedom without the root's.
     pub fn action_len(&self) -> usize {
         self.model.nv() - self.figure.first_dof
@@ -237,11 +252,19 @@ impl Imitation {
         write_action(&self.figure, q, action);
     }
 
-    /// Whether a body touches the ground that must not.
+    /// Whether the ground pushes a body that must not touch it; contacts that only might push in a step are there as well.
     pub fn has_fallen(&self, contacts: &[BatchContact]) -> bool {
-        contacts.iter().any(|contact| {
+        contacts.iter().filter(|contact| contact.force.dot(contact.normal) > 0.0).any(|contact| {
             let [a, b] = contact.geoms;
             (self.falls[a] && self.is_ground[b]) || (self.falls[b] && self.is_ground[a])
+        })
+    }
+
+    /// Whether a body that must not touch the ground may touch another that moves.
+    pub fn falls_may_touch_others(&self, pairs: &[GeomPair]) -> bool {
+        pairs.iter().any(|pair| {
+            let [a, b] = pair.geoms;
+            (self.falls[a] || self.falls[b]) && !self.is_ground[a] && !self.is_ground[b]
         })
     }
 
