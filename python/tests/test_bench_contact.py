@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -96,6 +100,16 @@ def test_coulomb_has_everything_right_at_once(case: str) -> None:
         assert hop < 10e-6
         assert max(abs(ball - 1), abs(cube - 1)) < 1e-3
         assert creep < 1e-6
+
+
+@pytest.mark.skipif(shutil.which(os.environ.get("CXX", "c++")) is None, reason="no C++ compiler for the kernels")
+@pytest.mark.parametrize("law", LAWS)
+def test_kernels_have_the_laws_of_lanes(law: str) -> None:
+    for precision, round_off in [("f64", 1e-9), ("f32", 1e-4)]:
+        lanes, kernels = (partial(contact.in_batch, 0.01, law, precision, device=device) for device in ("cpu", "host"))
+        for measure in contact.MEASURES:
+            expected = measure.run(lanes)
+            assert measure.run(kernels) == pytest.approx(expected, rel=round_off, abs=round_off), measure.metric
 
 
 def test_the_default_law_is_one_of_ours() -> None:

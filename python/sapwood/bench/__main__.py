@@ -52,8 +52,8 @@ SUITES: dict[str, ModuleType] = {
     "strangers": strangers,
 }
 """Modules with CASES, PEERS and run(peers, cases, repetitions, ...); OPTIONS names what else run takes."""
-PACKAGES = {"pinocchio": ["pin"], "rapier": [], "mjx": ["mujoco-mjx"]}
-"""Packages of peers that are called otherwise; Rapier is none of Python's."""
+PACKAGES = {"pinocchio": ["pin"], "rapier": [], "host": [], "mjx": ["mujoco-mjx"]}
+"""Packages of peers that are called otherwise; Rapier is none of Python's, and the kernels on the host are ours."""
 IN_THE_PROGRAM = ("spd", "characters")
 """Suites that compare with no other engine."""
 

@@ -13,12 +13,15 @@ and laws are compared here. For every engine and law, at every time step:
   tangential over normal impulse of the impact, over μ; should be 1.
 * ``creep``: on a slope of 20° with friction 0.7: speed after it has settled, m/s; should be 0.
 
-Ours runs alone and in the lanes of a batch, in 64 and in 32 bits.
+Ours runs alone and in the lanes of a batch, in 64 and in 32 bits. The peer ``host`` is a batch by the kernels of GPUs,
+compiled by the processor's C++ compiler.
 """
 
 from __future__ import annotations
 
 import math
+import os
+import shutil
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -33,7 +36,7 @@ from sapwood.bench.friction_laws import LAWS
 
 __all__ = ["CASES", "PEERS", "run"]
 
-PEERS = ("mujoco", "drake")
+PEERS = ("host", "mujoco", "drake")
 GRAVITY = 9.81
 FRICTION = 0.5
 SPEED = 2.0
@@ -234,7 +237,11 @@ def makers(peers: list[str], dt: float) -> dict[str, Make]:
     """Engine and law to how to make it; what is not installed is left out with a note."""
     found: dict[str, Make] = {f"sapwood {law}": partial(ours, dt, law) for law in LAWS}
     for precision in ("f64", "f32"):
-        found |= {f"sapwood {law} {precision} lanes": partial(in_lanes, dt, law, precision) for law in LAWS}
+        found |= {f"sapwood {law} {precision} lanes": partial(in_batch, dt, law, precision) for law in LAWS}
+    if "host" in peers and has_compiler():
+        kernels = partial(in_batch, device="host")
+        for precision in ("f64", "f32"):
+            found |= {f"sapwood {law} {precision} kernels": partial(kernels, dt, law, precision) for law in LAWS}
     if "mujoco" in peers and installed("mujoco", "mujoco"):
         found["mujoco-elliptic"] = lambda text: Mujoco(text, "elliptic", timestep=dt)
         found["mujoco-pyramidal"] = lambda text: Mujoco(text, "pyramidal", timestep=dt)
@@ -247,17 +254,26 @@ def makers(peers: list[str], dt: float) -> dict[str, Make]:
     return found
 
 
+def has_compiler() -> bool:
+    """Whether the kernels can be compiled for the processor; a note if not."""
+    compiler = os.environ.get("CXX", "c++")
+    if shutil.which(compiler) is None:
+        print(f"host left out: {compiler} was not found, a C++ compiler for the kernels")
+        return False
+    return True
+
+
 def ours(dt: float, law: str, text: str) -> Mover:
     """Our engine under one of its laws."""
     return Sapwood(text, timestep=dt, law=law)
 
 
-def in_lanes(dt: float, law: str, precision: str, text: str) -> Mover:
+def in_batch(dt: float, law: str, precision: str, text: str, device: str = "cpu") -> Mover:
     """A world of a batch under one of its laws."""
-    return InLanes(text, dt, law, precision)
+    return InBatch(text, dt, law, precision, device)
 
 
-class InLanes:
+class InBatch:
     """The first of as many equal worlds as fill the lanes of registers.
 
     Args:
@@ -265,12 +281,15 @@ class InLanes:
         timestep: Time step, s.
         law: Friction law.
         precision: ``f64`` or ``f32``.
+        device: ``cpu``, or ``host`` for the kernels of GPUs on the processor.
     """
 
-    def __init__(self, text: str, timestep: float, law: str, precision: str) -> None:
+    def __init__(self, text: str, timestep: float, law: str, precision: str, device: str) -> None:
         self.timestep = timestep
-        options: dict[str, Any] = {"precision": precision, "contact": law}
-        self.batch = sw.Batch(sw.load(text), 16, threads=1, timestep=timestep, **options)
+        options: dict[str, Any] = {"precision": precision, "contact": law, "device": device}
+        if device == "cpu":
+            options["threads"] = 1
+        self.batch: Any = sw.Batch(sw.load(text), 16, timestep=timestep, **options)
 
     def step(self, n: int) -> None:
         """Advances by n steps."""
@@ -279,13 +298,13 @@ class InLanes:
     @property
     def q(self) -> Vector:
         """Positions."""
-        return np.array(self.batch.q[0])
+        return np.array(self.batch.q)[0]
 
     @property
     def v(self) -> Vector:
         """Velocities."""
-        return np.array(self.batch.v[0])
+        return np.array(self.batch.v)[0]
 
     def place(self, q: Vector, v: Vector) -> None:
         """Puts the bodies there, with these velocities."""
-        self.batch.q[:], self.batch.v[:] = q, v
+        self.batch.q, self.batch.v = (np.tile(of, (16, 1)) for of in (q, v))
