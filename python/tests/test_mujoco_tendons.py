@@ -186,7 +186,7 @@ def test_numbers_of_sites_that_turn_nothing_are_not_compared() -> None:
 
     def version() -> int:
         guest.step(m, d)
-        return _carry.watch(m, False).version
+        return int(_carry.watch(m, False).version)
 
     first = version()
     m.site_quat[:] = [0, 1, 0, 0]

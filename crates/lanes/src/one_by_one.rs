@@ -47,7 +47,11 @@ impl<T: Bundle> Lanes<T> {
         let first =
             if T::IS_SINGLE || parts.len() > 1 { FirstMethod::Newton(STEPS) } else { FirstMethod::ProximalPoint };
         for part in parts {
-            let energy = get(&self.space.choose_part(part), lane);
+            let space = &mut self.space;
+            space.islands.choose(part);
+            // In scalars: this is compiled for no registers of lanes.
+            let of_island = space.kinetic.iter().enumerate().filter(|(tree, _)| space.islands.has_tree(*tree));
+            let energy = of_island.fold(0.0, |sum, (_, kinetic)| sum + 2.0 * get(kinetic, lane));
             let energy = if energy > 0.0 { energy } else { 1.0 };
             self.extract(lane);
             let result = self.solver.problem.solve(energy, first, problem.bounds(plan), options);

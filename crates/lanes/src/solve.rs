@@ -108,7 +108,8 @@ impl<T: Bundle> Lanes<T> {
     fn search_part(&mut self, plan: &Plan, part: usize, problem: Problem) -> u32 {
         let space = &mut self.space;
         let (open, limits) = (space.open, plan.limits::<T>(problem.bounds(plan)));
-        let energy = space.choose_part(part);
+        space.islands.choose(part);
+        let energy = space.energy();
         let is_whole = space.islands.are_all_one();
         let (rows, w) = if is_whole {
             (&mut space.rows[..space.count], &space.w)

@@ -298,12 +298,14 @@ class InBatch:
     @property
     def q(self) -> Vector:
         """Positions."""
-        return np.array(self.batch.q)[0]
+        q: Vector = np.array(self.batch.q)[0]
+        return q
 
     @property
     def v(self) -> Vector:
         """Velocities."""
-        return np.array(self.batch.v)[0]
+        v: Vector = np.array(self.batch.v)[0]
+        return v
 
     def place(self, q: Vector, v: Vector) -> None:
         """Puts the bodies there, with these velocities."""

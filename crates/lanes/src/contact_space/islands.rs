@@ -78,6 +78,18 @@ impl<T: Real> Islands<T> {
         self.names.is_empty() || self.of_blocks[b] == self.of_blocks[c]
     }
 
+    /// Takes an island, or all, in hand.
+    #[inline(always)]
+    pub fn choose(&mut self, part: usize) {
+        self.name = self.names.get(part).copied().unwrap_or_default();
+    }
+
+    /// Whether a tree is of the problem at hand.
+    #[inline(always)]
+    pub fn has_tree(&self, tree: usize) -> bool {
+        self.names.is_empty() || self.of_trees[tree] == self.name
+    }
+
     /// Whether a block is of the problem at hand.
     pub fn is_at_hand(&self, b: usize) -> bool {
         self.names.is_empty() || self.of_blocks[b] == Some(self.name)
@@ -122,18 +134,15 @@ impl<T: Bundle> ContactSpace<T> {
         }
     }
 
-    /// Takes an island, or all, in hand; its v*ᵀ A v*.
+    /// v*ᵀ A v* of the island at hand.
     #[inline(always)]
-    pub(crate) fn choose_part(&mut self, part: usize) -> T {
-        let Self { kinetic, islands, .. } = self;
-        let name = islands.names.get(part);
+    pub(crate) fn energy(&self) -> T {
         let mut energy = T::ZERO;
-        for (kinetic, of_tree) in kinetic.iter().zip(&islands.of_trees) {
-            if name.is_none_or(|name| of_tree == name) {
+        for (tree, kinetic) in self.kinetic.iter().enumerate() {
+            if self.islands.has_tree(tree) {
                 energy += *kinetic + *kinetic;
             }
         }
-        islands.name = name.copied().unwrap_or_default();
         energy
     }
 

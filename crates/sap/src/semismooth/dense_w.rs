@@ -309,11 +309,17 @@ fn entries<T: Real>(block: &Block3<T>) -> Entries<T> {
     [block[0].to_array(), block[1].to_array(), block[2].to_array()]
 }
 
-/// Whether a block is zero in all lanes; what is no number is not.
+/// Whether a block is zero in all lanes; what is no number is not. Loops: a closure may stay outside, see [`start`](super::start).
 #[inline(always)]
 fn is_zero<T: Real>(m: &Entries<T>) -> bool {
     let least = T::from_f64(1e-37);
-    m.iter().flatten().all(|x| x.abs().lanes_less(least) == all_lanes::<T>())
+    let mut lanes = all_lanes::<T>();
+    for row in m {
+        for x in row {
+            lanes &= x.abs().lanes_less(least);
+        }
+    }
+    lanes == all_lanes::<T>()
 }
 
 /// s + x · y
