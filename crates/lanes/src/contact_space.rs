@@ -123,7 +123,7 @@ impl<T: Bundle> ContactSpace<T> {
 
     /// That of a world by itself.
     pub fn of_single_world(plan: &Plan) -> Self {
-        let most = if plan.trees.len() > 1 { MAX_ROWS_OF_ISLANDS } else { MAX_ROWS };
+        let most = MAX_ROWS_OF_ISLANDS.min(MAX_ROWS * plan.trees.len());
         Self::with_rows(plan, most.min(ROWS_OF_JAMS * plan.nv))
     }
 
@@ -235,6 +235,7 @@ impl<T: Bundle> Lanes<T> {
             space.find_islands(plan, 1);
             if space.islands.most_blocks() > max_blocks(MAX_ROWS) {
                 (self.fallback, space.open, space.count) = (1, 0, 0);
+                space.islands.clear();
             }
         }
     }

@@ -412,11 +412,15 @@ impl<T: Bundle> Lanes<T> {
     /// The scratch of steps of a world by itself: it falls back where it hardly moves, its islands are solved one after another, and the
     /// velocities of contact points are noted.
     pub fn of_single_world(plan: &Plan, nu: usize) -> Self {
-        Self { is_single_world: true, space: ContactSpace::of_single_world(plan), ..Self::new(plan, nu) }
+        Self { is_single_world: true, ..Self::with_space(plan, nu, ContactSpace::of_single_world(plan)) }
     }
 
     /// The scratch of steps of this plan, with `nu` controls.
     pub fn new(plan: &Plan, nu: usize) -> Self {
+        Self::with_space(plan, nu, ContactSpace::new(plan))
+    }
+
+    fn with_space(plan: &Plan, nu: usize, space: ContactSpace<T>) -> Self {
         let constraints = plan.constraints.all.len();
         Self {
             q: vec![T::ZERO; plan.nq],
@@ -470,7 +474,7 @@ impl<T: Bundle> Lanes<T> {
             narrow: NarrowPhase::new(plan),
             near_pairs: NearPairs::new(plan),
             near: Vec::with_capacity(constraints),
-            space: ContactSpace::new(plan),
+            space,
             solver: Solver::default(),
             heaviest: vec![T::ZERO; plan.trees.len()],
             recovers: vec![T::ZERO; plan.trees.len()],

@@ -39,12 +39,13 @@ const MAX_OBJECTS_OF_LED: usize = 1;
 /// Constraints at most that may ever push: lanes look at most of them in every step.
 const MAX_CONSTRAINTS: usize = 40_000;
 
-/// Friction cones of an island that push at most. Of more, a factor of all velocities takes less time than W: the global solver finds the solution of a convex
-/// problem in a few of them, and of contacts with the world in O(n). A dog that lies on 24 takes 17 µs a step there, 54 in the lane.
+/// Friction cones of an island that push at most. Of more, a factor of all velocities takes less time than W: the global solver finds the
+/// solution of a convex problem in a few of them, and of contacts with the world in O(n). A dog that lies on 24 takes 17 µs a step there, 54
+/// in the lane.
 const MAX_CONES: usize = 12;
 
-/// Contacts of an island that push at most: W of the rows of more is as large as a matrix of all velocities of a large robot. A dog of 72 degrees of freedom
-/// that lies on 28 takes 0.5 of the lane's time in the step for all models, on 18 as long.
+/// Contacts of an island that push at most: W of the rows of more is as large as a matrix of all velocities of a large robot. A dog of 72
+/// degrees of freedom that lies on 28 takes 0.5 of the lane's time in the step for all models, on 18 as long.
 const MAX_CONTACTS: usize = 20;
 
 /// The least budget of factorisations with which lanes are used: they spend a few dozen at most.
