@@ -696,9 +696,10 @@ class Simulation:
         recovery_speed: Greatest speed at which near-rigid contacts, limits and equalities that start violated are
             righted, m/s or rad/s.
         sleep_after: Islands that have rested for this long, s, sleep: they are not moved until something touches
-            them or is done to them. What actuators or PD control drive does not sleep; contacts among sleepers are not
-            reported. None: nothing sleeps.
-        sleep_speed: What rests moves no faster at any point, m/s.
+            them or is done to them. None: ten steps where the model's file has the flag ``sleep``; else, and with
+            ``math.inf``, nothing falls asleep. What actuators or PD control drive does not sleep unless the file
+            allows it; contacts among sleepers are not reported.
+        sleep_speed: What rests moves no faster at any point, m/s. None: the file's ``sleep_tolerance``, or 1e-3.
         threads: Threads that separate contact problems are shared among; the result is the same bits for any number.
 
     Raises:
@@ -728,7 +729,7 @@ class Simulation:
         impratio: float | None = None,
         recovery_speed: float = 1.0,
         sleep_after: float | None = None,
-        sleep_speed: float = 1e-3,
+        sleep_speed: float | None = None,
         threads: int = 1,
     ) -> Simulation: ...
     @property
@@ -2382,7 +2383,7 @@ class Batch:
         impratio: float | None = None,
         recovery_speed: float = 1.0,
         sleep_after: float | None = None,
-        sleep_speed: float = 1e-3,
+        sleep_speed: float | None = None,
     ) -> Batch: ...
     def __len__(self) -> int:
         """Number of worlds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,8 +93,141 @@ def test_sleepers_are_saved_written_and_carried() -> None:
         again.restore(sim.state())
         again.step()
         assert again.stats.asleep == 2
-    assert "sleep" not in sw.load(STACK.replace(FLAG, "")).to_mjcf()
-    with pytest.warns(UserWarning, match="asleep"):
+    assert 'sleep="enable"' not in sw.load(STACK.replace(FLAG, "")).to_mjcf()
+    with pytest.warns(UserWarning, match="may sleep"):
         batch = sw.Batch(model, 2)
     batch.step(10)
     assert batch.q[1, 2] == 0.4
+
+
+BRICK = '<body pos="{} 0 .2"><freejoint/><geom type="box" size=".03 .1 .2" mass="1"/></body>'
+
+# A row of bricks, the first of which is tipped over, beside one that nothing touches and one that the file keeps awake.
+DOMINOS = f"""<mujoco>{FLAG.replace("timestep", 'sleep_tolerance="3e-4" timestep')}<worldbody>
+  <geom type="plane" size="9 9 1" friction=".5"/>
+  {"".join(BRICK.format(0.15 * k) for k in range(6))}
+  <body pos="0 2 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
+  <body pos="1 2 .1" sleep="never"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
+  <body pos="2 2 1"><joint name="hinge" axis="0 1 0" damping="1"/><geom size=".1" mass="1"/></body>
+  </worldbody><actuator><motor joint="hinge"/></actuator></mujoco>"""
+
+
+def test_dominos_sleep_as_mujocos() -> None:
+    import sapwood.mujoco as sapwood_mujoco
+
+    m = mujoco.MjModel.from_xml_string(DOMINOS)
+    theirs, inside, sim = mujoco.MjData(m), mujoco.MjData(m), sw.Simulation(sw.load(DOMINOS))
+
+    def step(n: int) -> None:
+        for _ in range(n):
+            mujoco.mj_step(m, theirs)
+            sapwood_mujoco.step(m, inside)
+        sim.step(n)
+
+    def asleep() -> list[int]:
+        return [m.ntree - theirs.ntree_awake, m.ntree - inside.ntree_awake, sim.stats.asleep]
+
+    step(300)
+    # All but one that may not, and one that a motor drives.
+    assert asleep() == [7, 7, 7]
+    assert inside.tree_asleep[6] == 6
+    quiet, contacts = np.array(sim.q), sim.stats.contacts
+    assert 0 < contacts <= 4
+    step(50)
+    np.testing.assert_array_equal(sim.q[:49], quiet[:49])
+    for v in (theirs.qvel, inside.qvel, sim.v):
+        v[4] = 6.0
+    # One after another, as long as they move: of MuJoCo's row seven are awake when the last one falls.
+    for n in (1, 249, 150, 150):
+        step(n)
+        assert np.ptp(asleep()) <= 1
+    assert asleep() == [1, 1, 1]
+    step(250)
+    for q in (theirs.qpos, inside.qpos, sim.q):
+        assert q[5 * 7 + 2] < 0.05
+    # The one beside them has been woken by nothing.
+    np.testing.assert_array_equal(sim.q[42:49], quiet[42:49])
+    # MuJoCo's row creeps on, and its friction yields inside, too.
+    step(100)
+    assert sim.stats.asleep == 7
+    assert not sim.v[:42].any()
+    at_rest = np.array(sim.q)
+    step(100)
+    np.testing.assert_array_equal(sim.q[:49], at_rest[:49])
+    # What is asleep for MuJoCo wakes there, whoever makes the step.
+    assert inside.tree_awake[6] == 0
+    inside.qvel[6 * 6 + 2] = 1.0
+    mujoco.mj_step(m, inside)
+    assert inside.tree_awake[6] == 1
+
+
+def test_options_take_the_place_of_the_flag() -> None:
+    model = sw.load(DOMINOS)
+    for options, expected in (({}, 7), ({"sleep_after": math.inf}, 0), ({"sleep_after": 1.0}, 0)):
+        sim = sw.Simulation(model, **options)
+        sim.step(100)
+        assert sim.stats.asleep == expected, options
+    sim = sw.Simulation(model, sleep_after=0.05)
+    sim.step(24)
+    assert sim.stats.asleep == 0
+    sim.step(5)
+    assert sim.stats.asleep == 7
+    # With an option and without the flag, the file's word counts as well.
+    sim = sw.Simulation(sw.load(DOMINOS.replace('sleep="enable"', "")), sleep_after=0.05)
+    sim.step(50)
+    assert sim.stats.asleep == 7
+    with pytest.raises(sw.ModelError, match="sleep"):
+        sw.load(DOMINOS.replace("never", "sometimes"))
+    assert sw.load(model.to_mjcf()).to_mjcf() == model.to_mjcf()
+    assert 'sleep="never"' in model.to_mjcf()
+    assert 'sleep_tolerance="0.0003"' in model.to_mjcf()
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "options", "sleeps"), [(0.1, {}, 1), (1e-3, {}, 0), (1e-3, {"sleep_speed": 0.1}, 1)]
+)
+def test_what_is_slow_enough_sleeps(tolerance: float, options: dict[str, Any], sleeps: int) -> None:
+    text = f'''<mujoco><option gravity="0 0 0" sleep_tolerance="{tolerance}"><flag sleep="enable"/></option>
+      <worldbody><body><freejoint/><geom size=".1"/></body></worldbody></mujoco>'''
+    sim = sw.Simulation(sw.load(text), **options)
+    sim.v[0] = 0.01
+    sim.step(9)
+    assert sim.stats.asleep == 0
+    assert sim.v[0] == 0.01
+    # It has fallen asleep at the end of the tenth.
+    sim.step(2)
+    assert sim.stats.asleep == sleeps
+    assert (sim.v[0] == 0.0) == bool(sleeps)
+
+
+def test_driven_trees_sleep_where_the_file_allows_it() -> None:
+    text = DOMINOS.replace('<body pos="2 2 1">', '<body pos="2 2 1" sleep="allowed">')
+    m, sim = mujoco.MjModel.from_xml_string(text), sw.Simulation(sw.load(text))
+    d = mujoco.MjData(m)
+    for _ in range(100):
+        mujoco.mj_step(m, d)
+    sim.step(100)
+    assert [m.ntree - d.ntree_awake, sim.stats.asleep] == [8, 8]
+    # As in MuJoCo, a motor wakes nobody.
+    sim.ctrl[0] = d.ctrl[0] = 1.0
+    mujoco.mj_step(m, d)
+    sim.step(1)
+    assert [m.ntree - d.ntree_awake, sim.stats.asleep] == [8, 8]
+
+
+def test_what_sleeps_altogether_makes_steps_that_change_nothing() -> None:
+    text = DOMINOS.replace('sleep="never"', "").replace('<motor joint="hinge"/>', "")
+    sim = sw.Simulation(sw.load(text))
+    sim.step(50)
+    assert sim.stats.asleep == 9
+    twin = sw.Simulation(sw.load(text))
+    twin.restore(sim.state())
+    sim.step(20)
+    twin.step(20)
+    assert sim.state() == twin.state()
+    assert sim.time == pytest.approx(70 * 0.002)
+    assert sim.acceleration.any() == 0
+    sim.applied_force[2] = 20.0
+    sim.step(20)
+    assert sim.stats.asleep == 8
+    assert sim.q[2] > 0.2

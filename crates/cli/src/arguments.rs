@@ -101,7 +101,7 @@ pub struct StepArguments {
     /// Then the step takes the best friction found so far; the summary counts such steps.
     #[arg(long, value_name = "N", default_value = "100", allow_negative_numbers = true, value_parser = budget)]
     pub factorization_budget: Budget,
-    /// Let islands sleep that have rested for this long, s [default: none sleeps].
+    /// Let islands sleep that have rested for this long, s [default: as the file says, or none sleeps].
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = positive)]
     pub sleep_after: Option<f64>,
     /// Threads; the result is the same for any number.

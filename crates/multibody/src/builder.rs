@@ -8,7 +8,7 @@ use crate::checks::{check_at_least_zero, check_compliance, check_friction, check
 use crate::tree::{JointType, NO_PARENT, Node};
 use crate::{
     Actuator, Body, BuildError, Camera, Compliance, DefaultView, Equality, Joint, JointKind, JointMotion, Keyframe,
-    Material, Medium, Model, PolynomialForces, Sensor, Site, Tendon, Tree, Warning,
+    Material, Medium, Model, PolynomialForces, Sensor, Site, SleepPolicy, Tendon, Tree, Warning,
 };
 
 /// A body to be added.
@@ -28,8 +28,8 @@ pub struct BodySpec {
     pub gravity_compensation: f64,
     /// Whether it is moved from outside: a child of the world on which no joint hangs.
     pub is_mocap: bool,
-    /// Whether its tree sleeps at the start.
-    pub starts_asleep: bool,
+    /// Whether its tree may sleep.
+    pub sleep: SleepPolicy,
 }
 
 impl Default for BodySpec {
@@ -42,7 +42,7 @@ impl Default for BodySpec {
             axes: None,
             gravity_compensation: 0.0,
             is_mocap: false,
-            starts_asleep: false,
+            sleep: SleepPolicy::Auto,
         }
     }
 }
@@ -138,6 +138,8 @@ pub struct ModelBuilder {
     pub medium: Medium,
     /// Suggested time step, s.
     pub timestep: f64,
+    /// See [`Model::sleep_speed`].
+    pub sleep_speed: Option<f64>,
     /// Whether a body whose inertia no rigid body has is an error. If not, bodies that move as one are checked
     /// together, and only for what dynamics needs: a positive semi-definite inertia.
     pub strict_inertia: bool,
@@ -191,6 +193,7 @@ impl ModelBuilder {
             magnetic_field: Vec3::new(0.0, -0.5, 0.0),
             medium: Medium::default(),
             timestep: 0.002,
+            sleep_speed: None,
             strict_inertia: true,
             warnings: Vec::new(),
         }
@@ -298,6 +301,7 @@ impl ModelBuilder {
             magnetic_field: self.magnetic_field,
             medium: self.medium,
             timestep: self.timestep,
+            sleep_speed: self.sleep_speed,
             warnings: self.warnings,
             ..Model::default()
         };
@@ -311,6 +315,7 @@ impl ModelBuilder {
             return Err(BuildError::NotFinite { what: "wind".into() });
         }
         check_positive(self.timestep, || "timestep".into())?;
+        check_at_least_zero(self.sleep_speed.unwrap_or(0.0), || "sleep_tolerance".into())?;
         for (index, body) in self.bodies.into_iter().enumerate() {
             check_inertia(&body, self.strict_inertia)?;
             place_body(&mut model, index, body, &self.joints[index])?;
@@ -477,7 +482,7 @@ fn place_body(model: &mut Model, index: usize, body: BodySpec, joints: &[JointSp
         rigid_group,
         gravity_compensation: body.gravity_compensation,
         is_mocap: body.is_mocap,
-        starts_asleep: body.starts_asleep,
+        sleep: body.sleep,
     });
     Ok(())
 }

@@ -22,10 +22,16 @@ fn splat(x: Vec3<f64>) -> Vec3<F64x4> {
     x.map(F64x4::splat)
 }
 
+/// Of loads that none join on their way to the root.
+#[inline(always)]
+pub fn alone(_node: usize) -> [F64x4; 6] {
+    [F64x4::ZERO; 6]
+}
+
 impl Factor<f64> {
     /// Adds u and D⁻¹u of four loads on node `start` of the tree for every degree of freedom on their way to the root: `add(i, k, u, d)`
     /// of degree of freedom `k` of node `i`. Those of ball joints are in world axes; those of a free root are such that the sum of
-    /// products over its six is right, not each of them.
+    /// products over its six is right, not each of them. `joint` says what joins them along the joints of the nodes on their way.
     #[inline]
     pub fn carry(
         &self,
@@ -33,6 +39,7 @@ impl Factor<f64> {
         kin: &Kinematics<f64>,
         start: usize,
         loads: &Loads,
+        mut joint: impl FnMut(usize) -> [F64x4; 6],
         mut add: impl FnMut(usize, usize, F64x4, F64x4),
     ) {
         let (mut i, mut p, mut r) = (start, -loads.wrench, loads.joint);
@@ -67,7 +74,7 @@ impl Factor<f64> {
                 return;
             }
             p = p.shifted_back(splat(frame.offset));
-            (i, r) = (node.parent, [F64x4::ZERO; 6]);
+            (i, r) = (node.parent, joint(node.parent));
         }
     }
 

@@ -81,7 +81,7 @@ pub use cholesky::{factor_positive, solve_factored};
 pub use contact_sensor::{ContactField, ContactFilter, ContactSensor, Reduction};
 pub use coriolis::{NodeMotion, PolarMotion, bias_of_distance, joint_acceleration};
 pub use crba::{CrbaWorkspace, mass_matrix, singular_dof};
-pub use delassus::Loads;
+pub use delassus::{Loads, alone};
 pub use delay::{Delay, Reading, SensorDelay};
 pub use effective_mass::{EffectiveMass, NodeMobility, TraceForm};
 pub use equality::{Coordinate, Equality, EqualityKind, polynomial};
@@ -101,7 +101,7 @@ pub use kinematics::{
 pub use material::{Compliance, Material, Resistance, ellipse_tangents};
 pub use medium::{Drag, Medium};
 pub use mocap::{mocap_pose, mocap_velocity};
-pub use model::{Body, Joint, JointLock, Keyframe, KeyframeKey, Model, Warning};
+pub use model::{Body, Joint, JointLock, Keyframe, KeyframeKey, Model, SleepPolicy, Warning};
 pub use motor::{
     BristleFriction, Cogging, Controller, Heat, Motor, MotorInputs, MotorMotion, MotorStep, Slopes, Winding,
 };

@@ -82,8 +82,22 @@ pub struct Body {
     pub gravity_compensation: f64,
     /// Whether it is fixed in the world and is moved from outside (MJCF `mocap`).
     pub is_mocap: bool,
-    /// Whether the tree that it belongs to sleeps at the start, until something touches it or is done to it (MJCF `sleep="init"`).
-    pub starts_asleep: bool,
+    /// What the file says about the sleep of the tree that it belongs to.
+    pub sleep: SleepPolicy,
+}
+
+/// Whether a tree may fall asleep where it rests (MJCF `sleep` of a body).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum SleepPolicy {
+    /// Unless actuators drive it.
+    #[default]
+    Auto,
+    /// It stays awake.
+    Never,
+    /// Even if actuators drive it: while it sleeps, they do nothing.
+    Allowed,
+    /// As `Allowed`; where [`Model::sleep_speed`] says that things sleep it does so from the start, wherever it is.
+    Init,
 }
 
 /// A named state.
@@ -214,6 +228,8 @@ pub struct Model {
     pub medium: Medium,
     /// Suggested time step, s.
     pub timestep: f64,
+    /// Where islands fall asleep that rest, below which speed they do, m/s (MJCF's flag `sleep`, `sleep_tolerance`). None: nothing sleeps.
+    pub sleep_speed: Option<f64>,
     /// What was read and ignored or approximated.
     pub warnings: Vec<Warning>,
     /// Balls and free joints that are held where they are, ascending. No file has any: a simulation's parameters do.
@@ -222,6 +238,12 @@ pub struct Model {
 }
 
 impl Model {
+    /// The bodies that sleep at the start.
+    pub fn sleepers(&self) -> impl Iterator<Item = &Body> {
+        let is_on = self.sleep_speed.is_some();
+        self.bodies.iter().filter(move |body| is_on && body.sleep == SleepPolicy::Init)
+    }
+
     /// The number of position coordinates.
     pub fn nq(&self) -> usize {
         self.tree.nq

@@ -47,10 +47,13 @@ pub struct Tendon {
 impl Tendon {
     /// Whether it exerts forces of its own, or has limits: others are seen and measured alone, but for actuators and equalities.
     pub fn acts(&self) -> bool {
-        let Self { range, stiffness, damping, polynomial, friction_loss, armature, .. } = self;
-        [stiffness, damping, friction_loss, armature].iter().any(|x| **x != 0.0)
-            || range.is_some()
-            || polynomial.is_any()
+        self.resists() || self.range.is_some()
+    }
+
+    /// Whether it exerts forces of its own within its limits.
+    pub fn resists(&self) -> bool {
+        let Self { stiffness, damping, polynomial, friction_loss, armature, .. } = self;
+        [stiffness, damping, friction_loss, armature].iter().any(|x| **x != 0.0) || polynomial.is_any()
     }
 }
 
@@ -142,11 +145,17 @@ impl TendonRow {
         self.touches.clear();
     }
 
+    /// Adds a term to a row that is not [`complete`](Self::complete) yet: until then they descend, as paths go from the last node to the first.
     fn add(&mut self, term: TendonTerm) {
-        match self.terms.iter().rposition(|own| own.dof <= term.dof) {
+        match self.terms.iter().rposition(|own| own.dof >= term.dof) {
             Some(at) if self.terms[at].dof == term.dof => self.terms[at].coefficient += term.coefficient,
             before => self.terms.insert(before.map_or(0, |at| at + 1), term),
         }
+    }
+
+    /// Puts the terms in their order.
+    fn complete(&mut self) {
+        self.terms.reverse();
     }
 
     /// The rate of the length at the velocities `v` (nv).
@@ -211,6 +220,7 @@ impl Tendon {
             }
             TendonPath::Spatial(_) => self.add_pieces(model, kinematics, row),
         }
+        row.complete();
     }
 
     /// What a spatial tendon wraps around.

@@ -69,11 +69,11 @@ impl Batch {
             model, n=None, *, device=None, threads=None, precision=None, rows=None, lanes=None, contacts=false, timestep=None, accuracy=None,
             scheme=SchemeArgument::default(), conserve=true, pd_law="auto", contact="coulomb", tolerance=1e-6,
             factorization_budget=100, beta=0.1, sigma=1e-5, impratio=None, recovery_speed=1.0,
-            sleep_after=None, sleep_speed=1e-3, **others
+            sleep_after=None, sleep_speed=None, **others
         ),
         text_signature = "(model, n, *, device='cpu', threads=None, precision=None, rows=None, lanes=None, contacts=False, timestep=None, accuracy=None, \
             scheme='bilinear', conserve=True, pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, \
-            beta=0.1, sigma=1e-05, impratio=None, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001)"
+            beta=0.1, sigma=1e-05, impratio=None, recovery_speed=1.0, sleep_after=None, sleep_speed=None)"
     )]
     fn new(
         #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
@@ -97,7 +97,7 @@ impl Batch {
         impratio: Option<f64>,
         recovery_speed: f64,
         sleep_after: Option<f64>,
-        sleep_speed: f64,
+        sleep_speed: Option<f64>,
         others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         let py = model.py();

@@ -44,7 +44,7 @@ pub struct OptionArguments<'a> {
     pub impratio: Option<f64>,
     pub recovery_speed: f64,
     pub sleep_after: Option<f64>,
-    pub sleep_speed: f64,
+    pub sleep_speed: Option<f64>,
     pub threads: Option<i64>,
 }
 

@@ -238,11 +238,11 @@ impl Simulation {
         signature = (
             model, *positions, timestep=None, accuracy=None, scheme=SchemeArgument::default(), conserve=true, pd_law="auto",
             contact="coulomb", tolerance=1e-6, factorization_budget=100, beta=0.1,
-            sigma=1e-5, impratio=None, recovery_speed=1.0, sleep_after=None, sleep_speed=1e-3, threads=1, **others
+            sigma=1e-5, impratio=None, recovery_speed=1.0, sleep_after=None, sleep_speed=None, threads=1, **others
         ),
         text_signature = "(model, *, timestep=None, accuracy=None, scheme='bilinear', conserve=True, \
             pd_law='auto', contact='coulomb', tolerance=1e-06, factorization_budget=100, \
-            beta=0.1, sigma=1e-05, impratio=None, recovery_speed=1.0, sleep_after=None, sleep_speed=0.001, threads=1)"
+            beta=0.1, sigma=1e-05, impratio=None, recovery_speed=1.0, sleep_after=None, sleep_speed=None, threads=1)"
     )]
     fn new(
         #[pyo3(from_py_with = a_model)] model: Bound<'_, Model>,
@@ -260,7 +260,7 @@ impl Simulation {
         impratio: Option<f64>,
         recovery_speed: f64,
         sleep_after: Option<f64>,
-        sleep_speed: f64,
+        sleep_speed: Option<f64>,
         #[pyo3(from_py_with = whole)] threads: i64,
         others: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {

@@ -185,18 +185,20 @@ impl<'a> Clique<'a> {
     }
 
     /// Sends loads on a node to the roots: `f(node, dof, u, D⁻¹u)` with the degrees of freedom of the workspace on the way, those of the row in
-    /// lane k being u_k, such that the sum of u D⁻¹u over all of them is the loads' part in the Delassus operator.
+    /// lane k being u_k, such that the sum of u D⁻¹u over all of them is the loads' part in the Delassus operator. `joint` says what joins them
+    /// along the joints of the nodes on their way.
     #[inline(always)]
     pub fn carry(
         self,
         node: usize,
         loads: &Loads,
+        joint: impl FnMut(usize) -> [F64x4; 6],
         scratch: &mut Vec<F64x4>,
         mut f: impl FnMut(usize, usize, F64x4, F64x4),
     ) {
         match self {
             Self::Tree(workspace) => {
-                workspace.factor.carry(&workspace.tree, &workspace.kin, node, loads, |i, k, u, d| {
+                workspace.factor.carry(&workspace.tree, &workspace.kin, node, loads, joint, |i, k, u, d| {
                     f(i, workspace.tree.nodes[i].v + k, u, d)
                 });
             }

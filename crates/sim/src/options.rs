@@ -44,11 +44,12 @@ pub struct Options {
     /// limits right positions alone: no velocity is left of it.
     pub recovery_speed: f64,
     /// Islands that have rested for this long, s, sleep: they are not moved until something touches them or is done to
-    /// them. None: nothing sleeps. What actuators or PD control drive does not sleep, and contacts among sleepers are not
-    /// reported.
+    /// them. None: ten steps where the model's file says that things sleep (MJCF's flag `sleep`); else, and if infinite, nothing
+    /// falls asleep. What actuators or PD control drive does not sleep unless the file allows it, what the file forbids to sleep stays
+    /// awake, and contacts among sleepers are not reported.
     pub sleep_after: Option<f64>,
-    /// What rests moves no faster at any point, m/s.
-    pub sleep_speed: f64,
+    /// What rests moves no faster at any point, m/s. None: as the file says, else 1e-3.
+    pub sleep_speed: Option<f64>,
     /// Threads that islands are shared among, at most [`Options::MAX_THREADS`]; the result is the same for any number.
     pub threads: usize,
 }
@@ -69,7 +70,7 @@ impl Default for Options {
             impratio: None,
             recovery_speed: 1.0,
             sleep_after: None,
-            sleep_speed: 1e-3,
+            sleep_speed: None,
             threads: 1,
         }
     }
@@ -88,8 +89,8 @@ impl Options {
             ("sigma", self.sigma),
             ("impratio", self.impratio.unwrap_or(1.0)),
             ("recovery_speed", self.recovery_speed),
-            ("sleep_after", self.sleep_after.unwrap_or(1.0)),
-            ("sleep_speed", self.sleep_speed),
+            ("sleep_after", self.sleep_after.filter(|time| *time != f64::INFINITY).unwrap_or(1.0)),
+            ("sleep_speed", self.sleep_speed.unwrap_or(1.0)),
         ];
         for (name, value) in positive {
             if !(value > 0.0 && value.is_finite()) {

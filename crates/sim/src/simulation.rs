@@ -122,6 +122,8 @@ pub struct Simulation {
     /// See [`sleeping::time_to_sleep`]; which trees may fall asleep; scratch of who does with whom.
     time_to_sleep: Option<f64>,
     may_sleep: Vec<bool>,
+    /// Whether everything slept in the last step.
+    all_slept: bool,
     group: Vec<usize>,
     least: Vec<f64>,
     /// Whether there were contact points in reach at q₀.
@@ -301,6 +303,10 @@ impl Simulation {
     /// `halvings` times, where free motion has no solution near the velocities at the beginning, or the step does not resolve
     /// it. What cannot be halved any more counts as resolved.
     fn step_by(&mut self, dt: f64, halvings: u32) -> Result<(), SimulationError> {
+        if self.is_still(dt) {
+            self.sensing.asked = None;
+            return self.check_interrupt();
+        }
         let is_to_resolve = halvings > 0;
         self.halved = HALVINGS - halvings;
         let found = self.find_velocities(dt, is_to_resolve);
@@ -344,6 +350,7 @@ impl Simulation {
 
     /// Finds the velocities at the end of the step, or with `is_to_resolve` that it does not resolve free motion.
     fn find_velocities(&mut self, dt: f64, is_to_resolve: bool) -> Result<(), SimulationError> {
+        self.all_slept = false;
         self.take_state()?;
         self.note_base_forces();
         self.sensing.asked = None;

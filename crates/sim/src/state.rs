@@ -177,8 +177,7 @@ pub(crate) struct StateSizes([usize; VECTORS.len()]);
 /// Which trees sleep at the start, each by itself; empty where none does.
 fn first_rests(model: &Model) -> Vec<Rest> {
     let mut rests = Vec::new();
-    let sleepers = model.bodies.iter().filter(|body| body.starts_asleep);
-    for node in sleepers.filter_map(|body| body.node) {
+    for node in model.sleepers().filter_map(|body| body.node) {
         let trees = &model.tree.trees;
         let tree = trees.partition_point(|nodes| nodes.end <= node);
         rests.resize(trees.len(), Rest::default());

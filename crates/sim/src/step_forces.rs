@@ -128,6 +128,11 @@ impl LastStep {
         }
     }
 
+    /// Whether it was one of `dt` with the positions and controls that a state has.
+    pub fn is_of(&self, state: &State, dt: f64) -> bool {
+        self.dt == dt && self.q == state.q && self.inputs == state.ctrl
+    }
+
     /// Notes the velocities that the step left in the state.
     pub fn end(&mut self, v: &[f64]) {
         let per_second = 1.0 / self.dt;

@@ -33,6 +33,7 @@ class Native(NamedTuple):
     actuate: int
     make_rows: int
     sensors: int
+    update_sleep: int
     set_handler: int
     """What takes the handler of this thread's messages, and what gives that of all."""
     get_handler: int
@@ -91,6 +92,7 @@ def native(kinematics: Call, bodies: Sequence[Call], stages: Sequence[Call]) -> 
             actuate=function("mj_fwdActuation"),
             make_rows=function("mj_makeConstraint"),
             sensors=function("mj_sensorAcc"),
+            update_sleep=function("mj_updateSleep"),
             set_handler=function("_mjPRIVATE_setTlsLogHandler"),
             get_handler=function("_mjPRIVATE_getGlobalLogHandler"),
             control=ctypes.addressof(variable("mjcb_control")),

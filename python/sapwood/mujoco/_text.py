@@ -36,6 +36,13 @@ __all__ = ["Text", "text_of"]
 FLAGS = (
     "constraint equality frictionloss limit contact spring damper gravity clampctrl filterparent actuation".split()  # noqa: SIM905
 )
+SLEEP = {
+    int(mjtSleepPolicy.mjSLEEP_AUTO_NEVER): "never",
+    int(mjtSleepPolicy.mjSLEEP_NEVER): "never",
+    int(mjtSleepPolicy.mjSLEEP_ALLOWED): "allowed",
+    int(mjtSleepPolicy.mjSLEEP_INIT): "init",
+}
+"""Words for what trees may do; they may sleep otherwise."""
 MIN_SIZE = 1e-9
 """Programs make geoms vanish by sizes of 0, m, which files cannot have."""
 
@@ -85,7 +92,8 @@ class _Writer(Actuation):
         self.assets: dict[str, bytes] = {}
         self.sites_of = _by_body(model.site_bodyid)
         self.cameras_of = _by_body(model.cam_bodyid)
-        self.sleepers = set(model.tree_bodyadr[model.tree_sleep_policy == mjtSleepPolicy.mjSLEEP_INIT].tolist())
+        policies = zip(model.tree_bodyadr.tolist(), model.tree_sleep_policy.tolist(), strict=True)
+        self.sleep = {body: SLEEP[policy] for body, policy in policies if policy in SLEEP}
 
     def write(self) -> Text:
         m = self.m
@@ -135,7 +143,7 @@ class _Writer(Actuation):
         flags = dict.fromkeys(off, "disable")
         if o.enableflags & mjtEnableBit.mjENBL_OVERRIDE:
             flags["override"] = "enable"
-        if o.enableflags & mjtEnableBit.mjENBL_SLEEP and self.sleepers:
+        if o.enableflags & mjtEnableBit.mjENBL_SLEEP:
             flags["sleep"] = "enable"
         groups = [k for k in range(31) if o.disableactuator >> k & 1]
         return element(
@@ -147,6 +155,7 @@ class _Writer(Actuation):
             magnetic=o.magnetic,
             density=o.density,
             viscosity=o.viscosity,
+            sleep_tolerance=o.sleep_tolerance,
             impratio=o.impratio if o.impratio != 1 else None,
             cone="elliptic" if o.cone == mjtCone.mjCONE_ELLIPTIC else "pyramidal",
             actuatorgroupdisable=groups or None,
@@ -172,7 +181,7 @@ class _Writer(Actuation):
                 pos=m.body_pos[body],
                 quat=m.body_quat[body],
                 mocap=True if is_moved[body] else None,
-                sleep="init" if body in self.sleepers else None,
+                sleep=self.sleep.get(body),
                 gravcomp=m.body_gravcomp[body] or None,
             )
             children[m.body_parentid[body]].append(of_body)

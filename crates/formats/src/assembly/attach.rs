@@ -32,7 +32,7 @@ impl Assembly {
         let mut assembly = Self::new(&model.name);
         assembly.gravity = model.gravity;
         assembly.parents_touch = scene.parents_touch;
-        assembly.timestep = model.timestep;
+        (assembly.timestep, assembly.sleep_speed) = (model.timestep, model.sleep_speed);
         (assembly.magnetic_field, assembly.medium, assembly.view) = (model.magnetic_field, model.medium, model.view);
         // Without a prefix and a pose, into a world with nothing in it, there is nothing to collide with.
         assembly.append(model, scene, 0, Pose::IDENTITY, "");
@@ -41,7 +41,7 @@ impl Assembly {
     }
 
     /// Attaches a whole model: what stands in its world comes to stand in `body`, at `pose`, all names with `prefix`
-    /// before them. Gravity, magnetic field, medium, view and time step stay those of the assembly ([`Assembly::differences`]).
+    /// before them. Gravity, magnetic field, medium, view, time step and sleep stay those of the assembly ([`Assembly::differences`]).
     ///
     /// # Errors
     /// When there is no such body, or a name is taken.
@@ -104,7 +104,7 @@ impl Assembly {
                     axes: spec.axes,
                     gravity_compensation: spec.gravity_compensation,
                     is_mocap: spec.is_mocap && body_of(spec.parent) == 0,
-                    starts_asleep: spec.starts_asleep,
+                    sleep: spec.sleep,
                 },
                 inertia: Some(spec.inertia),
             });

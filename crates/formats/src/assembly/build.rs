@@ -76,7 +76,7 @@ impl Assembly {
 
         let mut builder = ModelBuilder::new(&self.name);
         builder.gravity = self.gravity;
-        builder.timestep = self.timestep;
+        (builder.timestep, builder.sleep_speed) = (self.timestep, self.sleep_speed);
         (builder.magnetic_field, builder.medium, builder.view) = (self.magnetic_field, self.medium, self.view);
         builder.warnings.clone_from(&self.warnings);
         builder.strict_inertia = false;

@@ -130,6 +130,8 @@ pub struct Assembly {
     pub view: DefaultView,
     /// Suggested time step, s.
     pub timestep: f64,
+    /// See [`Model::sleep_speed`](multibody::Model::sleep_speed).
+    pub sleep_speed: Option<f64>,
     /// Bodies; the first is the world, parents come before their children.
     pub bodies: Vec<AssemblyBody>,
     /// Joints.
@@ -175,6 +177,7 @@ impl Assembly {
             medium: Medium::default(),
             view: DefaultView::default(),
             timestep: 0.002,
+            sleep_speed: None,
             bodies: vec![AssemblyBody { spec: world, inertia: Some(RigidInertia::ZERO) }],
             joints: Vec::new(),
             geoms: Vec::new(),

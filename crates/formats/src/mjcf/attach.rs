@@ -196,7 +196,7 @@ impl<'a> Reader<'_, 'a> {
                 axes: body.axes,
                 gravity_compensation: body.gravity_compensation,
                 is_mocap: body.is_mocap && is_first && parent == 0,
-                starts_asleep: body.starts_asleep,
+                sleep: body.sleep,
             };
             self.builder.add_body(spec).map_err(|error| element.error(error.to_string()))?;
             part.places.bodies.insert(index, here);

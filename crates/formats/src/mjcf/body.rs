@@ -1,11 +1,11 @@
 //! The tree of bodies, with `<frame>` and `<replicate>`.
 
-use multibody::{BodySpec, Site, SiteShape, inertia_flaw};
+use multibody::{BodySpec, Site, SiteShape, SleepPolicy, inertia_flaw};
 use spatial::{Pose, Quat, Vec3};
 
 use super::Reader;
 use super::align::Aligned;
-use super::defaults::{Attributes, ClassId};
+use super::defaults::{Attributes, ClassId, parse_keyword};
 use super::frames::Standing;
 use super::geom::{GeomMass, TYPES, Type, size_and_segment};
 use super::inertia;
@@ -13,6 +13,14 @@ use super::replicas::Replicas;
 use crate::LoadError;
 use crate::limits::{BYTES_OF_COPY, MAX_REPLICATED_ELEMENTS};
 use crate::xml::Element;
+
+/// Words for what a tree may do.
+pub(super) const SLEEP: [(&str, SleepPolicy); 4] = [
+    ("auto", SleepPolicy::Auto),
+    ("never", SleepPolicy::Never),
+    ("allowed", SleepPolicy::Allowed),
+    ("init", SleepPolicy::Init),
+];
 
 /// An element of the tree, with what the elements around it say.
 #[derive(Clone, Debug)]
@@ -76,14 +84,8 @@ impl<'a> Reader<'_, 'a> {
         self.frames.note_pose(index, item.frame);
         let gravity_compensation = element.number("gravcomp")?.unwrap_or(0.0);
         element.skip(&["user", "fuse", "simple"]);
-        let starts_asleep = element.attribute("sleep") == Some("init") && self.options.flags.sleep;
-        match element.attribute("sleep") {
-            None | Some("auto" | "init") => {}
-            Some(_) => {
-                let message = "ignored: where the simulation has `sleep_after`, what no actuator drives may sleep";
-                self.warnings.add_attribute(element, "sleep", message);
-            }
-        }
+        let sleep = element.attribute("sleep").map(|policy| parse_keyword(element, "sleep", policy, &SLEEP));
+        let sleep = sleep.transpose()?.unwrap_or_default();
         let mut is_mocap = element.attribute("mocap") == Some("true");
         if is_mocap && parent != 0 {
             return Err(element.error("mocap=\"true\": expected a child of worldbody"));
@@ -115,8 +117,7 @@ impl<'a> Reader<'_, 'a> {
             self.odd_inertias.push((name.clone(), at));
         }
         let axes = inertia::open_axes(inertia.inertia, axes).filter(|_| self.options.medium.is_there());
-        let spec =
-            BodySpec { name: name.clone(), parent, pose, inertia, axes, gravity_compensation, is_mocap, starts_asleep };
+        let spec = BodySpec { name: name.clone(), parent, pose, inertia, axes, gravity_compensation, is_mocap, sleep };
         self.builder.add_body(spec).map_err(|error| at.error(error.to_string()))?;
         let alone = contents.joints.len() == 1 && parent == 0;
         for item in contents.joints {

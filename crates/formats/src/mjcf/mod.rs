@@ -175,7 +175,8 @@ impl<'d, 'a> Reader<'d, 'a> {
         builder.strict_inertia = false;
         builder.gravity = options.gravity;
         builder.medium = options.medium;
-        builder.timestep = options.timestep;
+        (builder.timestep, builder.sleep_speed) =
+            (options.timestep, options.flags.sleep.then_some(options.sleep_speed));
         builder.magnetic_field = options.magnetic_field;
         let mut names = names::Names::default();
         names.reserve("body", "world", 0);

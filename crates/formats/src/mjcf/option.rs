@@ -13,6 +13,8 @@ use crate::xml::Element;
 pub(super) struct Options {
     /// Time step, s.
     pub timestep: f64,
+    /// Below which speed islands rest that may fall asleep, m/s.
+    pub sleep_speed: f64,
     /// Acceleration of gravity, m/s².
     pub gravity: Vec3<f64>,
     /// The magnetic field.
@@ -50,7 +52,7 @@ pub(super) struct Flags {
     pub filter_parent: bool,
     /// That time constants of `solref` count as two steps at least.
     pub safe_references: bool,
-    /// Sleep.
+    /// That islands fall asleep that rest.
     pub sleep: bool,
 }
 
@@ -88,8 +90,16 @@ impl Options {
         };
         let (gravity, magnetic_field) = (Vec3::new(0.0, 0.0, -9.81), Vec3::new(0.0, -0.5, 0.0));
         let medium = Medium::default();
-        let mut options =
-            Self { timestep: 0.002, gravity, magnetic_field, medium, disabled_actuators: 0, flags, pyramid: 1.0 };
+        let mut options = Self {
+            timestep: 0.002,
+            sleep_speed: 1e-3,
+            gravity,
+            magnetic_field,
+            medium,
+            disabled_actuators: 0,
+            flags,
+            pyramid: 1.0,
+        };
         let (mut no_gravity, mut is_elliptic, mut impratio) = (false, false, 1.0);
         for element in root.children_named("option") {
             if let Some(timestep) = element.number("timestep")? {
@@ -97,6 +107,12 @@ impl Options {
                     return Err(element.error(format!("timestep=\"{timestep}\": expected a number above 0")));
                 }
                 options.timestep = timestep;
+            }
+            if let Some(speed) = element.number("sleep_tolerance")? {
+                if speed < 0.0 {
+                    return Err(element.error(format!("sleep_tolerance=\"{speed}\": expected a number of 0 or more")));
+                }
+                options.sleep_speed = speed;
             }
             if let Some(gravity) = element.array("gravity")? {
                 options.gravity = gravity.into();
@@ -117,10 +133,6 @@ impl Options {
             element.skip(&["o_margin", "o_solref", "o_solimp", "o_friction"]);
             for flag in element.children_named("flag") {
                 no_gravity = options.flags.read(flag)?.unwrap_or(no_gravity);
-                if flag.attribute("sleep") == Some("enable") {
-                    let message = "counts for bodies that start asleep: others fall asleep where the simulation has the option `sleep_after`";
-                    warnings.add_attribute(flag, "sleep", message);
-                }
             }
         }
         options.pyramid = if is_elliptic { 0.0 } else { 1.0 / impratio };
@@ -147,10 +159,6 @@ fn warn_about_solver(element: Element<'_>, warnings: &mut Warnings) {
     if element.attribute("integrator").is_some_and(|value| value != "Euler") {
         let message = "ignored: the scheme of integration is an option of the simulation";
         warnings.add_attribute(element, "integrator", message);
-    }
-    if element.number("sleep_tolerance").is_ok_and(|value| value.is_some_and(|value| value != 1e-3)) {
-        let message = "ignored: below which speed islands rest is the option `sleep_speed` of the simulation";
-        warnings.add_attribute(element, "sleep_tolerance", message);
     }
     if element.attribute("cone").is_some_and(|value| value != "elliptic") {
         warnings.add_attribute(

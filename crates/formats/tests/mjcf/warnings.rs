@@ -173,24 +173,18 @@ fn constraints_on_nodes_of_missing_cloth_are_named() {
 }
 
 #[test]
-fn sleep_is_named() {
-    let text = "<mujoco><option\n sleep_tolerance=\"0.01\">\n<flag sleep=\"enable\"/></option><worldbody>\n\
-        <body sleep=\"allowed\"><freejoint/><geom size=\"1\"/></body>\n<body sleep=\"never\"><freejoint/><geom size=\"1\"/></body>\n\
-        <body sleep=\"auto\"><freejoint/><geom size=\"1\"/></body></worldbody></mujoco>";
-    let found = warnings(text);
-    let expected = [
-        ("<text>:1: option sleep_tolerance: ", "`sleep_speed`"),
-        ("<text>:3: flag sleep: ", "`sleep_after`"),
-        ("<text>:4: body sleep: ", "2 places"),
-    ];
-    assert_eq!(found.len(), expected.len(), "{found:#?}");
-    for (warning, (start, word)) in found.iter().zip(expected) {
-        assert!(warning.starts_with(start) && warning.contains(word), "{warning}");
+fn sleep_is_read() {
+    let body = "<body sleep=\"never\"><freejoint/><geom size=\"1\"/></body>";
+    let text = |options: &str| format!("<mujoco><option {options}/></option><worldbody>{body}</worldbody></mujoco>");
+    let on = text("sleep_tolerance=\"0.01\"><flag sleep=\"enable\"");
+    let loaded = crate::load(&on);
+    assert_eq!(warnings(&on), Vec::<String>::new());
+    assert_eq!(loaded.model.sleep_speed, Some(0.01));
+    assert_eq!(loaded.model.bodies[1].sleep, multibody::SleepPolicy::Never);
+    assert_eq!(crate::load(&text("sleep_tolerance=\"0.01\"><flag sleep=\"disable\"")).model.sleep_speed, None);
+    for wrong in [text("sleep_tolerance=\"-1\"><flag"), on.replace("never", "sometimes")] {
+        assert!(crate::try_load(&wrong).is_err_and(|error| error.to_string().contains("sleep")), "{wrong}");
     }
-    assert_eq!(
-        warnings("<mujoco><option sleep_tolerance=\"0.001\"><flag sleep=\"disable\"/></option></mujoco>").len(),
-        0
-    );
 }
 
 #[test]

@@ -193,6 +193,7 @@ impl Route {
         row.clear();
         row.length = self.constant_length;
         self.pieces.iter().for_each(|piece| piece.add_to(tree, kinematics, row));
+        row.complete();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Products of loads by their way to the root, against whole solves, on trees with every kind of joint.
 
 use crate::common::{Random, every_joint, random_tree, state};
-use sapwood_multibody::{Factor, JointImpedance, Kinematics, Loads, Model, forward_kinematics, velocities};
+use sapwood_multibody::{Factor, JointImpedance, Kinematics, Loads, Model, alone, forward_kinematics, velocities};
 use spatial::{F64x4, Real, Twist, Vec3, Wrench};
 
 fn wrench(r: &mut Random) -> Wrench<f64> {
@@ -56,7 +56,7 @@ fn check(model: &Model, seed: u64) {
         solved.push((x, factor.motions.clone()));
 
         let (mut u, mut d) = (vec![0.0; tree.nv], vec![0.0; tree.nv]);
-        factor.carry(tree, &kin, load.node, &load.in_lanes(), |i, k, du, dd| {
+        factor.carry(tree, &kin, load.node, &load.in_lanes(), alone, |i, k, du, dd| {
             assert_eq!([0, 2, 3].map(|lane| du.to_array()[lane]), [0.0; 3]);
             u[tree.nodes[i].v + k] += du.lane(1);
             d[tree.nodes[i].v + k] += dd.lane(1);

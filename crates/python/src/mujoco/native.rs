@@ -68,6 +68,8 @@ pub struct Native {
     actuate: usize,
     make_rows: usize,
     sensors: usize,
+    /// Takes over which trees sleep.
+    update_sleep: usize,
     set_handler: usize,
     get_handler: usize,
     /// Where the pointer to a program's `mjcb_control` lies, and those to what else it may have set.
@@ -91,6 +93,7 @@ pub enum Part {
     Actuation,
     Rows,
     Sensors,
+    Sleep,
 }
 
 /// # Safety
@@ -137,6 +140,7 @@ impl Native {
             Part::Actuation => std::slice::from_ref(&self.actuate),
             Part::Rows => std::slice::from_ref(&self.make_rows),
             Part::Sensors => std::slice::from_ref(&self.sensors),
+            Part::Sleep => std::slice::from_ref(&self.update_sleep),
         };
         // SAFETY: the addresses are those of functions of these types.
         let (set_handler, get_handler) = unsafe {

@@ -98,6 +98,8 @@ struct Memory {
     mocap_quat: Numbers<f64>,
     eq_active: Numbers<u8>,
     tree_awake: Numbers<i32>,
+    /// Of what sleeps the next one that fell asleep with it.
+    tree_asleep: Numbers<i32>,
     qacc: Numbers<f64>,
     warmstart: Numbers<f64>,
     constraint: Numbers<f64>,
@@ -140,6 +142,7 @@ impl Memory {
             mocap_quat: numbers("mocap_quat")?,
             eq_active: Numbers::<bool>::of(d, "eq_active")?.bytes(),
             tree_awake: Numbers::of(d, "tree_awake")?,
+            tree_asleep: Numbers::of(d, "tree_asleep")?,
             qacc: numbers("qacc")?,
             warmstart: numbers("qacc_warmstart")?,
             constraint: numbers("qfrc_constraint")?,

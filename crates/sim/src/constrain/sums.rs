@@ -110,6 +110,13 @@ impl Sum {
             }
         }
         *length = row.length;
+        let are_those = |of: &[JointTerm]| {
+            of.len() == row.terms.len() && of.iter().zip(&row.terms).all(|(own, term)| own.v == term.dof)
+        };
+        if are_those(&self.terms) {
+            self.terms.iter_mut().zip(&row.terms).for_each(|(own, term)| own.coefficient = term.coefficient);
+            return;
+        }
         self.terms.clear();
         let term =
             |term: &multibody::TendonTerm| JointTerm::new(model, tree_of, (term.node, term.dof), term.coefficient);

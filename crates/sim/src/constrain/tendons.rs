@@ -110,15 +110,13 @@ impl TendonForces {
 
     /// Whether it may pull in a step: unless it is slack, and only its limits would.
     pub fn may_pull(&self, trees: &[TreeWorkspace], step: &PullStep<'_>) -> bool {
-        let Tendon { stiffness, damping, armature, friction_loss, polynomial, range, .. } = &self.tendon;
-        let resists = [stiffness, damping, armature, friction_loss].iter().any(|of| **of != 0.0) || polynomial.is_any();
-        if resists || !self.actuators.is_empty() {
+        if self.tendon.resists() || !self.actuators.is_empty() {
             return true;
         }
         let (length, rate) = (self.sum.value(&step.state.q), self.sum.rate(step.v));
         let free: f64 = self.sum.terms.iter().map(|term| term.coefficient * trees[term.tree].v_star[term.dof]).sum();
         let reach = 2.0 * step.dt * (rate.abs() + free.abs()) + step.margin;
-        range.is_some_and(|(low, high)| (length - low).min(high - length) <= reach)
+        self.tendon.range.is_some_and(|(low, high)| (length - low).min(high - length) <= reach)
     }
 
     /// Whether it acts on trees of which some are `chosen` and some are not, one flag a tree.

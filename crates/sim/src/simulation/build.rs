@@ -168,6 +168,7 @@ impl Simulation {
             doubling: accuracy::Doubling::default(),
             time_to_sleep: sleeping::time_to_sleep(&model, &options),
             may_sleep,
+            all_slept: false,
             group: Vec::new(),
             least: Vec::new(),
             is_near: false,

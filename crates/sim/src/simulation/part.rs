@@ -68,7 +68,7 @@ impl Simulation {
         if let Some(part) = self.part.take() {
             return Ok(part);
         }
-        let options = Options { threads: 1, sleep_after: None, accuracy: None, ..self.options.clone() };
+        let options = Options { threads: 1, sleep_after: Some(f64::INFINITY), accuracy: None, ..self.options.clone() };
         let (model, scene) = (self.model.clone(), self.scene.clone());
         let attachments = attachments(&model, &scene);
         let mut simulation = self.like_this(model, scene, options, &attachments)?;

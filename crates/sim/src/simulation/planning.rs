@@ -6,6 +6,7 @@ use geometry::{Attachment, Collider, Scene};
 use lanes::{AtRest, NotInLanes, Numbers, Plan, Setup, Variation};
 use multibody::{Compliance, Freedom, Model};
 
+use super::sleeping::time_to_sleep;
 use crate::{Options, Parameter, Parameters, Pd, PdLaw, Scheme};
 
 /// The plan of steps in lanes that are those of a [`Simulation`](crate::Simulation) of the model under these options.
@@ -74,8 +75,10 @@ fn check(model: &Model, options: &Options) -> Result<(), NotInLanes> {
     let reason = match () {
         () if !matches!(options.scheme, Scheme::Bilinear | Scheme::SymplecticEuler) => "the scheme is implicit",
         () if options.accuracy.is_some() => "the step size is controlled",
-        () if options.sleep_after.is_some() => "islands may sleep",
-        () if model.bodies.iter().any(|body| body.starts_asleep) => "bodies start asleep",
+        () if options.sleep_after.is_some_and(f64::is_finite) => "islands may sleep",
+        () if time_to_sleep(model, options).is_some() => {
+            "islands may sleep, as its file says: sleep_after=math.inf lets none fall asleep"
+        }
         () if options.pd_law == PdLaw::Theta => "PD control is that of the scheme",
         () => return Ok(()),
     };

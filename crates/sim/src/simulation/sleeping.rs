@@ -3,26 +3,50 @@
 //! Sleeping trees do not move, only their placement is computed, and contacts among them are not looked for. Trees that fell
 //! asleep together wake together.
 
-use multibody::{Model, Transmission};
-use spatial::Vec3;
+use multibody::{Model, SleepPolicy, Transmission};
+use spatial::{Vec3, are_zero};
 
 use super::Simulation;
 use crate::constrain::PullStep;
 use crate::tree_workspace::TreeWorkspace;
 use crate::{Options, Rest, State};
 
-/// Whether each tree may sleep: those that actuators drive may not, nor those with a string between them, which one may pull taut while
-/// the other sleeps.
+/// Steps that what rests makes before it falls asleep, where the file says that it does: MuJoCo's `mjMINAWAKE`.
+const STEPS_TO_SLEEP: f64 = 10.0;
+/// What the file does not say, m/s.
+const SLEEP_SPEED: f64 = 1e-3;
+
+/// Whether each tree may sleep: those that the file forbids to may not, nor those that actuators drive unless it allows them to, nor those
+/// with a string between them that resists; what comes to the end of one that is slack wakes the other.
 pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
     let mut may = vec![true; model.tree.trees.len()];
+    forbid_driven(model, tree_of, &mut may);
+    let policies = model.bodies.iter().filter_map(|body| Some((tree_of[body.node?], body.sleep)));
+    for (tree, policy) in policies {
+        match policy {
+            SleepPolicy::Auto => {}
+            SleepPolicy::Never => may[tree] = false,
+            SleepPolicy::Allowed | SleepPolicy::Init => may[tree] = true,
+        }
+    }
+    for tendon in model.tendons.iter().filter(|tendon| tendon.resists()) {
+        let trees = || tendon.bodies(model).filter_map(|body| Some(tree_of[model.bodies[body].node?]));
+        if trees().any(|tree| Some(tree) != trees().next()) {
+            trees().for_each(|tree| may[tree] = false);
+        }
+    }
+    may
+}
+
+/// Says that trees may not sleep that actuators drive.
+fn forbid_driven(model: &Model, tree_of: &[usize], may: &mut [bool]) {
     for (index, tendon) in model.tendons.iter().enumerate() {
         let trees = || tendon.bodies(model).filter_map(|body| Some(tree_of[model.bodies[body].node?]));
         let drives = |actuator: &multibody::Actuator| match actuator.transmission {
             Transmission::Tendon { tendon, .. } => tendon == index,
             _ => false,
         };
-        let joins = trees().any(|tree| Some(tree) != trees().next());
-        if joins || model.actuators.iter().any(drives) {
+        if model.actuators.iter().any(drives) {
             trees().for_each(|tree| may[tree] = false);
         }
     }
@@ -45,14 +69,15 @@ pub(super) fn may_sleep(model: &Model, tree_of: &[usize]) -> Vec<bool> {
             _ => {}
         }
     }
-    may
 }
 
-/// How long trees must have rested to fall asleep, s. It is infinite where trees sleep from the start and the option is not set: none falls
+/// How long trees must have rested to fall asleep, s. It is infinite where trees sleep from the start and the option says so: none falls
 /// asleep again. None where nothing sleeps.
 pub(super) fn time_to_sleep(model: &Model, options: &Options) -> Option<f64> {
-    let starts_asleep = || model.bodies.iter().any(|body| body.starts_asleep);
-    options.sleep_after.or_else(|| starts_asleep().then_some(f64::INFINITY))
+    // Between two steps: sums of time steps round.
+    let of_file = || model.sleep_speed.map(|_| (STEPS_TO_SLEEP - 0.5) * options.timestep.unwrap_or(model.timestep));
+    let after = options.sleep_after.or_else(of_file)?;
+    (after.is_finite() || model.sleepers().next().is_some()).then_some(after)
 }
 
 impl Simulation {
@@ -61,9 +86,18 @@ impl Simulation {
         self.time_to_sleep.is_some()
     }
 
-    /// Whether each tree slept in the last step.
-    pub fn sleepers(&self) -> impl Iterator<Item = bool> {
-        self.trees.iter().map(|workspace| workspace.asleep)
+    /// Whether everything sleeps, as it did in the last step, which was one of `dt`: this one changes nothing.
+    pub(super) fn is_still(&self, dt: f64) -> bool {
+        let Self { state, last_step, mocap, soft, .. } = self;
+        self.all_slept
+            && state.rests.iter().all(|rest| rest.asleep_with.is_some())
+            && last_step.is_of(state, dt)
+            && state.q == state.rest_q
+            && [&state.v, &state.applied_force, &state.applied_wrench].iter().all(|of| are_zero(of))
+            && !(state.pd.is_active() || self.has_moving_surfaces() || self.is_adhesion_on())
+            && state.act.is_empty()
+            && mocap.is_empty()
+            && soft.is_empty()
     }
 
     /// Whether the surface of a geom moves on its body.
@@ -209,13 +243,19 @@ impl Simulation {
             }
             self.state.rest_q[workspace.qs.clone()].copy_from_slice(&self.state.q[workspace.qs.clone()]);
         }
+        self.all_slept = self.trees.iter().all(|workspace| workspace.asleep);
+        if self.all_slept {
+            // Steps in which nothing happens leave nothing behind.
+            self.state.extrapolation.clear();
+            self.state.accelerations.clear();
+        }
     }
 
     /// Whether no point of the tree moves faster than the options let it at rest.
     fn is_slow(&mut self, k: usize) -> bool {
         let workspace: &mut TreeWorkspace = &mut self.trees[k];
         let extents = &self.extents[workspace.nodes.clone()];
-        let speed = self.options.sleep_speed;
+        let speed = self.options.sleep_speed.or(self.model.sleep_speed).unwrap_or(SLEEP_SPEED);
         workspace.is_slower_than(speed, extents, &self.state.v[workspace.dofs.clone()])
             && self.islands.recovery_velocities_of(k).is_none_or(|v| workspace.is_slower_than(speed, extents, v))
     }

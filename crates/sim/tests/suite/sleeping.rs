@@ -116,7 +116,7 @@ fn what_sleeps_is_not_mended() {
     const LINKAGE: &str = r#"<mujoco><option gravity="0 0 0"/><worldbody><body><freejoint/>
         <geom type="capsule" size=".05" fromto="0 0 0 .4 0 0" mass="1"/><body pos=".4 0 0"><joint axis="0 1 0"/>
         <geom type="capsule" size=".05" fromto="0 0 0 .3 0 .1" mass="1"/></body></body></worldbody></mujoco>"#;
-    let mut s = simulation(LINKAGE, Options { sleep_speed: 0.1, ..options(Scheme::Midpoint) });
+    let mut s = simulation(LINKAGE, Options { sleep_speed: Some(0.1), ..options(Scheme::Midpoint) });
     s.state_mut().v[6] = 0.1;
     run(&mut s, 30);
     assert!(s.state().v[6] != 0.0);

@@ -132,11 +132,14 @@ pub fn to_mjcf(model: &Model, scene: &Scene, options: &WriteOptions<'_>) -> Resu
     if model.actuators.iter().any(|a| a.transmission == multibody::Transmission::Unsupported) {
         option.push(("actuatorgroupdisable", actuators::DISABLED_GROUP.to_string()));
     }
+    option.extend(
+        model.sleep_speed.filter(|speed| *speed != 1e-3).map(|speed| ("sleep_tolerance", numbers::number(speed))),
+    );
     option.extend(cone(model));
     xml.open("option", &option);
     let flags = [("filterparent", scene.parents_touch), ("refsafe", has_unsafe_references(model))];
     let mut flags: Vec<_> = flags.iter().filter(|(_, off)| *off).map(|(flag, _)| (*flag, "disable".into())).collect();
-    if model.bodies.iter().any(|body| body.starts_asleep) {
+    if model.sleep_speed.is_some() {
         flags.push(("sleep", "enable".into()));
     }
     if !flags.is_empty() {

@@ -1,7 +1,9 @@
 //! Bodies with their joints, geoms and sites.
 
 use geometry::{FluidCoefficients, Geom, Shape, SurfaceMotion};
-use multibody::{Body, JointKind, JointMotion, JointSpec, JointType, Material, PolynomialForces, Resistance};
+use multibody::{
+    Body, JointKind, JointMotion, JointSpec, JointType, Material, PolynomialForces, Resistance, SleepPolicy,
+};
 use spatial::{Pose, Quat, Vec3};
 
 use super::assets::{Assets, heights};
@@ -10,6 +12,7 @@ use super::numbers::{body_attributes, compliance, direction, list, number, pose_
 use super::soft::SoftBelow;
 use super::xml::{Attributes, Xml};
 use super::{WriteError, Writer, free_name, inertia, label, named};
+use crate::mjcf::body::SLEEP;
 use crate::robot::start::motion;
 
 /// What is written below each body.
@@ -61,8 +64,10 @@ impl Writer<'_> {
         if body.is_mocap {
             attributes.push(("mocap", "true".into()));
         }
-        if body.starts_asleep {
-            attributes.push(("sleep", "init".into()));
+        if let Some((word, _)) =
+            SLEEP.iter().find(|(_, policy)| *policy == body.sleep && body.sleep != SleepPolicy::Auto)
+        {
+            attributes.push(("sleep", (*word).into()));
         }
         if body.gravity_compensation != 0.0 {
             attributes.push(("gravcomp", number(body.gravity_compensation)));

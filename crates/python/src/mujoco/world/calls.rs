@@ -16,7 +16,7 @@ impl Running<'_> {
     }
 
     /// The library, while it calls nothing of a program.
-    fn native(&self) -> Option<&Native> {
+    pub(super) fn native(&self) -> Option<&Native> {
         self.world.native.as_ref().filter(|native| native.is_alone())
     }
 
@@ -34,6 +34,8 @@ impl Running<'_> {
             Part::Actuation => self.call(&calls.actuate),
             Part::Rows => self.call(&calls.make_rows),
             Part::Sensors => calls.sensors.iter().try_for_each(|sensors| self.call(sensors)),
+            // Python has no name for it: MuJoCo goes on with all that is awake.
+            Part::Sleep => Ok(()),
         }
     }
 

@@ -27,7 +27,8 @@ impl Running<'_> {
             let outputs = memory.actuator_force.get_mut();
             world.outputs.iter().for_each(|&[output, ctrl]| outputs[output] = forces.actuators[ctrl]);
         }
-        self.write_constraint()
+        self.write_constraint()?;
+        self.fall_asleep()
     }
 
     /// Tells MuJoCo which of its sleepers the step has woken, and has it find all that follows from the state once more.
@@ -35,16 +36,34 @@ impl Running<'_> {
         if !self.simulation.may_sleep() {
             return Ok(());
         }
+        let rests = &self.simulation.state().rests;
+        let group = |tree: usize| rests.get(tree).and_then(|rest| rest.asleep_with);
         let mut has_woken = false;
         // SAFETY: as in `write`.
         let awake = unsafe { self.memory.tree_awake.get_mut() };
-        for (awake, sleeps) in awake.iter_mut().zip(self.simulation.sleepers()) {
-            if *awake == 0 && !sleeps {
+        for (tree, awake) in awake.iter_mut().enumerate() {
+            if *awake == 0 && group(tree).is_none() {
                 *awake = 1;
                 has_woken = true;
             }
         }
         if has_woken { self.state_stages() } else { Ok(()) }
+    }
+
+    /// Tells MuJoCo which trees have fallen asleep. It makes no rows for contacts of sleepers: those of the step have been made.
+    fn fall_asleep(&mut self) -> PyResult<()> {
+        if !self.simulation.may_sleep() || self.native().is_none() {
+            return Ok(());
+        }
+        // SAFETY: as in `write`.
+        let (awake, next) = unsafe { (self.memory.tree_awake.get(), self.memory.tree_asleep.get_mut()) };
+        let rests = &self.simulation.state().rests;
+        let fallen = || (0..awake.len()).filter_map(|tree| Some((tree, rests.get(tree)?.asleep_with? as usize)));
+        let fallen = || fallen().filter(|(tree, _)| awake[*tree] != 0);
+        // Those of a group follow one another in a circle.
+        fallen().for_each(|(tree, _)| next[tree] = tree as i32);
+        fallen().filter(|(tree, first)| tree != first).for_each(|(tree, first)| next.swap(tree, first));
+        if fallen().next().is_some() { self.call_part(Part::Sleep) } else { Ok(()) }
     }
 
     /// The forces of contacts and other constraints in the last step; then the sensors of accelerations and forces.

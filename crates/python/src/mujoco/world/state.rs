@@ -7,6 +7,9 @@ use super::{Running, is_good, is_same, raised};
 use crate::arguments::check_quaternions;
 use crate::mujoco::native::Part;
 
+/// What positions lose in a text, relative to 1 m or rad.
+const ROUND_OFF: f64 = 1e-12;
+
 impl Running<'_> {
     /// Takes over the state and the inputs.
     pub(super) fn read(&mut self) -> PyResult<()> {
@@ -18,10 +21,21 @@ impl Running<'_> {
         let (memory, simulation) = (self.memory, &mut *self.simulation);
         // SAFETY: as in `step`.
         let ([qpos, qvel, act], time) = unsafe { (memory.state(), memory.time.get()) };
-        if simulation.state().time != time || !is_same(&self.kept.left, [qpos, qvel, act]) {
-            // Someone has set the state: what the simulation remembers of the last one has no part in what follows.
+        let goes_on = simulation.state().time == time;
+        if !goes_on || !is_same(&self.kept.left, [qpos, qvel, act]) {
+            // Someone has set the state: what the simulation remembers of the last one has no part in what follows, but for who sleeps. Those
+            // that were moved will wake.
+            let State { rests, rest_q, .. } = simulation.state_mut();
+            let sleep = goes_on.then(|| (std::mem::take(rests), std::mem::take(rest_q)));
             simulation.reset(None).map_err(|error| raised(&error))?;
-            simulation.state_mut().time = time;
+            let state = simulation.state_mut();
+            state.time = time;
+            if let Some(sleep) = sleep {
+                (state.rests, state.rest_q) = sleep;
+            }
+            // The model's text has positions rounded: its sleepers sleep on where they are.
+            let rest = state.rest_q.iter_mut().zip(qpos);
+            rest.filter(|(rest, q)| (**rest - **q).abs() <= ROUND_OFF).for_each(|(rest, q)| *rest = *q);
         }
         let state = simulation.state_mut();
         // SAFETY: as in `step`.
