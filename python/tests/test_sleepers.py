@@ -163,10 +163,10 @@ def test_dominos_sleep_as_mujocos() -> None:
 
 def test_options_take_the_place_of_the_flag() -> None:
     model = sw.load(DOMINOS)
-    for options, expected in (({}, 7), ({"sleep_after": math.inf}, 0), ({"sleep_after": 1.0}, 0)):
-        sim = sw.Simulation(model, **options)
+    for sleep_after, expected in ((None, 7), (math.inf, 0), (1.0, 0)):
+        sim = sw.Simulation(model, sleep_after=sleep_after)
         sim.step(100)
-        assert sim.stats.asleep == expected, options
+        assert sim.stats.asleep == expected, sleep_after
     sim = sw.Simulation(model, sleep_after=0.05)
     sim.step(24)
     assert sim.stats.asleep == 0
