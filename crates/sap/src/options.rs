@@ -102,7 +102,8 @@ pub struct Report {
 
 impl Report {
     /// Of a problem in which no constraint pushes at `v*`.
-    pub(crate) fn unconstrained() -> Report {
+    #[must_use]
+    pub fn unconstrained() -> Report {
         Report {
             iterations: 0,
             line_search_evaluations: 0,

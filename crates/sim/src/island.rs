@@ -1,9 +1,11 @@
 //! Contact problems that do not touch each other: each connected set of trees and constraints is one.
 
 mod budget;
+mod groups;
 mod partition;
 mod recovery;
 mod reports;
+mod solver;
 
 use lanes::WarmStartEntry;
 use lanes::constants::CALM;
@@ -11,18 +13,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use geometry::TouchingPair;
-use sap::{BlockCholesky, Error, NotSolved, Report};
+use sap::{BlockCholesky, Error, Report};
 use support::{Interrupt, ThreadPool};
 
 use crate::Stats;
 use crate::clique::Clique;
 use crate::constrain::{ConstraintSet, Context, Report as Reporting, push_contacts};
-use crate::contact_space::ContactSpaceSolver;
-use crate::coupled::{CliqueSlot, Coupled, CoupledScratch};
+use crate::coupled::CliqueSlot;
 use crate::report::ContactOutcome;
 use crate::sensors::EndLoad;
 use budget::Size;
+use groups::{Groups, Whole};
 use multibody::EffectiveMass;
+use solver::{Part, Path, Solver};
 
 /// What the islands of a step are solved with.
 #[derive(Clone, Copy)]
@@ -47,18 +50,36 @@ struct Scratch {
     /// The gap that each contact point starts the step with, m.
     gaps: Vec<f64>,
     v_star: Vec<f64>,
-    ws: sap::Workspace,
-    coupled: CoupledScratch,
-    contact_space: ContactSpaceSolver,
-    /// Whether the last problem was solved in contact space.
-    in_contact_space: bool,
+    solver: Solver,
+    groups: Groups,
 }
 
 impl Scratch {
+    /// Minimises the cost of the problem, from the guess in `v`, which becomes the solution.
+    fn solve(
+        &mut self,
+        problem: &Problem<'_>,
+        slots: &[CliqueSlot],
+        cholesky: &mut BlockCholesky,
+        v: &mut [f64],
+        path: Path,
+        options: &sap::Options,
+    ) -> Result<Report, Error> {
+        let Self { set, v_star, solver, groups, .. } = self;
+        let whole = Whole { slots, set, v_star };
+        // What is in the scratch of contact space is the last group.
+        let was_apart = groups.solution().is_some();
+        let path = if path == Path::ContactSpaceAgain && was_apart { Path::ContactSpace } else { path };
+        if groups.find(problem, &whole, path, solver, cholesky) {
+            return groups.solve(problem, &whole, cholesky, v, options, solver);
+        }
+        solver.solve(problem, Part::new(slots, set, v_star), cholesky, v, path, options)
+    }
+
     /// Lets contacts that do not push in the last solution have no friction, whatever they pushed with before.
     fn release_friction(&mut self) {
-        let Self { set, contact_space, ws, in_contact_space, .. } = self;
-        let impulses = if *in_contact_space { &contact_space.impulses } else { ws.impulses() };
+        let Self { set, solver, groups, .. } = self;
+        let (impulses, _) = groups.solution().unwrap_or_else(|| solver.solution());
         let (mut row, mut pushes) = (0, true);
         for constraint in &mut set.constraints {
             row += constraint.rows();
@@ -74,12 +95,7 @@ impl Scratch {
 
     /// Impulses and velocities of all rows at the solution of the last problem.
     fn solution(&self) -> (&[f64], &[f64]) {
-        let Self { contact_space, ws, in_contact_space, .. } = self;
-        if *in_contact_space {
-            (&contact_space.impulses, &contact_space.velocities)
-        } else {
-            (ws.impulses(), ws.velocities())
-        }
+        self.groups.solution().unwrap_or_else(|| self.solver.solution())
     }
 }
 
@@ -158,7 +174,7 @@ impl Island {
         let options = budget::options(self.size, &scratch.set, problem.options);
         let options = sap::Options { expects_guess, ..options };
         let path = if is_quasi_static || problem.is_global { Path::Global } else { Path::ContactSpace };
-        let mut report = solve_problem(problem, &self.slots, &mut self.cholesky, &mut self.v, path, &options, scratch)?;
+        let mut report = scratch.solve(problem, &self.slots, &mut self.cholesky, &mut self.v, path, &options)?;
         let (impulses, velocities) = scratch.solution();
         if options.friction != problem.options.friction {
             // Coulomb's law was left aside.
@@ -278,54 +294,6 @@ impl Island {
             stats.penetration = stats.penetration.max(self.penetration);
         }
     }
-}
-
-/// How a problem is solved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Path {
-    /// In contact space, and where that fails by the global solver.
-    ContactSpace,
-    /// In contact space if that was how the last problem was solved, which differs in its constraints alone.
-    ContactSpaceAgain,
-    /// By the solver that always converges.
-    Global,
-}
-
-/// Minimises the cost of the problem in the scratch, from the guess in `v`, which becomes the solution.
-fn solve_problem(
-    problem: &Problem<'_>,
-    slots: &[CliqueSlot],
-    cholesky: &mut BlockCholesky,
-    v: &mut [f64],
-    path: Path,
-    options: &sap::Options,
-    scratch: &mut Scratch,
-) -> Result<Report, Error> {
-    let Context { cliques, v: v0, .. } = *problem.cx;
-    let Scratch {
-        set: ConstraintSet { constraints, jacobians, terms, .. },
-        v_star,
-        ws,
-        coupled,
-        contact_space,
-        in_contact_space,
-        ..
-    } = scratch;
-    let mut structure = Coupled::new(cliques, v0, slots, jacobians, terms, coupled, cholesky, problem.interrupt);
-    let fast = match path {
-        Path::ContactSpace => contact_space.solve(&mut structure, constraints, v_star, v, options),
-        Path::ContactSpaceAgain if *in_contact_space => {
-            contact_space.solve_again(&mut structure, constraints, v_star, v, options)
-        }
-        _ => Err(NotSolved { iterations: 0 }),
-    };
-    *in_contact_space = fast.is_ok();
-    fast.or_else(|NotSolved { iterations: spent }| {
-        let factorization_budget = options.factorization_budget.map(|budget| budget.saturating_sub(spent));
-        let options = sap::Options { factorization_budget, ..*options };
-        let report = sap::solve(&mut structure, constraints, v_star, v, &options, ws)?;
-        Ok(Report { iterations: report.iterations + spent, ..report })
-    })
 }
 
 /// ‖v‖ / ‖v* − v‖: how fast an island moves, relative to the change of velocity that its constraints prevent. The solver's tolerance is

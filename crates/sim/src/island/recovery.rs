@@ -7,7 +7,7 @@
 use sap::{Constraint, Error, Report};
 
 use super::budget::Size;
-use super::{Island, Path, Problem, Scratch, solve_problem};
+use super::{Island, Path, Problem, Scratch};
 use crate::constrain::{ConstraintSet, Context};
 use crate::constraint_jacobian::ConstraintJacobian;
 
@@ -36,15 +36,8 @@ impl Island {
         }
         self.recovery_v.clone_from(&self.v);
         let options = budgeted(problem.options, self.size, report.iterations);
-        let spent = match solve_problem(
-            problem,
-            &self.slots,
-            &mut self.cholesky,
-            &mut self.recovery_v,
-            Path::ContactSpaceAgain,
-            &options,
-            scratch,
-        ) {
+        let Self { slots, cholesky, recovery_v, .. } = self;
+        let spent = match scratch.solve(problem, slots, cholesky, recovery_v, Path::ContactSpaceAgain, &options) {
             Ok(spent) => spent.iterations,
             // The last iterate recovers too, if not every contact at its speed.
             Err(Error::NotConverged { iterations, .. }) if options.max_iterations < problem.options.max_iterations => {
@@ -71,7 +64,7 @@ impl Island {
         let together = if is_heap { 1 } else { self.slots.len().max(1) };
         for slots in self.slots.chunks(together) {
             let dofs = slots[0].dof..slots.last().map_or(0, |slot| slot.dof + cliques.get(slot.tree).nv());
-            let speed = scratch.coupled.greatest_speed(cliques, slots, extents, &self.recovery_v);
+            let speed = scratch.solver.coupled.greatest_speed(cliques, slots, extents, &self.recovery_v);
             let share = if speed > most { most / speed } else { 1.0 };
             let recovery_v = self.recovery_v[dofs.clone()].iter_mut();
             recovery_v.zip(&self.v[dofs]).for_each(|(recovery_v, v)| *recovery_v = v + share * *recovery_v);
