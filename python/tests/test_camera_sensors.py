@@ -47,17 +47,17 @@ def test_numbers_are_those_of_mujoco(lens: str, sensors: str) -> None:
     text = TEXT.format(LENSES[lens], sensors)
     m = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(m)
-    model = sw.load(text)
-    sim = sw.Simulation(model, timestep=1e-7)
+    sims = [sw.Simulation(model, timestep=1e-7) for model in (sw.load(text), sw.Model.from_mujoco(m))]
     for seed in range(4):
         rng = np.random.default_rng(seed)
         mujoco.mj_resetData(m, data)
         mujoco.mj_integratePos(m, data.qpos, 0.3 * rng.normal(size=3), 1.0)
         data.qvel[:] = rng.normal(size=3)
         mujoco.mj_forward(m, data)
-        sim.q, sim.v = data.qpos, data.qvel
-        sim.forward()
-        assert sim.sensordata == pytest.approx(data.sensordata, rel=1e-5, abs=1e-5)
+        for sim in sims:
+            sim.q, sim.v = data.qpos, data.qvel
+            sim.forward()
+            assert sim.sensordata == pytest.approx(data.sensordata, rel=1e-5, abs=1e-5)
 
 
 def test_the_middle_of_a_picture_is_in_it() -> None:

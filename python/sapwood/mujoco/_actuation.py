@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-from mujoco import mjtBias, mjtDisableBit, mjtDyn, mjtGain, mjtJoint, mjtObj, mjtSensor, mjtTrn, mjtWrap
+from mujoco import mjtBias, mjtCamLight, mjtDisableBit, mjtDyn, mjtGain, mjtJoint, mjtObj, mjtSensor, mjtTrn, mjtWrap
 
 from sapwood.mujoco._words import Names, element, kind_of
 
@@ -28,7 +28,13 @@ SENSORS = {
 CONTACT_FIELDS = ("found", "force", "torque", "dist", "pos", "normal", "tangent", "linvel", "angvel")
 RAY_FIELDS = ("dist", "dir", "origin", "point", "normal", "depth")
 REDUCTIONS = ("none", "mindist", "maxforce", "netforce")
-FRAMES = {mjtObj.mjOBJ_BODY: "body", mjtObj.mjOBJ_XBODY: "xbody", mjtObj.mjOBJ_GEOM: "geom", mjtObj.mjOBJ_SITE: "site"}
+FRAMES = {
+    mjtObj.mjOBJ_BODY: "body",
+    mjtObj.mjOBJ_XBODY: "xbody",
+    mjtObj.mjOBJ_GEOM: "geom",
+    mjtObj.mjOBJ_SITE: "site",
+    mjtObj.mjOBJ_CAMERA: "camera",
+}
 DYNAMICS = {
     mjtDyn.mjDYN_NONE: "none",
     mjtDyn.mjDYN_INTEGRATOR: "integrator",
@@ -287,13 +293,9 @@ class Actuation(Names):
         m = self.m
         of, index = mjtObj(m.sensor_objtype[s]), int(m.sensor_objid[s])
         to, other = mjtObj(m.sensor_reftype[s]), int(m.sensor_refid[s])
-        none = (
-            mjtSensor.mjSENS_TACTILE,
-            mjtSensor.mjSENS_PLUGIN,
-            mjtSensor.mjSENS_USER,
-            mjtSensor.mjSENS_CAMPROJECTION,
-        )
-        if kind in none or mjtObj.mjOBJ_CAMERA in (of, to if other >= 0 else of):
+        cameras = [which for what, which in ((of, index), (to, other)) if what == mjtObj.mjOBJ_CAMERA and which >= 0]
+        moves = any(m.cam_mode[camera] != mjtCamLight.mjCAMLIGHT_FIXED for camera in cameras)
+        if moves or kind in (mjtSensor.mjSENS_TACTILE, mjtSensor.mjSENS_PLUGIN, mjtSensor.mjSENS_USER):
             return None
         data = m.sensor_intprm[s].tolist()
         if kind == mjtSensor.mjSENS_CONTACT:
@@ -307,6 +309,8 @@ class Actuation(Names):
         if kind in (mjtSensor.mjSENS_GEOMDIST, mjtSensor.mjSENS_GEOMNORMAL, mjtSensor.mjSENS_GEOMFROMTO):
             first = {f"{kind_of(of, mjtObj)}1": self.ref(of, index)}
             return {**first, f"{kind_of(to, mjtObj)}2": self.ref(to, other)}
+        if kind == mjtSensor.mjSENS_CAMPROJECTION:
+            return {"site": self.ref(of, index), "camera": self.ref(to, other)}
         if kind == mjtSensor.mjSENS_INSIDESITE:
             inside = {"objtype": FRAMES[of], "objname": self.ref(self.plain(of), index)}
             return {**inside, "site": self.ref(mjtObj.mjOBJ_SITE, other)}

@@ -23,6 +23,7 @@ from mujoco import (
     mjtGeom,
     mjtJoint,
     mjtObj,
+    mjtProjection,
     mjtSleepPolicy,
     mjtWrap,
 )
@@ -282,6 +283,10 @@ class _Writer(Actuation):
     def camera(self, c: int) -> str:
         m = self.m
         mode, target = mjtCamLight(m.cam_mode[c]), m.cam_targetbodyid[c]
+        lens = {"fovy": m.cam_fovy[c]}
+        if m.cam_sensorsize[c].any():
+            focal, principal = np.split(m.cam_intrinsic[c], 2)
+            lens = {"sensorsize": m.cam_sensorsize[c], "focal": focal, "principal": principal}
         return element(
             "camera",
             name=self.name(mjtObj.mjOBJ_CAMERA, c),
@@ -289,7 +294,8 @@ class _Writer(Actuation):
             target=self.ref(mjtObj.mjOBJ_BODY, target) if target >= 0 else None,
             pos=m.cam_pos[c],
             quat=m.cam_quat[c],
-            fovy=m.cam_fovy[c],
+            **lens,
+            projection="orthographic" if m.cam_projection[c] == mjtProjection.mjPROJ_ORTHOGRAPHIC else None,
             resolution=m.cam_resolution[c],
         )
 
