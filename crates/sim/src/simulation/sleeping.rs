@@ -15,6 +15,8 @@ use crate::{Options, Rest, State};
 const STEPS_TO_SLEEP: f64 = 10.0;
 /// What the file does not say, m/s.
 const SLEEP_SPEED: f64 = 1e-3;
+/// Coordinates that differ by no more are the same, m or rad: a text rounds them, and so does whoever normalises a quaternion.
+const ROUND_OFF: f64 = 1e-12;
 
 /// Whether each tree may sleep: those that the file forbids to may not, nor those that actuators drive unless it allows them to, nor those
 /// with a string between them that resists; what comes to the end of one that is slack wakes the other.
@@ -134,7 +136,8 @@ impl Simulation {
     fn is_disturbed(&self, k: usize) -> bool {
         let (workspace, state) = (&self.trees[k], &self.state);
         let is_any = |x: &[f64]| x.iter().any(|x| *x != 0.0);
-        state.q[workspace.qs.clone()] != state.rest_q[workspace.qs.clone()]
+        let mut coordinates = state.q[workspace.qs.clone()].iter().zip(&state.rest_q[workspace.qs.clone()]);
+        !coordinates.all(|(q, rest)| (q - rest).abs() <= ROUND_OFF)
             || is_any(&state.v[workspace.dofs.clone()])
             || is_any(&state.applied_force[workspace.dofs.clone()])
             || workspace.is_loaded_by(&state.applied_wrench)

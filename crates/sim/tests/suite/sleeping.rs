@@ -66,6 +66,18 @@ fn what_is_done_to_a_sleeper_wakes_it_and_its_island() {
     }
 }
 
+/// Coordinates that a text has rounded are those of before.
+#[test]
+fn round_off_wakes_nobody() {
+    let mut s = simulation(STACKS, options(Scheme::Bilinear));
+    run(&mut s, 100);
+    let asleep_before = asleep(&s);
+    assert!(asleep_before[2]);
+    s.state_mut().q[14] += 1e-14;
+    run(&mut s, 1);
+    assert_eq!(asleep(&s), asleep_before);
+}
+
 #[test]
 fn a_step_that_fails_wakes_nobody() {
     let disturbances: [fn(&mut Simulation); 3] = [

@@ -7,9 +7,6 @@ use super::{Running, is_good, is_same, raised};
 use crate::arguments::check_quaternions;
 use crate::mujoco::native::Part;
 
-/// What positions lose in a text, relative to 1 m or rad.
-const ROUND_OFF: f64 = 1e-12;
-
 impl Running<'_> {
     /// Takes over the state and the inputs.
     pub(super) fn read(&mut self) -> PyResult<()> {
@@ -33,9 +30,6 @@ impl Running<'_> {
             if let Some(sleep) = sleep {
                 (state.rests, state.rest_q) = sleep;
             }
-            // The model's text has positions rounded: its sleepers sleep on where they are.
-            let rest = state.rest_q.iter_mut().zip(qpos);
-            rest.filter(|(rest, q)| (**rest - **q).abs() <= ROUND_OFF).for_each(|(rest, q)| *rest = *q);
         }
         let state = simulation.state_mut();
         // SAFETY: as in `step`.
