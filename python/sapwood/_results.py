@@ -105,7 +105,7 @@ class Stats(NamedTuple):
 
     iterations: int
     """Newton iterations, summed over islands: factorisations, so that a prediction counts and a step with the factor of
-    the one before does not."""
+    the one before does not. Of robots in an island that are solved apart, those of whichever took most."""
     line_search_evaluations: int
     """Evaluations of the constraints in line searches, and after Newton steps for Coulomb's law,
     summed over islands."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import cast
 
@@ -48,3 +49,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     width = max(len(case) for _, case, _ in TABLE)
     for engine, case, outcome in TABLE:
         terminalreporter.write_line(f"{engine:10} {case:{width}} {outcome}")
+
+
+@pytest.fixture
+def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Whose arrays an environment on a device has: those of PyTorch where it is installed and not hidden."""
+    name: str = request.param
+    if name == "numpy":
+        monkeypatch.setitem(sys.modules, "torch", None)
+    return name

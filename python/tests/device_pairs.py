@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import pytest
 from gymnasium.vector import AutoresetMode
+
+MODULES = [
+    "numpy",
+    pytest.param("torch", marks=pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")),
+]
+"""Whose the arrays of an environment may be: parameters of the fixture `module`."""
 
 
 class Pair:

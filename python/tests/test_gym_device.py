@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import os
 import shutil
-import sys
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ gymnasium = pytest.importorskip("gymnasium")
 if shutil.which(os.environ.get("CXX", "c++")) is None:
     pytest.skip("no C++ compiler for the kernels", allow_module_level=True)
 
-from device_pairs import Pair  # noqa: E402
+from device_pairs import MODULES, Pair  # noqa: E402
 from gymnasium.error import ResetNeeded  # noqa: E402
 from gymnasium.vector import AutoresetMode  # noqa: E402
 
@@ -41,24 +39,11 @@ TASKS = [
 ]
 ROWS = {"HumanoidStandup": 60}
 """Of what begins on its back the device has no room for all contacts by default, and counts such steps."""
-MODULES = [
-    "numpy",
-    pytest.param("torch", marks=pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")),
-]
 
 
 def make(task: str, n: int = 3, **options: Any) -> Any:
     envs: Any = gymnasium.make_vec(f"sapwood/{task}-v0", num_envs=n, **WITHOUT_FORCES.get(task, {}), **options)
     return envs
-
-
-@pytest.fixture
-def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What the arrays are of."""
-    name: str = request.param
-    if name == "numpy":
-        monkeypatch.setitem(sys.modules, "torch", None)
-    return name
 
 
 @pytest.mark.parametrize("module", MODULES, indirect=True)

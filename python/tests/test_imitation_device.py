@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ gymnasium = pytest.importorskip("gymnasium")
 if shutil.which(os.environ.get("CXX", "c++")) is None:
     pytest.skip("no C++ compiler for the kernels", allow_module_level=True)
 
-from device_pairs import Pair  # noqa: E402
+from device_pairs import MODULES, Pair  # noqa: E402
 from gymnasium.vector import AutoresetMode  # noqa: E402
 
 import sapwood as sw  # noqa: E402
@@ -44,23 +42,10 @@ MODES = {
     "same-step": AutoresetMode.SAME_STEP,
     "disabled": AutoresetMode.DISABLED,
 }
-MODULES = [
-    "numpy",
-    pytest.param("torch", marks=pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")),
-]
 
 
 def make(n: int = 3, **options: Any) -> Any:
     return gymnasium.make_vec("sapwood/Imitation-v0", num_envs=n, **options).unwrapped
-
-
-@pytest.fixture
-def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What the arrays are of."""
-    name: str = request.param
-    if name == "numpy":
-        monkeypatch.setitem(sys.modules, "torch", None)
-    return name
 
 
 @pytest.mark.parametrize("module", MODULES, indirect=True)

@@ -1,4 +1,4 @@
-"""Bodies that start asleep (`sleep="init"`): they wake when, and only when, MuJoCo's do."""
+"""MuJoCo's flag `sleep`: what rests falls asleep, and what sleeps wakes, as MuJoCo's does."""
 
 from __future__ import annotations
 

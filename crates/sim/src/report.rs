@@ -231,6 +231,7 @@ stats! {
     free_iterations: usize, most, same;
     /// Newton iterations of the contact problems, summed over islands: factorisations, so that a prediction counts and a
     /// step with the factor of the one before does not.
+    /// Of robots in an island that are solved apart those of whichever took most.
     iterations: usize, sum, sum;
     /// Evaluations of the constraints in line searches and after Newton steps for Coulomb's law, summed over islands.
     line_search_evaluations: usize, sum, sum;

@@ -108,15 +108,7 @@ class DeviceImitationVectorEnv(DeviceEpisodes):
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Values, dict[str, Any]]:
-        """Begin episodes, and draw where the next ones begin.
-
-        Args:
-            seed: A number, of which world i gets seed + i; or one for each world, where None goes on with its own.
-            options: ``{"reset_mask": mask}`` for some worlds alone, an array of booleans (num_envs,).
-
-        Returns:
-            Observations (num_envs, number), info.
-        """
+        """Begin episodes as all environments on a device do; without a seed the first ones with the constructor's."""
         if seed is None and not self._starts_there:
             seed = self._first_seed
         return super().reset(seed=seed, options=options)

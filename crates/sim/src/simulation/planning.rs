@@ -76,6 +76,7 @@ fn check(model: &Model, options: &Options) -> Result<(), NotInLanes> {
         () if !matches!(options.scheme, Scheme::Bilinear | Scheme::SymplecticEuler) => "the scheme is implicit",
         () if options.accuracy.is_some() => "the step size is controlled",
         () if options.sleep_after.is_some_and(f64::is_finite) => "islands may sleep",
+        () if model.sleepers().next().is_some() => "bodies start asleep",
         () if time_to_sleep(model, options).is_some() => {
             "islands may sleep, as its file says: sleep_after=math.inf lets none fall asleep"
         }
