@@ -94,7 +94,7 @@ def test_sleepers_are_saved_written_and_carried() -> None:
         again.step()
         assert again.stats.asleep == 2
     assert 'sleep="enable"' not in sw.load(STACK.replace(FLAG, "")).to_mjcf()
-    with pytest.warns(UserWarning, match="may sleep"):
+    with pytest.warns(UserWarning, match="bodies start asleep"):
         batch = sw.Batch(model, 2)
     batch.step(10)
     assert batch.q[1, 2] == 0.4
