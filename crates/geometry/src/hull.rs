@@ -2,8 +2,13 @@
 
 use spatial::Vec3;
 
-/// Two triangles belong to one flat face when their normals differ by less than this (rad).
+/// A triangle belongs to a flat face when its corners are nearer to the face's plane than this share of the radius. Flat sides of meshes whose
+/// coordinates have 32 bits are uneven by a tenth of that, and a body that stood now on one and then on another of their triangles would
+/// never come to rest.
 const FLAT: f64 = 1e-6;
+
+/// The cosine between an axis and the normal of a face that is across it.
+const ACROSS: f64 = 1.0 - 1e-8;
 
 /// Vertices whose heights differ by less than this share of the radius are equally high.
 const LEVEL: f64 = 1e-9;
@@ -38,6 +43,8 @@ pub(crate) struct Hull {
     pub radius: f64,
     /// Corners of the largest face.
     pub largest_face: usize,
+    /// The faces across x, −x, y, −y, z and −z.
+    sides: [Option<u32>; 6],
 }
 
 /// The tables of a hull that queries walk over, for those who make such queries elsewhere. Ranges are pairs of first and end.
@@ -92,25 +99,30 @@ impl Hull {
         let centre = (low + high) * 0.5;
         let radius = vertices.iter().map(|&v| (v - centre).norm()).fold(0.0, f64::max);
         let (neighbours, vertex_start) = adjacency(vertices.len(), triangles);
-        let faces = merged_faces(&vertices, triangles);
-        let around = faces.iter().enumerate().flat_map(|(f, (corners, _))| corners.iter().map(move |&c| [c, f as u32]));
+        let faces = merged_faces(&vertices, radius, triangles);
+        // Also those within a face, which may be lower than its corners by a hair.
+        let around = faces
+            .iter()
+            .enumerate()
+            .flat_map(|(f, Face { vertices, .. })| vertices.iter().map(move |&v| [v, f as u32]));
         let (around, faces_start) = grouped(vertices.len(), around.collect());
         let mut hull = Self {
             faces: around,
             faces_start,
             starts: Vec::new(),
+            sides: [None; 6],
             centre,
             half_extents: (high - low) * 0.5,
             radius,
-            largest_face: faces.iter().map(|f| f.0.len()).max().unwrap_or(0),
-            normals: faces.iter().map(|f| f.1).collect(),
+            largest_face: faces.iter().map(|f| f.corners.len()).max().unwrap_or(0),
+            normals: faces.iter().map(|f| f.normal).collect(),
             face_start: std::iter::once(0)
                 .chain(faces.iter().scan(0, |end, f| {
-                    *end += f.0.len() as u32;
+                    *end += f.corners.len() as u32;
                     Some(*end)
                 }))
                 .collect(),
-            corners: faces.into_iter().flat_map(|f| f.0).collect(),
+            corners: faces.into_iter().flat_map(|f| f.corners).collect(),
             neighbours,
             vertex_start,
             vertices,
@@ -123,6 +135,12 @@ impl Hull {
             };
             hull.starts = middles().map(walk).collect();
         }
+        let axes = [Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0), Vec3::new(0.0, 0.0, 1.0)];
+        let ends = [0, 1, 2, 3, 4, 5].map(|i| axes[i / 2] * if i % 2 == 0 { 1.0 } else { -1.0 });
+        hull.sides = ends.map(|end| {
+            let face = hull.facing(end).filter(|&face| hull.normals[face].dot(end) > ACROSS);
+            face.map(|face| face as u32)
+        });
         hull
     }
 
@@ -203,6 +221,30 @@ impl Hull {
         best
     }
 
+    /// The face across an axis (0, 1, 2 for x, y, z) at its end of this sign.
+    pub fn side(&self, axis: usize, sign: f64) -> Option<usize> {
+        self.sides[2 * axis + usize::from(sign < 0.0)].map(|face| face as usize)
+    }
+
+    /// How far inside a face a point is, seen along the face's normal; negative outside.
+    pub fn margin(&self, face: usize, point: Vec3<f64>) -> f64 {
+        let normal = self.normals[face];
+        let mut least = f64::INFINITY;
+        let Some(mut from) = self.face(face).last() else { return f64::NEG_INFINITY };
+        for to in self.face(face) {
+            let edge = to - from;
+            let length = edge.norm();
+            if length > 0.0 {
+                least = least.min(edge.cross(point - from).dot(normal) / length);
+            }
+            if least < 0.0 {
+                break;
+            }
+            from = to;
+        }
+        least
+    }
+
     /// Visits the faces around the vertices farthest along the unit vector `direction`, some of them more than once.
     #[inline(always)]
     pub fn each_face_near(&self, direction: Vec3<f64>, mut visit: impl FnMut(usize)) {
@@ -261,8 +303,18 @@ fn adjacency(n: usize, triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<u32>) {
     grouped(n, edges.collect())
 }
 
-/// Flat faces: outlines of sets of connected triangles with equal normals.
-fn merged_faces(vertices: &[Vec3<f64>], triangles: &[[u32; 3]]) -> Vec<(Vec<u32>, Vec3<f64>)> {
+/// A flat face.
+struct Face {
+    /// Its outline, counter-clockwise from outside.
+    corners: Vec<u32>,
+    /// The vertices of its triangles, some more than once.
+    vertices: Vec<u32>,
+    /// Outward unit normal.
+    normal: Vec3<f64>,
+}
+
+/// Flat faces: sets of connected triangles in one plane.
+fn merged_faces(vertices: &[Vec3<f64>], radius: f64, triangles: &[[u32; 3]]) -> Vec<Face> {
     let area = |t: &[u32; 3]| {
         let [a, b, c] = t.map(|i| vertices[i as usize]);
         (b - a).cross(c - a)
@@ -284,6 +336,12 @@ fn merged_faces(vertices: &[Vec3<f64>], triangles: &[[u32; 3]]) -> Vec<(Vec<u32>
             continue;
         }
         let Some(normal) = area(&triangles[seed]).normalized() else { continue };
+        let foot = vertices[triangles[seed][0] as usize];
+        let is_in_plane = |t: &[u32; 3]| {
+            let is_near = |&i: &u32| (vertices[i as usize] - foot).dot(normal).abs() <= FLAT * radius;
+            // The other side of a thin plate is as near.
+            t.iter().all(is_near) && area(t).dot(normal) >= 0.0
+        };
         let face = faces.len();
         face_of[seed] = face;
         let mut members = vec![seed];
@@ -293,16 +351,20 @@ fn merged_faces(vertices: &[Vec3<f64>], triangles: &[[u32; 3]]) -> Vec<(Vec<u32>
             next += 1;
             for (p, q) in [(a, b), (b, c), (c, a)] {
                 let Some(t) = across(p, q) else { continue };
-                let flat = area(&triangles[t]).normalized().is_none_or(|n| (n - normal).norm() < FLAT);
-                if face_of[t] == usize::MAX && flat {
+                if face_of[t] == usize::MAX && is_in_plane(&triangles[t]) {
                     face_of[t] = face;
                     members.push(t);
                 }
             }
         }
-        faces.push((outline(triangles, &members, |p, q| across(p, q).is_some_and(|t| face_of[t] == face)), normal));
+        let sum = members.iter().fold(Vec3::ZERO, |sum, &t| sum + area(&triangles[t]));
+        faces.push(Face {
+            corners: outline(triangles, &members, |p, q| across(p, q).is_some_and(|t| face_of[t] == face)),
+            vertices: members.iter().flat_map(|&t| triangles[t]).collect(),
+            normal: sum.normalized().unwrap_or(normal),
+        });
     }
-    faces.retain(|(corners, _)| corners.len() >= 3);
+    faces.retain(|face| face.corners.len() >= 3);
     faces
 }
 
@@ -332,6 +394,8 @@ fn outline(triangles: &[[u32; 3]], members: &[usize], inner: impl Fn(u32, u32) -
 
 #[cfg(test)]
 mod tests {
+    use spatial::Quat;
+
     use super::*;
 
     fn hull_of(points: Vec<Vec3<f64>>) -> Hull {
@@ -384,5 +448,31 @@ mod tests {
             }
         }
         assert_eq!(hull.largest_face, 4);
+    }
+
+    #[test]
+    fn sides_that_are_flat_but_for_their_last_digits_are_one_face() {
+        // A can of 26 sides, turned, with the digits of 32 bits; points of its caps are no corners.
+        let turn = Quat::from_axis_angle(Vec3::new(0.6, 0.0, 0.8), 1.0);
+        let ring = |radius: f64| {
+            (0..52).map(move |i| {
+                let angle = (i / 2) as f64 * std::f64::consts::TAU / 26.0;
+                let z = if i % 2 == 0 { -0.04 } else { 0.04 };
+                Vec3::new(radius * libm::cos(angle), radius * libm::sin(angle), z)
+            })
+        };
+        let points = ring(0.025).chain(ring(0.017)).map(|p| (turn * p).map(|x| f64::from(x as f32)));
+        let hull = hull_of(points.collect());
+        assert_eq!(hull.normals.len(), 28);
+        for end in [turn * Vec3::new(0.0, 0.0, 1.0), turn * Vec3::new(0.0, 0.0, -1.0)] {
+            let mut corners = Vec::new();
+            for tilt in 0..20 {
+                let aside = Vec3::new(libm::sin(tilt as f64), libm::cos(tilt as f64), 0.5) * 1e-7;
+                let face = hull.facing((end + aside).normalized().unwrap()).unwrap();
+                assert!((hull.normals[face] - end).norm() < 1e-6);
+                corners.push(hull.face(face).count());
+            }
+            assert!(corners.iter().all(|&n| n >= 26), "{corners:?}");
+        }
     }
 }

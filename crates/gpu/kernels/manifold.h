@@ -12,6 +12,10 @@
 #define REPEATED BY_PRECISION(1e-9, 1e-6)
 // How much nearer a point must be along the normal to weigh as much as one farther out across it.
 #define STEEPNESS R(4)
+// Points that are as far out as others but for this share of the patch's width are as far out.
+#define EVEN R(1e-4)
+// The same holds for depths, where bodies overlap by less than this share of the width, and both points by half of the largest depth.
+#define SHALLOW R(1e-2)
 
 // Corners: across, across, along the normal. Height over the projection plane: base + gx x + gy y.
 struct Slope { real base, gx, gy; };
@@ -141,15 +145,13 @@ CALLED void clip_features(const Here here, const Placed& a, const Placed& b, V3 
   ONCE for (int j = 0; j < n; j++) add_corner(seam, points, p[j].x, p[j].y, height_at(below, p[j]), height_at(above, p[j]));
 }
 
-// The point that spans most, each measured by `measure`, a number for each; ties go to the earlier one.
-template <class Measure> FN int farthest_point(int count, Measure measure, real& most) {
-  int best = 0;
-  most = -INFINITE;
-  ONCE for (int i = 0; i < count; i++) {
-    real own = measure(i);
-    if (own > most) most = own, best = i;
-  }
-  return best;
+// The first of the points that measure the most but for `even`; none where none is a number.
+template <class Measure> FN int farthest_point(int count, real even, Measure measure) {
+  real most = -INFINITE;
+  ONCE for (int i = 0; i < count; i++) most = max_(most, measure(i));
+  ONCE for (int i = 0; i < count; i++)
+    if (measure(i) >= most - even) return i;
+  return 0;
 }
 // How far to the left of the way from a to b a point is.
 FN real left_of(const real* a, const real* b, const real* p) {
@@ -178,8 +180,20 @@ template <class At, class Height, class Penalty>
 FN int choose_spread_by(int count, V3 normal, At at, Height height, Penalty penalty, int* chosen) {
   V3 t1, t2;
   tangents(normal, t1, t2);
-  real reach, corners[4][2] = {};
-  chosen[0] = farthest_point(count, [&](int i) { return -height(at(i)); }, reach);
+  real corners[4][2] = {};
+  int first = 0;
+  real width = 0, depth = -INFINITE;
+  ONCE while (first < count && at(first).distance == INFINITE) first++;
+  const V3 origin = at(first < count ? first : 0).position;
+  ONCE for (int i = 0; i < count; i++) {
+    const Point p = at(i);
+    if (p.distance == INFINITE) continue;
+    const V3 d = p.position - origin;
+    width = max_(width, dot(d, d)), depth = max_(depth, -height(p));
+  }
+  width = sqrt_(width);
+  const real even = depth > 0 && depth < SHALLOW * width ? min_(EVEN * width, R(0.5) * depth) : 0;
+  chosen[0] = farthest_point(count, even, [&](int i) { return -height(at(i)); });
   const Point base = at(chosen[0]);
   auto across = [&](const Point& p, real* to) {
     V3 d = p.position - base.position;
@@ -187,16 +201,14 @@ FN int choose_spread_by(int count, V3 normal, At at, Height height, Penalty pena
   };
   int n = 1;
   ONCE while (n < 4) {
-    const int i = farthest_point(count, [&](int i) {
+    auto reach = [&](int i) {
       const Point p = at(i);
       real x[2];
       across(p, x);
       return outside_corners(corners, n, x) - penalty(p, base);
-    }, reach);
-    // Of one that is chosen it is 0, but for round-off.
-    bool is_new = reach > 0;
-    for (int k = 0; k < n; k++) is_new &= chosen[k] != i;
-    if (!is_new) break;
+    };
+    const int i = farthest_point(count, EVEN * width, reach);
+    if (reach(i) <= EVEN * width) break;
     across(at(i), corners[n]);
     chosen[n++] = i;
   }

@@ -48,7 +48,7 @@ FN void collide_plane_hull(const Here here, V3 n, real height, const Body& body,
     const real fall = abs_(dot(displacement(body, body.centre), n)) / body.ball;
     const real steepness = max_(1 / max_(norm(body.rotation) + fall, LEAST_TURN), STEEPNESS);
     // What overlaps pushes already.
-    auto weight = [&](const Point& p) { return steepness * (max_(p.distance, 0) + way(p)) + STEEPNESS * min_(p.distance, 0); };
+    auto weight = [&](const Point& p) { return steepness * max_(height(p), 0) + STEEPNESS * min_(height(p), 0); };
     auto penalty = [&](const Point& p, const Point& lowest) { return max_(weight(p) - weight(lowest), 0); };
     within = choose_spread_by(count, n, vertex, height, penalty, chosen);
   }

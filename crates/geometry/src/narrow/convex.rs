@@ -10,6 +10,7 @@ use support::Interrupt;
 
 use super::facets::Facets;
 use super::manifold::Clipper;
+use super::over_face::{Side, over_side};
 use super::placed::{Core, Detail, Placed, glam, vec3};
 use super::polish::{Polished, gap_along, is_peak, polish};
 use super::separations::Separations;
@@ -62,7 +63,7 @@ pub(crate) struct Convex {
 }
 
 /// Unit normal from a to b, and the nearest points of a and b.
-type Ends = (Vec3<f64>, Vec3<f64>, Vec3<f64>);
+pub(super) type Ends = (Vec3<f64>, Vec3<f64>, Vec3<f64>);
 
 /// The cores overlap.
 #[derive(Clone, Copy, Debug)]
@@ -117,13 +118,22 @@ impl Convex {
         if boxes_are_apart([a, b], sink.limit) {
             return;
         }
-        let origin = a.at.pos;
-        let [a, b] = [a, b].map(|placed| Placed::new(placed.solid, placed.at, origin));
+        let (origin, solids) = (a.at.pos, [a, b]);
+        let [a, b] = solids.map(|placed| Placed::new(placed.solid, placed.at, origin));
         let (Some(a), Some(b)) = (a, b) else { return };
         if self.separations.of(sink.geoms).is_some_and(|n| are_apart_along(a.rot * n, [&a, &b], sink.limit)) {
             return;
         }
-        let Some(nearest) = self.nearest(&a, &b, sink.limit) else {
+        let nearest = match over_side(&a, &b, side_of_widest_gap(solids)) {
+            Some((normal, p, q)) => self.of_bodies(
+                &a,
+                &b,
+                &Polished { normal, gap: (q - p).dot(normal), position: (p + q) * 0.5 },
+                sink.limit,
+            ),
+            None => self.nearest(&a, &b, sink.limit),
+        };
+        let Some(nearest) = nearest else {
             self.separations.insert(sink.geoms, a.rot.transpose_mul(self.separation));
             return;
         };
@@ -213,13 +223,19 @@ impl Convex {
                 Detail::Fine => found.gap < -DEEP * (a.coarseness() + b.coarseness()) && is_peak(a, b, &found),
             };
             if is_enough {
-                let distance = found.gap - a.radius - b.radius;
-                let position = found.position.add_scaled(0.5 * (a.radius - b.radius), found.normal);
-                self.separation = found.normal;
-                return Ok((distance <= limit).then_some(Nearest { normal: found.normal, position, distance }));
+                return Ok(self.of_bodies(a, b, &found, limit));
             }
         }
         Ok(None)
+    }
+
+    /// The nearest points of bodies, by those of their cores.
+    fn of_bodies(&mut self, a: &Placed, b: &Placed, cores: &Polished, limit: f64) -> Option<Nearest> {
+        let Polished { normal, gap, position } = *cores;
+        self.separation = normal;
+        let distance = gap - a.radius - b.radius;
+        let position = position.add_scaled(0.5 * (a.radius - b.radius), normal);
+        (distance <= limit).then_some(Nearest { normal, position, distance })
     }
 
     /// GJK.
@@ -262,16 +278,35 @@ impl Convex {
 
 /// Whether the boxes around two shapes are farther apart than `limit` along an axis of either: most shapes near each other are.
 #[inline(always)]
-fn boxes_are_apart([a, b]: [PlacedSolid<'_>; 2], limit: f64) -> bool {
-    let (Some(h), Some(k)) = (a.solid.half_extents(), b.solid.half_extents()) else { return false };
+fn boxes_are_apart(solids: [PlacedSolid<'_>; 2], limit: f64) -> bool {
+    box_gaps(solids).iter().flatten().any(|gap| gap.x.max(gap.y).max(gap.z) > limit)
+}
+
+/// The side of either box along which the gap between the boxes around two shapes is widest.
+fn side_of_widest_gap([a, b]: [PlacedSolid<'_>; 2]) -> Side {
+    let mut widest = (0, f64::NEG_INFINITY);
+    for (i, gap) in box_gaps([a, b]).into_iter().flatten().flat_map(|gap| [gap.x, gap.y, gap.z]).enumerate() {
+        if gap > widest.1 {
+            widest = (i, gap);
+        }
+    }
+    let (is_of_first, axis) = (widest.0 < 3, widest.0 % 3);
+    let apart = b.at.point(b.solid.centre()) - a.at.point(a.solid.centre());
+    let (rot, toward) = if is_of_first { (a.at.rot, apart) } else { (b.at.rot, -apart) };
+    Side { is_of_first, axis, sign: 1.0_f64.copysign([rot.x, rot.y, rot.z][axis].dot(toward)) }
+}
+
+/// The gaps between the boxes around two shapes along the axes of the first and of the second; none of shapes without bounds.
+#[inline(always)]
+fn box_gaps([a, b]: [PlacedSolid<'_>; 2]) -> Option<[Vec3<f64>; 2]> {
+    let (h, k) = (a.solid.half_extents()?, b.solid.half_extents()?);
     let apart = b.at.point(b.solid.centre()) - a.at.point(a.solid.centre());
     let (along_a, along_b) = (a.at.rot.transpose_mul(apart), b.at.rot.transpose_mul(apart));
     // Each axis of the second box along those of the first.
     let [x, y, z] = [b.at.rot.x, b.at.rot.y, b.at.rot.z].map(|axis| a.at.rot.transpose_mul(axis).map(f64::abs));
     let of_b = x * k.x + y * k.y + z * k.z;
     let of_a = Vec3::new(x.dot(h), y.dot(h), z.dot(h));
-    let gaps = [along_a.map(f64::abs) - h - of_b, along_b.map(f64::abs) - k - of_a];
-    gaps.iter().any(|gap| gap.x.max(gap.y).max(gap.z) > limit)
+    Some([along_a.map(f64::abs) - h - of_b, along_b.map(f64::abs) - k - of_a])
 }
 
 /// Whether the gap between two bodies along a unit vector shows that they are farther apart than `limit`.

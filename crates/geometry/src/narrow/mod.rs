@@ -12,6 +12,7 @@ mod facets;
 mod height_field;
 mod manifold;
 mod nearest;
+mod over_face;
 mod placed;
 mod plane;
 mod point;

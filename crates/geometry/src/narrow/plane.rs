@@ -116,9 +116,6 @@ pub fn hull(plane: &Placement, at: &Placement, hull: &Hull, workspace: &mut Conv
     while next < found.len() {
         let i = found[next] as usize;
         next += 1;
-        let distance_i = distance(i);
-        let position = at.point(hull.vertices[i]).add_scaled(-0.5 * distance_i, n);
-        points.push(Point::new(position, n, distance_i));
         for &j in hull.neighbours_of(i) {
             if !marked[j as usize] && distance(j as usize) <= sink.limit {
                 marked[j as usize] = true;
@@ -126,8 +123,12 @@ pub fn hull(plane: &Placement, at: &Placement, hull: &Hull, workspace: &mut Conv
             }
         }
     }
-    for &i in found.iter() {
-        marked[i as usize] = false;
+    // In an order that does not depend on which is lowest.
+    found.sort_unstable();
+    for i in found.iter().map(|i| *i as usize) {
+        marked[i] = false;
+        let distance = distance(i);
+        points.push(Point::new(at.point(hull.vertices[i]).add_scaled(-0.5 * distance, n), n, distance));
     }
     let [own, other] = sink.motions;
     // Where they are in the middle of the step: what comes down in it bears at its end, what rises at its beginning.
@@ -135,9 +136,10 @@ pub fn hull(plane: &Placement, at: &Placement, hull: &Hull, workspace: &mut Conv
     let fall = sink.displacement(other.centre).dot(n).abs() / hull.radius;
     let turn = ((other.rotation - own.rotation).norm() + fall).max(LEAST_TURN);
     let steepness = turn.recip().max(STEEPNESS);
+    let height = |p: &Point| p.distance + way(p);
     // What overlaps pushes already.
-    let weight = |p: &Point| steepness * (p.distance.max(0.0) + way(p)) + STEEPNESS * p.distance.min(0.0);
-    spread_by(points, n, |p| p.distance + way(p), |p, lowest| (weight(p) - weight(lowest)).max(0.0));
+    let weight = |p: &Point| steepness * height(p).max(0.0) + STEEPNESS * height(p).min(0.0);
+    spread_by(points, n, height, |p, lowest| (weight(p) - weight(lowest)).max(0.0));
     for p in points {
         sink.push_point(*p);
     }

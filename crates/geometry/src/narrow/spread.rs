@@ -10,7 +10,14 @@ const MAX_POINTS: usize = 4;
 /// How much nearer a point must be along the normal to weigh as much as one farther out across it.
 pub const STEEPNESS: f64 = 4.0;
 
-/// Keeps at most four points: the deepest, and those that span the widest area across `normal`, a unit vector. Ties go to the earlier point.
+/// Points that are as far out as others but for this share of the patch's width are as far out. What rests on more points than four sways by less, and
+/// would never come to rest if that chose its points.
+const EVEN: f64 = 1e-4;
+
+/// The same holds for depths, where bodies overlap by less than this share of the width, and both points by half of the largest depth.
+const SHALLOW: f64 = 1e-2;
+
+/// Keeps at most four points: the deepest, and those that span the widest area across `normal`, a unit vector. Of those that are almost alike, the first.
 pub fn spread(points: &mut Vec<Point>, normal: Vec3<f64>) {
     spread_by(points, normal, |p| p.distance, |p, deepest| STEEPNESS * (p.distance - deepest.distance));
 }
@@ -27,7 +34,16 @@ pub fn spread_by(
         return;
     }
     let (t1, t2) = normal.tangents();
-    let lowest = farthest(points, |p| -height(p)).0;
+    let first = points[0].position;
+    let width = points.iter().map(|p| (p.position - first).norm_squared()).fold(0.0, f64::max).sqrt();
+    let farthest = |even: f64, measure: &dyn Fn(&Point) -> f64| {
+        let most = points.iter().map(measure).fold(f64::NEG_INFINITY, f64::max);
+        points.iter().position(|p| measure(p) >= most - even)
+    };
+    let depth = points.iter().map(|p| -height(p)).fold(f64::NEG_INFINITY, f64::max);
+    let is_shallow = depth > 0.0 && depth < SHALLOW * width;
+    let even = if is_shallow { (EVEN * width).min(0.5 * depth) } else { 0.0 };
+    let lowest = farthest(even, &|p| -height(p)).unwrap_or_default();
     let base = points[lowest];
     let across = |p: &Point| {
         let d = p.position - base.position;
@@ -37,10 +53,8 @@ pub fn spread_by(
     let mut corners = [[0.0; 2]; MAX_POINTS];
     let mut n = 1;
     while n < MAX_POINTS {
-        let (i, reach) = farthest(points, |p| outside(&corners[..n], across(p)) - penalty(p, &base));
-        if reach <= 0.0 {
-            break;
-        }
+        let reach = |p: &Point| outside(&corners[..n], across(p)) - penalty(p, &base);
+        let Some(i) = farthest(EVEN * width, &reach).filter(|i| reach(&points[*i]) > EVEN * width) else { break };
         (chosen[n], corners[n]) = (i, across(&points[i]));
         n += 1;
     }
@@ -85,15 +99,4 @@ fn beyond(a: [f64; 2], b: [f64; 2], p: [f64; 2]) -> f64 {
 fn along(a: [f64; 2], b: [f64; 2], p: [f64; 2]) -> f64 {
     let [ex, ey] = [b[0] - a[0], b[1] - a[1]];
     (ex * (p[0] - a[0]) + ey * (p[1] - a[1])) / (ex * ex + ey * ey).sqrt()
-}
-
-fn farthest(points: &[Point], measure: impl Fn(&Point) -> f64) -> (usize, f64) {
-    let mut best = (0, f64::NEG_INFINITY);
-    for (i, p) in points.iter().enumerate() {
-        let m = measure(p);
-        if m > best.1 {
-            best = (i, m);
-        }
-    }
-    best
 }

@@ -20,16 +20,16 @@ fn steps_of_falling_spheres_meet_coulombs_law() {
     }
 }
 
-/// 1100 constraints. Of 280 steps 0 to 4 miss the law, 0.5 % in the mean of 22 starts that differ by round-off: what is asked is of several.
+/// 1100 constraints. Of 280 steps 0 to 4 miss the law, 0.3 to 0.6 % in the mean of 12 starts that differ by round-off: what is asked is of several.
 #[test]
 fn a_crowd_meets_coulombs_law() {
     let (mut hard, mut missed) = (0, 0);
-    for start in 0..3 {
+    for start in 0..6 {
         let fall = fall("clutter-box-216", 280, 1e-6 * f64::from(start));
         (hard, missed) = (hard + fall.hard, missed + fall.missed);
     }
     println!("{hard} hard, {missed} missed");
-    assert!(hard > 0 && 200 * missed <= 3 * 280, "{hard} hard, {missed} missed");
+    assert!(hard > 0 && 200 * missed <= 6 * 280, "{hard} hard, {missed} missed");
 }
 
 /// Steps of more than thirty factorisations, and those that miss Coulomb's law.

@@ -39,6 +39,7 @@ mod pile;
 mod reference;
 mod reports;
 mod resolution;
+mod rest;
 mod schemes;
 mod sleeping;
 mod soft;
