@@ -6,7 +6,7 @@
 //! 1. *Filter.* Pairs that may touch are known beforehand (bits, rigid groups, parents, exclusions, explicit pairs).
 //! 2. *Broad phase.* Small scenes go through that list with bounding balls; large ones search a tree of boxes. What may be
 //!    near is kept while nothing moves far, and looked at more closely in every call.
-//! 3. *Narrow phase.* Closed forms for planes, spheres, capsules and boxes; GJK and EPA (from `parry3d`) for
+//! 3. *Narrow phase.* Closed forms for planes, spheres, capsules and boxes; GJK (from `parry3d`) and a polytope that expands for
 //!    everything convex, finished by Newton's method where surfaces are curved; triangles one by one for height
 //!    fields. Flat features that face each other are clipped, so that what rests rests on several points.
 //!

@@ -1,13 +1,13 @@
-//! Any two convex shapes: closest points by GJK, penetration by EPA, then the facing features clipped.
+//! Any two convex shapes: closest points by GJK, penetration by an expanding polytope, then the facing features clipped.
 
 use std::fmt;
 
 use parry3d_f64::math::Pose;
-use parry3d_f64::query::epa::EPA;
 use parry3d_f64::query::gjk::{CsoPoint, GJKResult, VoronoiSimplex, closest_points};
 use spatial::{Mat3, Vec3};
 use support::Interrupt;
 
+use super::expanding::Polytope;
 use super::facets::Facets;
 use super::manifold::Clipper;
 use super::over_face::{Side, over_side};
@@ -45,7 +45,7 @@ pub(super) struct Nearest {
 #[derive(Default)]
 pub(crate) struct Convex {
     simplex: VoronoiSimplex,
-    epa: EPA,
+    polytope: Polytope,
     /// What is known of pairs that were apart, and the direction that showed that of the last pair.
     separations: Separations,
     separation: Vec3<f64>,
@@ -262,17 +262,16 @@ impl Convex {
         }
     }
 
-    /// EPA: normal and the points that are deepest in one another.
+    /// Normal and the points that are deepest in one another.
     fn penetration(&mut self, a: &Placed, b: &Placed) -> Ends {
-        if let Some((p, q, normal)) = self.epa.closest_points(&Pose::IDENTITY, a, b, &self.simplex) {
-            let normal = vec3(normal);
-            if let Some(normal) = normal.normalized() {
-                return (normal, vec3(p), vec3(q));
+        match self.polytope.find_least_way(a, b, &self.simplex) {
+            Some(way) => (way.normal, way.on_a, way.on_b),
+            // Apart along the centres, which is far enough if not the shortest.
+            None => {
+                let toward = toward(a, b);
+                (toward, a.support(toward), b.support(-toward))
             }
         }
-        // EPA gave up on a degenerate polytope: apart along the centres, which is far enough if not the shortest.
-        let toward = toward(a, b);
-        (toward, a.support(toward), b.support(-toward))
     }
 }
 

@@ -8,6 +8,7 @@ mod capsule;
 pub(crate) mod closed;
 mod convex;
 mod ellipsoid;
+mod expanding;
 mod facets;
 mod height_field;
 mod manifold;

@@ -140,6 +140,19 @@ impl<'a> Placed<'a> {
         self.support_by(d, |d| rounded_on_cube(d, steps), |d| rounded_on_square(d, steps))
     }
 
+    /// The farthest point of what GJK and EPA see.
+    ///
+    /// Always finite, also for directions and poses that are not: parry's GJK asserts it. (`max` and `min` drop NaN.)
+    #[inline]
+    #[allow(clippy::manual_clamp)] // `clamp` keeps NaN.
+    pub(super) fn seen(&self, d: Vec3<f64>) -> Vec3<f64> {
+        let point = match self.detail.get().steps() {
+            Some(steps) => self.support_in_steps(d, steps),
+            None => self.support(d),
+        };
+        point.map(|x| x.max(-HUGE).min(HUGE))
+    }
+
     /// The farthest point, with directions on the unit sphere of an ellipsoid and the unit circle of a cylinder
     /// passed through a function.
     #[inline(always)]
@@ -263,16 +276,9 @@ impl<'a> Placed<'a> {
 }
 
 impl SupportMap for Placed<'_> {
-    /// Always finite, also for directions and poses that are not: parry's GJK asserts it. (`max` and `min` drop NaN.)
     #[inline]
-    #[allow(clippy::manual_clamp)] // `clamp` keeps NaN.
     fn local_support_point(&self, d: Vector) -> Vector {
-        let d = vec3(d);
-        let point = match self.detail.get().steps() {
-            Some(steps) => self.support_in_steps(d, steps),
-            None => self.support(d),
-        };
-        glam(point.map(|x| x.max(-HUGE).min(HUGE)))
+        glam(self.seen(vec3(d)))
     }
 
     /// Both bodies are in one frame: the transform is the identity.
