@@ -68,6 +68,15 @@ struct Bounded {
     impulse: f64,
 }
 
+/// Which problems are solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Those of so few rows that it pays.
+    WhatPays,
+    /// All that there is room for.
+    All,
+}
+
 /// What became of the set of chosen constraints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choosing {
@@ -110,6 +119,7 @@ impl ContactSpaceSolver {
         constraints: &mut [Constraint],
         v_star: &[f64],
         v: &mut [f64],
+        reach: Reach,
         options: &Options,
     ) -> Result<Report, NotSolved> {
         const UNTRIED: NotSolved = NotSolved { iterations: 0 };
@@ -122,7 +132,10 @@ impl ContactSpaceSolver {
         let has_cones = constraints.iter().any(|constraint| constraint.law.kind == LawKind::Cone);
         let of_pairs = if has_cones { MAX_ROWS_OF_CONES } else { MAX_ROWS_OF_PAIRS };
         let max_rows = if structure.has_pairs() { of_pairs } else { MAX_ROWS_WITH_THE_WORLD };
-        self.max_rows = max_rows.min(ROWS_OF_JAMS * structure.nv);
+        self.max_rows = match reach {
+            Reach::WhatPays => max_rows.min(ROWS_OF_JAMS * structure.nv),
+            Reach::All => ContactSpace::MAX_ROWS,
+        };
         let is_small =
             constraints.len() <= MAX_ROWS_OF_BODY && constraints.iter().all(|constraint| constraint.rows() == 1);
         if structure.nodes() < MIN_NODES && !is_small {

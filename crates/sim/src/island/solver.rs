@@ -1,11 +1,11 @@
 //! One contact problem, in contact space or in all velocities.
 
-use sap::{BlockCholesky, Constraint, Error, NotSolved, Report};
+use sap::{BlockCholesky, Constraint, Criterion, Error, NotSolved, Report};
 
 use super::Problem;
 use crate::constrain::{ConstraintSet, Context};
 use crate::constraint_jacobian::{ConstraintJacobian, Term};
-use crate::contact_space::ContactSpaceSolver;
+use crate::contact_space::{ContactSpaceSolver, Reach};
 use crate::coupled::{CliqueSlot, Coupled, CoupledScratch};
 
 /// How a problem is solved.
@@ -74,19 +74,34 @@ impl Solver {
         let Self { ws, coupled, contact_space, in_contact_space } = self;
         let mut structure = Coupled::new(cliques, v0, slots, jacobians, terms, coupled, cholesky, problem.interrupt);
         let fast = match path {
-            Path::ContactSpace => contact_space.solve(&mut structure, constraints, v_star, v, options),
+            Path::ContactSpace => contact_space.solve(&mut structure, constraints, v_star, v, Reach::WhatPays, options),
             Path::ContactSpaceAgain if *in_contact_space => {
                 contact_space.solve_again(&mut structure, constraints, v_star, v, options)
             }
             _ => Err(NotSolved { iterations: 0 }),
         };
         *in_contact_space = fast.is_ok();
-        fast.or_else(|NotSolved { iterations: spent }| {
-            let factorization_budget = options.factorization_budget.map(|budget| budget.saturating_sub(spent));
-            let options = sap::Options { factorization_budget, ..*options };
-            let report = sap::solve(&mut structure, constraints, v_star, v, &options, ws)?;
-            Ok(Report { iterations: report.iterations + spent, ..report })
-        })
+        let spent = match fast {
+            Ok(report) => return Ok(report),
+            Err(NotSolved { iterations }) => iterations,
+        };
+        let factorization_budget = options.factorization_budget.map(|budget| budget.saturating_sub(spent));
+        let options = sap::Options { factorization_budget, ..*options };
+        let report = sap::solve(&mut structure, constraints, v_star, v, &options, ws)?;
+        let iterations = report.iterations + spent;
+        let is_missed = report.criterion == Criterion::FrictionBounds
+            && path == Path::ContactSpace
+            && factorization_budget.is_none_or(|budget| report.iterations < budget);
+        if !is_missed {
+            return Ok(Report { iterations, ..report });
+        }
+        // With W of more rows than it pays for, most of these problems meet Coulomb's law.
+        let (late, spent) = match contact_space.solve(&mut structure, constraints, v_star, v, Reach::All, &options) {
+            Ok(late) => (late, late.iterations),
+            Err(NotSolved { iterations: spent }) => (report, spent),
+        };
+        *in_contact_space = late.criterion != Criterion::FrictionBounds;
+        Ok(Report { iterations: iterations + spent, ..late })
     }
 
     /// Impulses and velocities of all rows at the solution of the last problem.

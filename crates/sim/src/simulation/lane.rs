@@ -48,6 +48,11 @@ const MAX_CONES: usize = 12;
 /// degrees of freedom that lies on 28 takes 0.5 of the lane's time in the step for all models, on 18 as long.
 const MAX_CONTACTS: usize = 20;
 
+/// Rows of what pushes up to which W takes less time than a matrix of all velocities, however few these are, and such rows for two velocities.
+/// Lanes take up to [`ROWS_OF_JAMS`] for each: about twice as many are chosen as push, and those that have too many have been tried in vain.
+const FEW_ROWS: usize = 24;
+const ROWS_OF_TWO: usize = 5;
+
 /// The least budget of factorisations with which lanes are used: they spend a few dozen at most.
 const MIN_BUDGET: usize = 50;
 
@@ -287,7 +292,8 @@ fn takes(state: &State, model: &Model, scene: &Scene, options: &Options) -> bool
         let falls = model.gravity.norm() * options.timestep.unwrap_or(model.timestep);
         let of_free_body = |entry: &WarmStartEntry| is_of_free_body(entry, model, scene);
         let rows = |entry| rows_in_lane(entry, |entry| entry.free_velocity.norm() < falls && of_free_body(entry));
-        entries.iter().map(rows).sum::<usize>() <= ROWS_OF_JAMS * state.v.len()
+        let (rows, nv) = (entries.iter().map(rows).sum::<usize>(), state.v.len());
+        rows <= ROWS_OF_JAMS * nv && (rows <= FEW_ROWS || 2 * rows <= ROWS_OF_TWO * nv)
     }
 }
 
