@@ -1223,6 +1223,7 @@ class Simulation:
         """Forces of the actuators in the last step, (nu,), N or N·m: before their gears, within their own limits.
 
         Those at the end of the step, impulses over its length, as are all forces below; zero before the first step.
+        An actuator with several controls has its force, or its three, at the first of them, and zeros at the rest.
         """
 
     @property

@@ -67,12 +67,17 @@ def at_random(theirs: Any, data: Any, rng: Any) -> None:
 
 
 def assert_forces_agree(sim: sw.Simulation, theirs: Any, data: Any, rng: Any) -> None:
+    of_actuators = zip(theirs.actuator_ctrladr, theirs.actuator_outnum, strict=True)
+    outputs = [first + k for first, count in of_actuators for k in range(count)]
     for _ in range(20):
         at_random(theirs, data, rng)
         sim.q[:], sim.v[:], sim.ctrl[:], sim.act[:] = data.qpos, data.qvel, data.ctrl, data.act
         mujoco.mj_forward(theirs, data)
         sim.forward()
         np.testing.assert_allclose(sim.actuation_forces, data.qfrc_actuator, rtol=1e-5, atol=1e-5)
+        # An actuator's forces stand at the first of its controls.
+        np.testing.assert_allclose(sim.actuator_forces[outputs], data.actuator_force, rtol=1e-5, atol=1e-5)
+        assert not np.delete(sim.actuator_forces, outputs).any()
 
 
 ALL = {"pid": PIDS, "dcmotor": MOTORS, "orientation": BALL}

@@ -29,7 +29,8 @@ BODIES = """
     <geom type="capsule" size=".04" fromto="0 0 0 .5 0 0"/><site name="a" pos=".5 0 .1"/>
     <body pos=".5 0 0"><joint name="b" axis="0 1 1" armature="{armature}" damping="{damping}"/>
       <geom type="capsule" size=".03" fromto="0 0 0 .3 .2 0"/><site name="b" pos=".3 0 0"/></body></body>
-  <body name="c" pos="0 1 1"><freejoint/><geom type="box" size=".1 .2 .3"/><site name="c" pos=".1 .1 .1"/></body>"""
+  <body name="c" pos="0 1 1"><freejoint/><geom type="box" size=".1 .2 .3"/><site name="c" pos=".1 .1 .1"/></body>
+  <body name="d" pos="0 2 1"><joint name="ball" type="ball"/><geom type="box" size=".1 .2 .3"/></body>"""
 
 TENDONS = """<tendon>
   <spatial name="t" stiffness="{stiffness}" damping="{damping}" springlength="0 .2"><site site="a"/><site site="c"/>
@@ -46,6 +47,10 @@ ACTUATORS = {
         <muscle tendon="t" lengthrange=".1 2"/>""",
     "motors": """<dcmotor joint="a" motorconst="2" resistance=".5"/>
         <dcmotor joint="b" motorconst=".05" resistance="2" damping=".001" lugre="1e4 100 .005 .008 .1"/>""",
+    "several controls": """<dcmotor joint="a" motorconst="1" resistance="1" input="pos vel" controller="10 0 5"/>
+        <orientation joint="ball" kp="3" kv=".2" input="quat"/><motor joint="b"/>
+        <orientation joint="ball" kp="3" kv=".2"/><dcmotor joint="b" input="pos vel" controller="0 0 5" motorconst="1"
+          resistance="1" inductance="0 .001"/>""",
 }
 MEDIUM = 'density="1.2" viscosity=".01" wind="1 2 3"'
 CASES: dict[str, tuple[dict[str, float], str]] = {
