@@ -1,4 +1,5 @@
-//! `<deformable>`: `<flex>` of dimension 3, whose nodes are fixed in bodies that the file lists.
+//! `<deformable>`: `<flex>`, whose nodes are fixed in bodies that the file lists. Those of dimension 3 with a Young's modulus are soft bodies; of
+//! others the nodes are bodies (`flex_net.rs`).
 //!
 //! MuJoCo writes a `<flexcomp>` like this, with a body on three slides for each node that moves by itself. Such bodies become nodes of the
 //! soft body, and are no bodies of the model; nodes in other bodies are held by them. The mass of the soft body is as if all nodes had the
@@ -8,16 +9,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use deformable::{Material, MaterialModel, SoftBodyDescription};
 use geometry::Scene;
-use multibody::Model;
+use multibody::{JointKind, Model};
 use spatial::{Pose, Vec3};
 
 use super::body::Item;
-use super::flex::{SoftSurface, WITHOUT_YOUNG, young};
-use super::flex_mesh::indices;
+use super::flex::{SoftSurface, young};
+use super::flex_mesh::{Mesh, indices};
+use super::flex_net::{self, Net};
 use super::{Reader, inertia};
 use crate::mesh_files::volume::VolumeMesh;
 use crate::xml::Element;
 use crate::{LoadError, StandingSoftBody};
+
+const NO_BODIES: &str = "its nodes are no bodies of the model: it is missing from the model";
+const TOUCH: &str = "its nodes are bodies that touch nothing";
 
 /// The bodies that `<flex>` elements list.
 #[derive(Default)]
@@ -62,8 +67,8 @@ impl ListedFlex<'_> {
     }
 }
 
-/// The `<flex>` elements that are simulated: of dimension 3, with a Young's modulus.
-fn is_simulated(element: Element<'_>) -> Result<bool, LoadError> {
+/// The `<flex>` elements that are soft bodies: of dimension 3, with a Young's modulus.
+fn is_soft_body(element: Element<'_>) -> Result<bool, LoadError> {
     Ok(element.attribute("dim").map(str::trim) == Some("3") && young(element)? != 0.0)
 }
 
@@ -75,7 +80,7 @@ impl<'a> Reader<'_, 'a> {
     /// Notes which bodies may be nodes, before bodies are read.
     pub(super) fn list_flex_bodies(&mut self, root: Element<'a>) -> Result<(), LoadError> {
         for element in flexes(root) {
-            if is_simulated(element)? {
+            if is_soft_body(element)? {
                 self.flex_bodies.listed.extend(element.required("body")?.split_whitespace());
             }
         }
@@ -113,14 +118,10 @@ impl<'a> Reader<'_, 'a> {
 
     /// Reads every `<flex>`. Bodies must be known.
     pub(super) fn flexes_of_bodies(&mut self, root: Element<'a>) -> Result<(), LoadError> {
+        let slides = if flexes(root).next().is_some() { self.bodies_on_slides() } else { BTreeMap::new() };
         for element in flexes(root) {
-            let reason = match element.attribute("dim").map(str::trim) {
-                Some("3") => (young(element)? == 0.0).then_some(WITHOUT_YOUNG),
-                _ => Some("only bodies of dimension 3 are simulated, cables and cloth are not"),
-            };
-            if let Some(reason) = reason {
-                self.warnings.add(element, &format!("{reason}; it is missing from the model, its bodies are not"));
-                element.skip_all();
+            if !is_soft_body(element)? {
+                self.net_of_bodies(element, &slides)?;
                 continue;
             }
             let (nodes, mass) = self.nodes_of(element)?;
@@ -138,6 +139,72 @@ impl<'a> Reader<'_, 'a> {
             self.listed_flexes.push(ListedFlex { element, name, nodes, elements, material, surface, mass });
         }
         Ok(())
+    }
+
+    /// Adds what holds the bodies together that are the nodes of a `<flex>`.
+    fn net_of_bodies(&mut self, element: Element<'a>, slides: &BTreeMap<String, usize>) -> Result<(), LoadError> {
+        let nodes = if element.attribute("body").is_some() { self.nodes_of(element)?.0 } else { Vec::new() };
+        let held = |node: &Node| match *node {
+            Node::Held(body, anchor) => Some((body, anchor)),
+            Node::Free(..) => None,
+        };
+        // Those of a soft body are no bodies of the model.
+        let Some(nodes) = nodes.iter().map(held).collect::<Option<Vec<_>>>().filter(|nodes| !nodes.is_empty()) else {
+            self.warnings.add(element, NO_BODIES);
+            element.skip_all();
+            return Ok(());
+        };
+        let attributes = &self.defaults.attributes(element, 0)?;
+        let corners = match attributes.integer("dim")?.unwrap_or(2) {
+            dim @ 1..=3 => dim as usize + 1,
+            dim => return Err(element.error(format!("dim=\"{dim}\": expected 1, 2 or 3"))),
+        };
+        let elements = indices(element, "element")?;
+        if elements.len() % corners != 0 || elements.iter().any(|node| *node as usize >= nodes.len()) {
+            let message = format!("element: expected {corners} indices below {} for each", nodes.len());
+            return Err(element.error(message));
+        }
+        let place = |&(body, anchor): &(usize, Vec3<f64>)| {
+            self.builder.default_pose(body).unwrap_or_default().transform_point(anchor)
+        };
+        let mesh = Mesh { nodes: nodes.iter().map(place).collect(), elements, corners, counts: None };
+        let mut frame = None;
+        let node = |&(body, anchor): &(usize, Vec3<f64>)| {
+            let spec = self.builder.body(body);
+            let first = spec.and_then(|spec| Some((spec, *slides.get(&spec.name)?)));
+            // Their axes must be those of all others.
+            let slides = first.filter(|(spec, _)| {
+                let (parent, rotation) = *frame.get_or_insert((spec.parent, spec.pose.rot));
+                spec.parent == parent && (rotation.conjugate() * spec.pose.rot).w.abs() > 1.0 - 1e-15
+            });
+            flex_net::Node { body, anchor, slides: slides.map(|(_, first)| first) }
+        };
+        let nodes = nodes.iter().map(node).collect();
+        let net = Net { element, mesh, nodes };
+        self.edge_strings(&net)?;
+        self.bending(&net)?;
+        self.warnings.add(element, TOUCH);
+        element.skip_all();
+        self.keep_net(element.attribute("name").unwrap_or_default(), net);
+        Ok(())
+    }
+
+    /// The bodies whose joints are slides along their x, y and z, with the first of these.
+    fn bodies_on_slides(&self) -> BTreeMap<String, usize> {
+        let mut joints: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (index, joint) in self.joints.iter().enumerate() {
+            joints.entry(&joint.body_name).or_default().push(index);
+        }
+        let is_along = |joint: usize, along: [f64; 3]| match self.joints[joint].kind {
+            JointKind::Prismatic { axis } => (axis - Vec3::from(along)).norm() < 1e-9,
+            _ => false,
+        };
+        let found = joints.into_iter().filter_map(|(body, joints)| {
+            let [x, y, z] = joints[..] else { return None };
+            let along = is_along(x, [1.0, 0.0, 0.0]) && is_along(y, [0.0, 1.0, 0.0]) && is_along(z, [0.0, 0.0, 1.0]);
+            (along && !body.is_empty()).then(|| (body.to_owned(), x))
+        });
+        found.collect()
     }
 
     /// The nodes of a `<flex>`, and the mass of it all; none where no node moves by itself.

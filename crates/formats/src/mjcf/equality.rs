@@ -1,4 +1,4 @@
-//! `<equality>`: constraints that tie bodies, joints and tendons to each other.
+//! `<equality>`: constraints that tie bodies, joints and tendons to each other, and nodes of flexible bodies.
 
 use geometry::Shape;
 use multibody::{Coordinate, Equality, EqualityKind};
@@ -26,7 +26,7 @@ impl<'a> Reader<'_, 'a> {
     /// Reads every `<equality>` below the root. Bodies, joints, geoms, sites and tendons must be known.
     pub(super) fn equalities(&mut self, root: Element<'a>) -> Result<(), LoadError> {
         for element in root.children_named("equality").flat_map(Element::children) {
-            if matches!(element.name(), "connect" | "weld" | "joint" | "tendon" | "distance") {
+            if matches!(element.name(), "connect" | "weld" | "joint" | "tendon" | "distance" | "flex") {
                 self.equality(element)?;
             }
         }
@@ -47,6 +47,7 @@ impl<'a> Reader<'_, 'a> {
             "weld" => self.weld(element)?,
             "joint" => Some(self.joint_coupling(attributes)?),
             "tendon" => Some(self.tendon_coupling(attributes)?),
+            "flex" => return self.flex_equality(element, compliance, active),
             _ => self.distance(element)?,
         };
         let Some(kind) = kind else {

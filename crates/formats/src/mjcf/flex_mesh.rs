@@ -63,7 +63,7 @@ pub(super) struct Mesh {
     /// Nodes of an element: 2 to 4.
     pub corners: usize,
     /// Nodes along each axis, of grids.
-    counts: Option<[usize; 3]>,
+    pub counts: Option<[usize; 3]>,
 }
 
 impl Mesh {

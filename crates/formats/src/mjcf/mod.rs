@@ -20,6 +20,7 @@ mod elements;
 mod equality;
 mod flex;
 mod flex_mesh;
+mod flex_net;
 mod force_law;
 mod frames;
 mod geom;
@@ -105,7 +106,7 @@ fn read_elements(
     reader.attach_contacts();
     reader.tendons(root)?;
     reader.attach_tendons()?;
-    reader.edge_strings();
+    reader.net_tendons();
     reader.equalities(root)?;
     reader.attach_equalities()?;
     reader.actuators(root)?;
@@ -155,7 +156,8 @@ struct Reader<'d, 'a> {
     suffix: String,
     /// Soft bodies, which wait for the model.
     flexes: Vec<flex::Flex<'a>>,
-    edge_strings: Vec<node_bodies::EdgeString<'a>>,
+    net_tendons: Vec<flex_net::NetTendon<'a>>,
+    nets: Vec<flex_net::Net<'a>>,
     listed_flexes: Vec<deformable::ListedFlex<'a>>,
     flex_bodies: deformable::FlexBodies<'a>,
     attached_soft_bodies: Vec<(Element<'a>, StandingSoftBody)>,
@@ -205,7 +207,8 @@ impl<'d, 'a> Reader<'d, 'a> {
             muscles: Vec::new(),
             suffix: String::new(),
             flexes: Vec::new(),
-            edge_strings: Vec::new(),
+            net_tendons: Vec::new(),
+            nets: Vec::new(),
             listed_flexes: Vec::new(),
             flex_bodies: deformable::FlexBodies::default(),
             attached_soft_bodies: Vec::new(),

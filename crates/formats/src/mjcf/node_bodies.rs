@@ -1,35 +1,22 @@
 //! `<flexcomp>` whose nodes are bodies, as in MuJoCo: cables, cloth, and volumes without a Young's modulus. Every node has the same mass, on two or
-//! three slides; edges of the elements keep their lengths (`equality`), or are strings with `stiffness` and `damping`.
+//! three slides; what holds them together is in `flex_net.rs`.
 
 use geometry::{Geom, Shape};
-use multibody::{
-    BodySpec, Branch, BuildError, Equality, EqualityKind, JointKind, JointSpec, PathPoint, Site, SiteShape, Tendon,
-    TendonPath,
-};
+use multibody::{BodySpec, BuildError, JointKind, JointSpec};
 use spatial::{Pose, Quat, RigidInertia, Sym3, Vec3};
 
 use super::body::Item;
 use super::compliance::compliance;
-use super::defaults::{Attributes, at_least_zero};
+use super::defaults::Attributes;
 use super::flex::young;
-use super::flex_mesh::{Inside, Mesh, pins};
+use super::flex_mesh::{Inside, pins};
+use super::flex_net::{Net, Node};
 use super::joint::JointInfo;
-use super::tendon::TendonInfo;
 use super::{Reader, surface};
 use crate::LoadError;
 use crate::xml::Element;
 
 const TOUCH: &str = "its nodes touch as spheres that pass through each other, its faces and edges do not";
-
-/// An edge with a spring or a damper, which becomes a tendon when those of the file are known.
-pub(super) struct EdgeString<'a> {
-    element: Element<'a>,
-    /// Sites at the nodes.
-    ends: [usize; 2],
-    length: f64,
-    stiffness: f64,
-    damping: f64,
-}
 
 /// Along which axes a node moves.
 #[derive(Clone, Copy, PartialEq)]
@@ -61,14 +48,6 @@ impl Freedom {
     }
 }
 
-/// A node where it is.
-#[derive(Clone, Copy)]
-struct Node {
-    body: usize,
-    /// In the frame of that body.
-    anchor: Vec3<f64>,
-}
-
 impl<'a> Reader<'_, 'a> {
     /// Whether the nodes of a `<flexcomp>` are bodies: free to move on their own, and held by nothing but their edges.
     pub(super) fn has_node_bodies(&self, element: Element<'a>) -> Result<bool, LoadError> {
@@ -98,17 +77,20 @@ impl<'a> Reader<'_, 'a> {
         let mut nodes = Vec::with_capacity(mesh.nodes.len());
         for (index, &at) in mesh.nodes.iter().enumerate() {
             nodes.push(match pinned.binary_search(&(index as u32)) {
-                Ok(_) => Node { body: parent, anchor: at },
+                Ok(_) => Node { body: parent, anchor: at, slides: None },
                 Err(_) => {
                     let name = element.attribute("name").map(|name| format!("{name}_{index}{}", item.suffix));
                     let (name, pose) = (name.unwrap_or_default(), Pose::new(at, Quat::IDENTITY));
                     let spec = BodySpec { name, parent, pose, inertia, ..BodySpec::default() };
-                    Node { body: self.node_body(element, spec, &freedom.axes(at))?, anchor: Vec3::ZERO }
+                    let slides = (freedom == Freedom::Full).then_some(self.joints.len());
+                    Node { body: self.node_body(element, spec, &freedom.axes(at))?, anchor: Vec3::ZERO, slides }
                 }
             });
         }
         self.node_geoms(attributes, &nodes, parent)?;
-        self.edges(element, &mesh, &nodes)?;
+        let net = Net { element, mesh, nodes };
+        self.hold_together(&net)?;
+        self.keep_net(&format!("{}{}", element.attribute("name").unwrap_or_default(), item.suffix), net);
         attributes.skip(&["dim", "group", "flatskin", "texcoord", "origin", "dof", "rgba", "material", "rigid"]);
         Ok(())
     }
@@ -171,65 +153,21 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Adds what holds the nodes together.
-    fn edges(&mut self, element: Element<'a>, mesh: &Mesh, nodes: &[Node]) -> Result<(), LoadError> {
+    fn hold_together(&mut self, net: &Net<'a>) -> Result<(), LoadError> {
+        let element = net.element;
         let edge = element.child("edge");
         let attributes = &self.defaults.attributes(edge.unwrap_or(element), 0)?;
-        let number =
-            |name: &str| edge.map(|edge| at_least_zero(edge, name)).transpose().map(|n| n.flatten().unwrap_or(0.0));
-        let (stiffness, damping) = (number("stiffness")?, number("damping")?);
         let compliance = compliance(attributes, ["solref", "solimp"], &self.options, &mut self.warnings)?;
-        let keeps_length = edge.is_some_and(|edge| edge.attribute("equality") == Some("true"));
-        if !keeps_length && stiffness == 0.0 {
+        let keeps_lengths = edge.is_some_and(|edge| edge.attribute("equality") == Some("true"));
+        if keeps_lengths {
+            self.keep_lengths(net, compliance, self.options.flags.equality);
+        }
+        let has_springs = self.edge_strings(net)?;
+        if !keeps_lengths && !has_springs {
             self.warnings.add(element, "neither constraints nor springs hold its nodes together");
         }
         self.warnings.add(element, TOUCH);
-        if let Some(elasticity) = element.child("elasticity") {
-            self.warnings.add(elasticity, "only bodies of dimension 3 are elastic: ignored");
-            elasticity.skip_all();
-        }
-        let mut sites = vec![None; nodes.len()];
-        for ends in mesh.edges() {
-            let [a, b] = ends.map(|node| nodes[node as usize]);
-            let distance = (mesh.nodes[ends[0] as usize] - mesh.nodes[ends[1] as usize]).norm();
-            if a.body == b.body || distance == 0.0 {
-                continue;
-            }
-            if keeps_length {
-                let kind = EqualityKind::Distance { bodies: [a.body, b.body], anchors: [a.anchor, b.anchor], distance };
-                let active = self.options.flags.equality;
-                self.equalities.push(element);
-                self.builder.equalities.push(Equality { name: String::new(), kind, compliance, active });
-            }
-            if stiffness != 0.0 || damping != 0.0 {
-                let ends = ends.map(|node| {
-                    let Node { body, anchor } = nodes[node as usize];
-                    *sites[node as usize].get_or_insert_with(|| {
-                        let pose = Pose::new(anchor, Quat::IDENTITY);
-                        self.builder.sites.push(Site { name: String::new(), body, pose, shape: SiteShape::default() });
-                        self.builder.sites.len() - 1
-                    })
-                });
-                self.edge_strings.push(EdgeString { element, ends, length: distance, stiffness, damping });
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the springs and dampers of edges, after the tendons of the file.
-    pub(super) fn edge_strings(&mut self) {
-        let flags = self.options.flags;
-        for EdgeString { element, ends, length, stiffness, damping } in std::mem::take(&mut self.edge_strings) {
-            let points = ends.map(PathPoint::Site).to_vec();
-            let index = self.builder.tendons.len();
-            self.tendons.push(TendonInfo { element, index, reference: length, range: None, effort_limit: None });
-            self.builder.tendons.push(Tendon {
-                path: TendonPath::Spatial(vec![Branch { divisor: 1.0, points }]),
-                stiffness: if flags.spring { stiffness } else { 0.0 },
-                damping: if flags.damper { damping } else { 0.0 },
-                rest: (length, length),
-                ..Tendon::default()
-            });
-        }
+        self.bending(net)
     }
 }
 

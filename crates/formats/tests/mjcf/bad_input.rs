@@ -110,11 +110,39 @@ fn sections_that_make_no_sense() {
         (r#"<asset><mesh name="m" vertex=""/></asset>"#, "three for every vertex"),
         (r#"<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1" elevation="1 2 3"/></asset>"#, "expected nrow"),
         (r#"<asset><hfield name="h" nrow="99999999999" ncol="99999999999" size="1 1 1 1"/></asset>"#, "at most"),
+        (r#"<deformable><flex body="nowhere" element="0 0" dim="1"/></deformable>"#, "nowhere"),
+        (r#"<deformable><flex body="b" vertex="0 0 0 1 0 0" element="0 2" dim="1"/></deformable>"#, "indices below 2"),
+        (r#"<deformable><flex body="b" vertex="0 0 0 1 0 0" element="0 1 1" dim="1"/></deformable>"#, "2 indices"),
+        (r#"<deformable><flex body="b" element="0 0" dim="4"/></deformable>"#, "expected 1, 2 or 3"),
+        (
+            r#"<deformable><flex body="b" element="0 0 0"><elasticity young="1" poisson=".5"/></flex></deformable>"#,
+            "less than 0.5",
+        ),
+        (r#"<deformable><flex body="b" element="0 0 0"><edge damping="-1"/></flex></deformable>"#, "0 or more"),
     ];
     for (section, word) in cases {
         let (line, _, message) = error_of(&format!("<mujoco>\n{body}\n{section}</mujoco>"));
         assert!(line == 3 && message.contains(word), "{section}: line {line}: {message}");
     }
+}
+
+#[test]
+fn triangles_without_an_area_do_not_resist_bending() {
+    let slides = r#"<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/><joint type="slide"/>"#;
+    let body = |name: &str, at: &str| format!(r#"<body name="{name}" pos="{at}">{slides}<geom size="1"/></body>"#);
+    let bodies = body("a", "0 0 0") + &body("b", "1 0 0") + &body("c", "0 1 0");
+    let tendons = |elements: &str| {
+        let text = format!(
+            r#"<mujoco><worldbody>{bodies}</worldbody><deformable><flex body="a b c c" element="{elements}"
+            vertex="0 0 0 0 0 0 0 0 0 1 0 0"><elasticity young="1" thickness="1" elastic2d="bend"/></flex></deformable></mujoco>"#
+        );
+        load(&text).model.tendons.len()
+    };
+    for elements in ["0 0 1 1 1 0", "0 1 2 0 1 2", "0 1 2 2 1 0", "0 0 0 0 0 0"] {
+        assert_eq!(tendons(elements), 0, "{elements}");
+    }
+    // The two nodes in one body count together.
+    assert_eq!(tendons("0 1 2 1 3 2"), 3);
 }
 
 #[test]

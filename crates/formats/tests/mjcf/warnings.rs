@@ -27,13 +27,13 @@ fn a_plain_model_has_none() {
 #[test]
 fn whole_elements_are_named() {
     let text = format!(
-        "<mujoco>{BODY}<sensor>\n<gyro site=\"s\"/><glow/></sensor><equality>\n<flex flex=\"f\"/>\n<flexvert flex=\"f\"/></equality>
+        "<mujoco>{BODY}<sensor>\n<gyro site=\"s\"/><glow/></sensor><equality>\n<flexstrain flex=\"f\"/>\n<flexvert flex=\"f\"/></equality>
         <unheard/></mujoco>"
     );
     let found = warnings(&text);
     let starts = [
         "<text>:2: sensor/glow: ",
-        "<text>:3: equality/flex: ",
+        "<text>:3: equality/flexstrain: ",
         "<text>:4: equality/flexvert: ",
         "<text>:5: mujoco/unheard: ",
     ];
