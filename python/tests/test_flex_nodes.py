@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import struct
 import warnings
 from itertools import combinations
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 mujoco = pytest.importorskip("mujoco")
 
+import sapwood.mujoco  # noqa: E402
+
 HOLD = '<edge equality="true"/>'
+FREE = '<option><flag constraint="disable"/></option>'
 DIRECT = 'point="0 0 0 9 9 9 .2 0 0 0 .3 0 .3 .3 .1" element="0 2 3 2 4 3"'
 CASES = {
     "cable": ('type="grid" dim="1" count="5 1 1" spacing=".1 .1 .1"', HOLD),
@@ -38,16 +42,24 @@ CASES = {
         'type="grid" dim="1" count="4 1 1" spacing=".1 .1 .1"',
         '<edge stiffness="300" damping="5"/><pin id="1"/>',
     ),
+    "stiff cloth": (
+        'type="grid" dim="2" count="4 3 1" spacing=".1 .12 .1" euler="10 20 30"',
+        HOLD + '<elasticity young="3e5" poisson=".3" thickness=".01" damping=".01" elastic2d="bend"/>',
+    ),
+    "stiff disc": (
+        'type="disc" count="5 5 1" spacing=".1 .1 .1"',
+        '<edge equality="true" damping="2"/><elasticity young="3e5" thickness=".02" elastic2d="bend"/>',
+    ),
     "nothing": ('type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1"', ""),
 }
 
 
 def text(shape: str, inside: str, more: str = "") -> str:
-    joint = "<freejoint/>" if "pin" in inside else ""  # MuJoCo has joints with pinned nodes alone
+    joint = "<freejoint/>" if "<pin" in inside else ""  # MuJoCo has joints with pinned nodes alone
     return f"""<mujoco>{more}<worldbody><body name="hand" pos="0 0 1" euler="10 20 30">
       {joint}<geom size=".05" pos="0 0 -1"/><body name="first" pos="0 0 1"><geom size=".1"/></body>
       <flexcomp name="f" radius=".01" mass="2" inertiabox=".01" {shape}><contact selfcollide="none"/>{inside}</flexcomp>
-      <body name="last" pos="0 1 1"><joint/><geom size=".1"/></body></body></worldbody></mujoco>"""
+      <body name="last" pos="0 1 1"><joint name="last"/><geom size=".1"/></body></body></worldbody></mujoco>"""
 
 
 def moved(m: Any) -> Any:
@@ -59,6 +71,14 @@ def moved(m: Any) -> Any:
     data.qvel[:] = 0.1 * rng.normal(size=m.nv)
     mujoco.mj_forward(m, data)
     return data
+
+
+def check_accelerations(free: sw.Model, data: Any) -> None:
+    """Those of the default and of another configuration, without constraints."""
+    sim = sw.Simulation(free, timestep=1e-9, tolerance=1e-14)
+    sim.q, sim.v = data.qpos, data.qvel
+    sim.forward()
+    assert sim.acceleration == pytest.approx(data.qacc, abs=1e-5 * np.abs(data.qacc).max())
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -73,11 +93,61 @@ def test_nodes_are_bodies_of_mujoco(name: str) -> None:
     mass = np.zeros((m.nv, m.nv))
     mujoco.mj_fullM(m, data, mass)
     assert ours.mass_matrix(data.qpos) == pytest.approx(mass, abs=1e-12)
-    free = sw.load(text(shape, inside, '<option><flag constraint="disable"/></option>'))
-    sim = sw.Simulation(free, timestep=1e-9, tolerance=1e-14)
-    sim.q, sim.v = data.qpos, data.qvel
-    sim.forward()
-    assert sim.acceleration == pytest.approx(data.qacc, abs=1e-5 * np.abs(data.qacc).max())
+    check_accelerations(sw.load(text(shape, inside, FREE)), data)
+
+
+def moving_edges(m: Any) -> int:
+    return sum(bool(m.body_weldid[a] != m.body_weldid[b]) for a, b in m.flex_vertbodyid[m.flex_edge])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_compiled_model_comes_over(name: str) -> None:
+    shape, inside = CASES[name]
+    own = '<tendon><fixed name="own"><joint joint="last" coef="2"/></fixed></tendon>'
+    m = mujoco.MjModel.from_xml_string(text(shape, inside).replace("</mujoco>", own + "</mujoco>"))
+    with pytest.warns(UserWarning, match="flex f: its nodes are bodies that touch nothing$"):
+        ours = sw.Model.from_mujoco(m)
+    assert len(ours.equality_names) == (moving_edges(m) if "equality" in inside else 0)
+    data = moved(m)
+    assert ours.tendon_names[0] == "own"
+    assert ours.tendon_lengths(data.qpos)[: m.ntendon] == pytest.approx(data.ten_length)
+    assert ours.joint_names == [m.joint(k).name for k in range(m.njnt)]
+    check_accelerations(sw.Model.from_mujoco(m), data)
+
+
+@pytest.mark.parametrize("name", [name for name, (shape, _) in CASES.items() if "dof" not in shape])
+def test_what_mujoco_writes_is_read(name: str) -> None:
+    shape, inside = CASES[name]
+    spec = mujoco.MjSpec.from_string(text(shape, inside))
+    spec.compile()
+    written = spec.to_xml()
+    # It has six digits.
+    m, ours = mujoco.MjModel.from_xml_string(written), sw.load(written)
+    assert (ours.nq, ours.body_names) == (m.nq, [m.body(k).name for k in range(m.nbody)])
+    assert len(ours.equality_names) == (moving_edges(m) if "equality" in inside else 0)
+    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    check_accelerations(sw.load(spec.to_xml()), moved(m))
+
+
+def test_edges_of_a_compiled_model_keep_their_lengths_and_answer_to_changes() -> None:
+    m = mujoco.MjModel.from_xml_string(text(*CASES["stiff disc"]))
+    data = mujoco.MjData(m)
+    data.qvel[:] = 0.1 * np.random.default_rng(6).normal(size=m.nv)
+    for _ in range(100):
+        sapwood.mujoco.step(m, data)
+    mujoco.mj_forward(m, data)
+    assert data.flexedge_length == pytest.approx(m.flexedge_length0, rel=2e-3)
+    data.eq_active[:] = 0
+    m.opt.timestep, m.flex_edgestiffness[:], m.flex_edgedamping[:] = 1e-9, 50, 3
+    theirs = copy.copy(data)
+    mujoco.mj_forward(m, theirs)
+    try:
+        # Relative to momentum, of which so short a step changes little.
+        sapwood.mujoco.configure(tolerance=1e-14)
+        sapwood.mujoco.forward(m, data)
+    finally:
+        sapwood.mujoco.configure()
+    assert data.qacc == pytest.approx(theirs.qacc, abs=1e-5 * np.abs(theirs.qacc).max())
 
 
 @pytest.mark.parametrize("name", [name for name, (_, inside) in CASES.items() if HOLD in inside])
@@ -147,7 +217,7 @@ def test_what_is_no_net_is_left_out_with_a_warning() -> None:
     assert any("elasticity" in str(warning) for warning in model.warnings)
 
 
-@pytest.mark.parametrize("name", ["sheet", "solid", "springs"])
+@pytest.mark.parametrize("name", ["sheet", "solid", "springs", "stiff cloth"])
 def test_text_says_it_with_strings_that_keep_their_lengths(name: str) -> None:
     model = sw.load(text(*CASES[name]))
     with warnings.catch_warnings(record=True) as caught:

@@ -21,7 +21,7 @@ __all__ = ["Carried", "carry"]
 
 KINDS = (
     *("body", "jnt", "dof", "geom", "site", "exclude", "pair", "eq", "tendon", "wrap", "actuator", "tree", "hfield"),
-    *("qpos0", "qpos"),
+    *("qpos0", "qpos", "flex"),
 )
 """Beginnings of names of arrays with a part in the motion. Meshes are not among them, as no program changes them while
 it runs."""

@@ -30,6 +30,7 @@ from mujoco import (
 from numpy.typing import NDArray
 
 from sapwood.mujoco._actuation import Actuation
+from sapwood.mujoco._flex import Flexes
 from sapwood.mujoco._words import element, kind_of
 
 __all__ = ["Text", "text_of"]
@@ -84,7 +85,7 @@ def _by_body(bodies: Any) -> dict[int, list[int]]:
     return found
 
 
-class _Writer(Actuation):
+class _Writer(Actuation, Flexes):
     def __init__(self, model: Any, near_rigid: bool, known: frozenset[int]) -> None:
         super().__init__(model, near_rigid)
         self.known = known
@@ -102,11 +103,13 @@ class _Writer(Actuation):
         equality, equalities = self.equalities()
         actuators = self.actuators()
         contact, tendons, sensors = self.contact(), list(self.tendons()), list(self.sensors())
+        flexes = list(self.flexes())
         sections = [
             element("compiler", angle="radian", autolimits="false", inertiafromgeom="false"),
             self.option(),
             element("worldbody", *self.world()),
             element("asset", *self.meshes(), *self.height_fields()),
+            element("deformable", *flexes),
             element("contact", *contact),
             element("tendon", *tendons),
             element("equality", *equality),
@@ -125,13 +128,10 @@ class _Writer(Actuation):
     def warn(self) -> None:
         """Names what has no words in the text."""
         m = self.m
-        flexes = [(mjtObj.mjOBJ_FLEX, i, "its nodes are bodies without elasticity") for i in range(m.nflex)]
-        plugins = [
-            (mjtObj.mjOBJ_BODY, i, "its plugin does nothing here") for i in np.flatnonzero(m.body_plugin >= 0).tolist()
-        ]
-        for kind, index, message in flexes + plugins:
-            name = self.own_name(kind, index) or index
-            warnings.warn(f"{kind_of(int(kind), mjtObj)} {name}: {message}", UserWarning, stacklevel=5)
+        self.warn_of_flexes()
+        for body in np.flatnonzero(m.body_plugin >= 0).tolist():
+            name = self.own_name(mjtObj.mjOBJ_BODY, body) or body
+            warnings.warn(f"body {name}: its plugin does nothing here", UserWarning, stacklevel=5)
 
     def is_moved(self) -> NDArray[np.bool_]:
         """Of which bodies the pose is that of ``mocap_pos``."""
@@ -404,7 +404,8 @@ class _Writer(Actuation):
             constraint = self.equality(e)
             if constraint is not None:
                 elements.append(constraint)
-                indices.append(e)
+                is_flex = mjtEq(self.m.eq_type[e]) == mjtEq.mjEQ_FLEX
+                indices += [e] * (self.count_moving_edges(int(self.m.eq_obj1id[e])) if is_flex else 1)
         return elements, indices
 
     def equality(self, e: int) -> str | None:
@@ -429,8 +430,11 @@ class _Writer(Actuation):
                 ends["anchor"] = data[:3]
                 ends["relpose"] = data[3:10] if kind == mjtEq.mjEQ_WELD else None
         else:
-            self.leave_out(mjtObj.mjOBJ_EQUALITY, e, "a constraint of a flex: not simulated")
-            return None
+            of_flex = self.flex_equality(e)
+            if of_flex is None:
+                self.leave_out(mjtObj.mjOBJ_EQUALITY, e, "a constraint of a flex: not simulated")
+                return None
+            ends = of_flex
         compliance = self.compliance(m.eq_solref[e], m.eq_solimp[e])
         name, active = self.name(mjtObj.mjOBJ_EQUALITY, e), m.eq_active0[e]
         return element(kind_of(kind, mjtEq), name=name, active=active, **ends, **compliance)
