@@ -306,11 +306,14 @@ fn joined(a: Report, b: Report) -> Report {
         Criterion::Gradient => 1,
         Criterion::Unconstrained => 0,
     };
+    let Report { iterations, criterion, strategy, .. } = if rank(&b) > rank(&a) { b } else { a };
     Report {
+        iterations,
         line_search_evaluations: a.line_search_evaluations + b.line_search_evaluations,
         residual: f64::max(a.residual, b.residual),
         friction_residual: f64::max(a.friction_residual, b.friction_residual),
         cost: a.cost + b.cost,
-        ..if rank(&b) > rank(&a) { b } else { a }
+        criterion,
+        strategy,
     }
 }
