@@ -41,24 +41,29 @@ impl Assembler {
 
     /// Adds a triangle with its looks.
     pub fn push_with(&mut self, corners: [Vec3<f64>; 3], looks: Looks, path: &Path) -> Result<(), MeshFileError> {
-        let triangle = self.seen;
-        self.seen += 1;
-        if self.seen > MAX_MESH_TRIANGLES || self.soup.vertices.len() > MAX_MESH_VERTICES {
-            return Err(MeshFileError::TooLarge { path: path.into() });
-        }
-        if let Some(corner) = corners.iter().position(|c| !c.is_finite()) {
-            return Err(MeshFileError::NotFinite { path: path.into(), triangle, corner });
-        }
+        self.check(corners, path)?;
         let before = self.soup.vertices.len();
         let indices = corners.map(|c| self.vertex(c));
-        let [a, b, c] = indices;
-        if a != b && b != c && c != a {
+        if are_distinct(indices) {
             self.soup.triangles.push(indices);
             self.note(looks);
         } else {
             self.forget_from(before);
         }
         Ok(())
+    }
+
+    /// Counts a triangle.
+    fn check(&mut self, corners: [Vec3<f64>; 3], path: &Path) -> Result<(), MeshFileError> {
+        let triangle = self.seen;
+        self.seen += 1;
+        if self.seen > MAX_MESH_TRIANGLES || self.soup.vertices.len() > MAX_MESH_VERTICES {
+            return Err(MeshFileError::TooLarge { path: path.into() });
+        }
+        match corners.iter().position(|c| !c.is_finite()) {
+            Some(corner) => Err(MeshFileError::NotFinite { path: path.into(), triangle, corner }),
+            None => Ok(()),
+        }
     }
 
     /// Notes the looks of the last triangle. Lists begin with the first that has some.
@@ -115,7 +120,11 @@ fn key(at: Vec3<f64>) -> [u64; 3] {
     at.to_array().map(|x| (x + 0.0).to_bits())
 }
 
-/// The triangles between `vertices`, which have places in a texture or not.
+fn are_distinct([a, b, c]: [u32; 3]) -> bool {
+    a != b && b != c && c != a
+}
+
+/// The triangles between `vertices`, which have places in a texture or not; as [`Assembler::push_with`] makes them, but each vertex is looked up once.
 pub(super) fn indexed(
     vertices: &[Vec3<f64>],
     texcoords: Option<&[[f32; 2]]>,
@@ -123,16 +132,32 @@ pub(super) fn indexed(
     path: &Path,
 ) -> Result<TriangleSoup, MeshFileError> {
     let mut assembler = Assembler::default();
+    // Of each vertex the first with its coordinates, and the index that this has once a triangle uses it.
+    let mut first_of = HashMap::with_capacity(vertices.len());
+    let first: Vec<u32> = (0..).zip(vertices).map(|(i, &at)| *first_of.entry(key(at)).or_insert(i)).collect();
+    let mut used = vec![None; vertices.len()];
     for (triangle, face) in faces.enumerate() {
-        let mut corners = [Vec3::ZERO; 3];
-        for (corner, index) in corners.iter_mut().zip(face) {
-            *corner = usize::try_from(index).ok().and_then(|i| vertices.get(i).copied()).ok_or_else(|| {
+        let mut places = [0; 3];
+        for (place, index) in places.iter_mut().zip(face) {
+            *place = usize::try_from(index).ok().filter(|i| *i < vertices.len()).ok_or_else(|| {
                 MeshFileError::NoSuchVertex { path: path.into(), triangle, index, count: vertices.len() }
             })?;
         }
-        let place = |index: i64| usize::try_from(index).ok().and_then(|i| texcoords?.get(i).copied());
-        let texcoords = texcoords.map(|_| face.map(|index| place(index).unwrap_or_default()));
-        assembler.push_with(corners, Looks { texcoords, paint: None }, path)?;
+        assembler.check(places.map(|i| vertices[i]), path)?;
+        let corners = places.map(|i| first[i]);
+        if !are_distinct(corners) {
+            continue;
+        }
+        let soup = &mut assembler.soup;
+        let indices = corners.map(|i| {
+            *used[i as usize].get_or_insert_with(|| {
+                soup.vertices.push(vertices[i as usize]);
+                (soup.vertices.len() - 1) as u32
+            })
+        });
+        soup.triangles.push(indices);
+        let texcoords = texcoords.map(|of| places.map(|i| of.get(i).copied().unwrap_or_default()));
+        assembler.note(Looks { texcoords, paint: None });
     }
     assembler.finish(path)
 }
