@@ -8,7 +8,7 @@
 use parry3d_f64::query::gjk::{CsoPoint, VoronoiSimplex};
 use spatial::Vec3;
 
-use super::placed::{Placed, vec3};
+use super::placed::{Detail, Placed, vec3};
 use super::triangle::{nearest_weights, weighted};
 
 /// Vertices of a polytope at most.
@@ -18,10 +18,9 @@ const MOST_VERTICES: usize = 100;
 const MOST_SIDES: usize = 2 * MOST_VERTICES;
 
 /// A side of the polytope is one of the difference where that goes no farther than this share of its size beyond it. Of curved cores Newton's
-/// method finds the last digits: there this share, and this one of what is inscribed in them is inside of them.
-const SLACK: f64 = 1e-13;
+/// method finds the last digits; polytopes inscribed in them end at their own.
+const SLACK: f64 = 1e-12;
 const SLACK_OF_CURVED: f64 = 1e-7;
-const SLACK_OF_COARSE: f64 = 0.1;
 
 /// What lies by less than this share of the size off a line or a plane spans nothing with it.
 const FLAT: f64 = 1e-11;
@@ -67,8 +66,7 @@ pub(super) struct LeastWay {
 pub(super) struct Polytope {
     vertices: Vec<Difference>,
     sides: Vec<Side>,
-    /// The sides that a new vertex sees, and their border: edges from one corner to another, counter-clockwise.
-    seen: Vec<usize>,
+    /// The border of the sides that a new vertex sees: edges from one corner to another, counter-clockwise.
     border: Vec<[u32; 2]>,
 }
 
@@ -77,8 +75,7 @@ impl Default for Polytope {
         Self {
             vertices: Vec::with_capacity(MOST_VERTICES),
             sides: Vec::with_capacity(MOST_SIDES),
-            seen: Vec::with_capacity(MOST_SIDES),
-            border: Vec::with_capacity(MOST_SIDES),
+            border: Vec::with_capacity(3 * MOST_SIDES),
         }
     }
 }
@@ -94,8 +91,7 @@ impl Polytope {
         self.close()?;
         let size = self.vertices.iter().map(|vertex| vertex.of.norm()).fold(0.0, f64::max);
         let is_curved = a.core.is_curved() || b.core.is_curved();
-        let share = if is_curved { SLACK_OF_CURVED } else { SLACK };
-        let slack = share.mul_add(size, SLACK_OF_COARSE * (a.coarseness() + b.coarseness()));
+        let slack = size * if is_curved && a.detail.get() == Detail::Exact { SLACK_OF_CURVED } else { SLACK };
         loop {
             let least = self.nearest_side();
             let next = Difference::farthest(a, b, least.normal);
@@ -167,28 +163,28 @@ impl Polytope {
 
     /// Adds a vertex: what it sees goes, and the border of that is joined to it. None where round-off leaves no border that is.
     fn add(&mut self, vertex: Difference, tolerance: f64) -> Option<()> {
-        let Self { sides, border, seen, .. } = self;
+        let Self { sides, border, .. } = self;
         border.clear();
-        seen.clear();
-        for (i, side) in sides.iter().enumerate() {
-            if vertex.of.dot(side.normal) >= side.distance - tolerance {
-                let [p, q, r] = side.corners;
+        let mut kept = 0;
+        for i in 0..sides.len() {
+            if vertex.of.dot(sides[i].normal) < sides[i].distance - tolerance {
+                sides[kept] = sides[i];
+                kept += 1;
+            } else {
+                let [p, q, r] = sides[i].corners;
                 [[p, q], [q, r], [r, p]].into_iter().for_each(|edge| toggle(border, edge));
-                seen.push(i);
             }
         }
+        sides.truncate(kept);
         let last = self.vertices.len() as u32;
         self.vertices.push(vertex);
-        if self.border.len() < 3 || self.border.len() < self.seen.len() || self.sides.len() == MOST_SIDES {
+        if self.border.len() < 3 || kept + self.border.len() > MOST_SIDES {
             return None;
         }
         for i in 0..self.border.len() {
             let [from, to] = self.border[i];
             let side = self.side([from, to, last])?;
-            match self.seen.get(i) {
-                Some(place) => self.sides[*place] = side,
-                None => self.sides.push(side),
-            }
+            self.sides.push(side);
         }
         Some(())
     }

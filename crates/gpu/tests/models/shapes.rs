@@ -101,7 +101,7 @@ const HULLS: &str = concat!(
 </worldbody></mujoco>"#
 );
 
-/// Hulls with a box, a sphere, a capsule.
+/// Hulls with a box, a sphere, a capsule. None is in another: which friction moves what is righted has several answers.
 const ON_HULLS: &str = concat!(
     r#"<mujoco><option timestep=".003"/>"#,
     hulls!(),
@@ -110,7 +110,7 @@ const ON_HULLS: &str = concat!(
   <body pos="0.0 0.0 0.17"><freejoint/><geom type="mesh" mesh="wedge" euler="3 8 30"/></body>
   <body pos="0.02 0.01 0.31"><freejoint/><geom type="sphere" size=".06"/></body>
   <body pos="0.2 0.0 0.16"><freejoint/><geom type="capsule" size=".05 .1" euler="90 10 0"/></body>
-  <body pos="-0.2 0.0 0.18"><freejoint/><geom type="mesh" mesh="stone"/></body>
+  <body pos="-0.19 0.16 0.19"><freejoint/><geom type="mesh" mesh="stone"/></body>
 </worldbody></mujoco>"#
 );
 

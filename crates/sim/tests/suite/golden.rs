@@ -17,7 +17,7 @@ const GOLDEN: [(&str, u64); 10] = [
     ("@clutter-box-27", 0x4b79cd5bf8ff851a),
     ("@clutter-sphere-27", 0x2ea8b8dd83cfedd1),
     ("@tower-50", 0x044b4923d4898210),
-    ("@arch-11", 0x8a5a229407b94696),
+    ("@arch-11", 0x5df97eb6228d59ef),
     ("@stewart", 0x7be8772774b47c55),
     ("@four-bar", 0x9c04d2163b79455c),
     ("@humanoid, PD", 0x06c155e6472dc370),
