@@ -10,8 +10,8 @@ use support::Interrupt;
 use super::expanding::Polytope;
 use super::facets::Facets;
 use super::manifold::Clipper;
-use super::over_face::{Side, over_side};
-use super::placed::{Core, Detail, Placed, glam, vec3};
+use super::over_side::{Side, over_side};
+use super::placed::{Core, Detail, Ends, Placed, glam, vec3};
 use super::polish::{Polished, gap_along, is_peak, polish};
 use super::separations::Separations;
 use super::spread::spread;
@@ -61,9 +61,6 @@ pub(crate) struct Convex {
     /// What is found once it is raised is void, so that anything may be left out.
     pub(crate) interrupt: Interrupt,
 }
-
-/// Unit normal from a to b, and the nearest points of a and b.
-pub(super) type Ends = (Vec3<f64>, Vec3<f64>, Vec3<f64>);
 
 /// The cores overlap.
 #[derive(Clone, Copy, Debug)]
@@ -125,12 +122,10 @@ impl Convex {
             return;
         }
         let nearest = match over_side(&a, &b, side_of_widest_gap(solids)) {
-            Some((normal, p, q)) => self.of_bodies(
-                &a,
-                &b,
-                &Polished { normal, gap: (q - p).dot(normal), position: (p + q) * 0.5 },
-                sink.limit,
-            ),
+            Some(ends) => {
+                let cores = Polished { normal: ends.normal, gap: ends.gap(), position: ends.middle() };
+                self.of_bodies(&a, &b, &cores, sink.limit)
+            }
             None => self.nearest(&a, &b, sink.limit),
         };
         let Some(nearest) = nearest else {
@@ -181,7 +176,7 @@ impl Convex {
         let curved = a.core.is_curved() || b.core.is_curved();
         let sharp = |p: &Placed| matches!(p.core, Core::Box(_) | Core::Hull(_) | Core::Triangle(_));
         // Two curved bodies: first as inscribed polytopes; where Newton's method from there finds no peak, as they are. Beside sharp edges
-        // the estimate of a coarse polytope would be too far off, and GJK soon finds the nearest points of round sides. But EPA would refine
+        // the estimate of a coarse polytope would be too far off, and GJK soon finds the nearest points of round sides. But an expanding polytope would refine
         // what is deep inside to the last digit: there a fine one.
         let estimates = match () {
             () if !curved => [Detail::Exact; 2],
@@ -191,14 +186,14 @@ impl Convex {
         let look = |detail: Detail| [a, b].iter().for_each(|p| p.detail.set(detail));
         for [apart, overlap] in [estimates, [Detail::Exact; 2]] {
             look(apart);
-            let (normal, p, q) = match self.cores(a, b, limit + a.radius + b.radius) {
+            let ends = match self.cores(a, b, limit + a.radius + b.radius) {
                 Cores::Beyond(normal) => {
                     self.separation = normal;
                     return Ok(None);
                 }
                 // The gap along any direction is a bound of the distance: most curved bodies near each other are known to be too far apart.
-                Cores::Apart((normal, ..)) if curved && gap_along(a, b, normal).0 > limit + a.radius + b.radius => {
-                    self.separation = normal;
+                Cores::Apart(ends) if curved && gap_along(a, b, ends.normal).0 > limit + a.radius + b.radius => {
+                    self.separation = ends.normal;
                     return Ok(None);
                 }
                 Cores::Apart(ends) => ends,
@@ -207,11 +202,10 @@ impl Convex {
                     overlapping(self).ok_or(Overlap)?
                 }
             };
-            let middle = (p + q) * 0.5;
             let finish = |normal: Vec3<f64>, gap: f64, middle: Vec3<f64>| {
                 if curved { polish(a, b, normal, middle) } else { Polished { normal, gap, position: middle } }
             };
-            let mut found = finish(normal, (q - p).dot(normal), middle);
+            let mut found = finish(ends.normal, ends.gap(), ends.middle());
             if found.gap < MISSED
                 && let Some((normal, gap, middle)) = shorter_way(a, b, found.normal)
             {
@@ -246,11 +240,11 @@ impl Convex {
         let reach = limit + a.coarseness() + b.coarseness();
         match closest_points(&Pose::IDENTITY, a, b, reach, true, &mut self.simplex) {
             GJKResult::ClosestPoints(p, q, direction) => {
-                let (p, q) = (vec3(p), vec3(q));
-                let apart = q - p;
+                let (on_a, on_b) = (vec3(p), vec3(q));
+                let apart = on_b - on_a;
                 let length = apart.norm();
                 let normal = if length > 1e-9 { apart * (1.0 / length) } else { vec3(direction) };
-                Cores::Apart((normal, p, q))
+                Cores::Apart(Ends { normal, on_a, on_b })
             }
             GJKResult::NoIntersection(direction) => {
                 // The direction proves it, unless the iterations ran out.
@@ -264,14 +258,11 @@ impl Convex {
 
     /// Normal and the points that are deepest in one another.
     fn penetration(&mut self, a: &Placed, b: &Placed) -> Ends {
-        match self.polytope.find_least_way(a, b, &self.simplex) {
-            Some(way) => (way.normal, way.on_a, way.on_b),
+        self.polytope.find_least_way(a, b, &self.simplex).unwrap_or_else(|| {
             // Apart along the centres, which is far enough if not the shortest.
-            None => {
-                let toward = toward(a, b);
-                (toward, a.support(toward), b.support(-toward))
-            }
-        }
+            let normal = toward(a, b);
+            Ends { normal, on_a: a.support(normal), on_b: b.support(-normal) }
+        })
     }
 }
 
@@ -316,7 +307,7 @@ fn are_apart_along(n: Vec3<f64>, [a, b]: [&Placed; 2], limit: f64) -> bool {
 
 /// Normal, gap and middle of a way apart that is shorter than the one along `normal`, if there is one.
 ///
-/// The way apart along any direction is no shorter than the least one. On aligned bodies GJK and EPA sometimes stop on
+/// The way apart along any direction is no shorter than the least one. On aligned bodies GJK and the expanding polytope sometimes stop on
 /// a degenerate face, its way apart far too long, so the directions that aligned bodies part along are tried besides: from
 /// centre to centre, along the axes, across an axis of either or of both.
 fn shorter_way(a: &Placed, b: &Placed, normal: Vec3<f64>) -> Option<(Vec3<f64>, f64, Vec3<f64>)> {

@@ -8,8 +8,8 @@
 use parry3d_f64::query::gjk::{CsoPoint, VoronoiSimplex};
 use spatial::Vec3;
 
-use super::placed::{Detail, Placed, vec3};
-use super::triangle::{nearest_weights, weighted};
+use super::placed::{Detail, Ends, Placed, vec3};
+use super::weights::{nearest_weights, weighted};
 
 /// Vertices of a polytope at most.
 const MOST_VERTICES: usize = 100;
@@ -53,15 +53,6 @@ struct Side {
     distance: f64,
 }
 
-/// The least way apart.
-pub(super) struct LeastWay {
-    /// Unit vector along which the first core leads out of the second.
-    pub normal: Vec3<f64>,
-    /// The points that are deepest in one another.
-    pub on_a: Vec3<f64>,
-    pub on_b: Vec3<f64>,
-}
-
 /// Workspace.
 pub(super) struct Polytope {
     vertices: Vec<Difference>,
@@ -82,7 +73,7 @@ impl Default for Polytope {
 
 impl Polytope {
     /// The least way apart of cores whose difference has this simplex in it, which holds the origin; none where their difference is flat.
-    pub fn find_least_way(&mut self, a: &Placed, b: &Placed, simplex: &VoronoiSimplex) -> Option<LeastWay> {
+    pub fn find_least_way(&mut self, a: &Placed, b: &Placed, simplex: &VoronoiSimplex) -> Option<Ends> {
         self.vertices.clear();
         self.vertices.extend((0..=simplex.dimension()).map(|i| Difference::of_simplex(simplex.point(i))));
         while self.vertices.len() < 4 {
@@ -190,12 +181,12 @@ impl Polytope {
     }
 
     /// The way out through a side.
-    fn way_through(&self, side: &Side) -> LeastWay {
+    fn way_through(&self, side: &Side) -> Ends {
         let corners = side.corners.map(|i| self.vertices[i as usize]);
         let foot = side.normal * side.distance;
         let weights = nearest_weights(corners.map(|corner| corner.of), foot);
         let on_a = weighted(corners.map(|corner| corner.on_a), weights);
-        LeastWay { normal: side.normal, on_a, on_b: on_a - foot }
+        Ends { normal: side.normal, on_a, on_b: on_a - foot }
     }
 }
 

@@ -15,7 +15,7 @@ use super::convex::{Nearest, Overlap};
 use super::facets::{Facet, Facets, Row};
 use super::placed::Placed;
 use super::spread::spread;
-use super::triangle::{nearest_weights, weighted};
+use super::weights::{nearest_weights, weighted};
 use super::{Convex, Point, Sink, point};
 use crate::solid::{Ground, PlacedSolid, Placement, Solid};
 

@@ -13,7 +13,7 @@ mod facets;
 mod height_field;
 mod manifold;
 mod nearest;
-mod over_face;
+mod over_side;
 mod placed;
 mod plane;
 mod point;
@@ -24,6 +24,7 @@ mod separations;
 mod sphere;
 mod spread;
 mod triangle;
+mod weights;
 
 use spatial::Vec3;
 
@@ -36,7 +37,8 @@ pub(crate) use self::nearest::nearest_points;
 pub(crate) use self::point::signed_distance;
 pub use self::separate::FAR;
 pub(crate) use self::separate::{Moving, separate};
-pub(crate) use self::triangle::{nearest_weights, triangle_contact, weighted};
+pub(crate) use self::triangle::triangle_contact;
+pub(crate) use self::weights::{nearest_weights, weighted};
 use crate::contact::Contact;
 use crate::movement::Motion;
 use crate::solid::{PlacedSolid, Solid};

@@ -72,6 +72,27 @@ impl Detail {
     }
 }
 
+/// The points of two cores between which their distance, or the least way apart, is measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    /// Unit vector from the first core to the second.
+    pub normal: Vec3<f64>,
+    pub on_a: Vec3<f64>,
+    pub on_b: Vec3<f64>,
+}
+
+impl Ends {
+    /// The way along the normal from the first to the second; negative where they overlap.
+    pub fn gap(&self) -> f64 {
+        (self.on_b - self.on_a).dot(self.normal)
+    }
+
+    /// Midway between the two points.
+    pub fn middle(&self) -> Vec3<f64> {
+        (self.on_a + self.on_b) * 0.5
+    }
+}
+
 /// A core in a common frame: the axes of the world, the origin near the pair.
 pub(super) struct Placed<'a> {
     pub core: Core<'a>,

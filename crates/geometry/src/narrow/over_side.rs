@@ -1,8 +1,7 @@
 //! Nearest points of two polytopes where a corner of one is over a side of the other that lies across an axis of its own, as those of most that lie
 //! on something: exact, in less time than GJK and EPA take.
 
-use super::convex::Ends;
-use super::placed::{Core, Placed};
+use super::placed::{Core, Ends, Placed};
 
 /// Of which depths the border of the side is away at least, where they overlap.
 const MARGIN: f64 = 4.0;
@@ -10,7 +9,7 @@ const MARGIN: f64 = 4.0;
 /// The cosine that goes with a sine of 2 / [`MARGIN`].
 const STRAIGHT: f64 = 0.866;
 
-/// The sides of two bodies along their own axes.
+/// A side of one of two bodies, across an axis of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Side {
     /// Whether it is one of the first body.
@@ -26,7 +25,7 @@ pub(super) fn over_side(a: &Placed, b: &Placed, side: Side) -> Option<Ends> {
     if side.is_of_first {
         over_own_side(a, b, side)
     } else {
-        over_own_side(b, a, side).map(|(normal, p, q)| (-normal, q, p))
+        over_own_side(b, a, side).map(|Ends { normal, on_a, on_b }| Ends { normal: -normal, on_a: on_b, on_b: on_a })
     }
 }
 
@@ -74,7 +73,7 @@ fn over_own_side(a: &Placed, b: &Placed, Side { axis, sign, .. }: Side) -> Optio
             return None;
         }
     }
-    Some((normal, corner.add_scaled(-gap, normal), corner))
+    Some(Ends { normal, on_a: corner.add_scaled(-gap, normal), on_b: corner })
 }
 
 #[cfg(test)]
@@ -143,8 +142,8 @@ mod tests {
                 sign: if i % 2 == 0 { 1.0 } else { -1.0 },
             });
             let widest = sides.filter_map(|side| over_side(&a, &b, side));
-            let widest = widest.max_by(|a, b| (a.2 - a.1).dot(a.0).total_cmp(&(b.2 - b.1).dot(b.0)));
-            let Some((normal, p, q)) = widest else { continue };
+            let widest = widest.max_by(|a, b| a.gap().total_cmp(&b.gap()));
+            let Some(Ends { normal, on_a: p, on_b: q }) = widest else { continue };
             let gap = |n: Vec3<f64>| (b.support(-n) - a.support(n)).dot(n);
             let found = (q - p).dot(normal);
             found_of[usize::from(found < 0.0)] += 1;
