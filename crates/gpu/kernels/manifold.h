@@ -145,7 +145,7 @@ CALLED void clip_features(const Here here, const Placed& a, const Placed& b, V3 
   ONCE for (int j = 0; j < n; j++) add_corner(seam, points, p[j].x, p[j].y, height_at(below, p[j]), height_at(above, p[j]));
 }
 
-// The first of the points that measure the most but for `even`; none where none is a number.
+// The first of the points that measure the most but for `even`; 0 where none is a number.
 template <class Measure> FN int farthest_point(int count, real even, Measure measure) {
   real most = -INFINITE;
   ONCE for (int i = 0; i < count; i++) most = max_(most, measure(i));
@@ -222,7 +222,7 @@ FN int choose_spread_by(int count, V3 normal, At at, Height height, Penalty pena
 // The deepest, and those that span the widest area.
 template <class At> FN int choose_spread(int count, V3 normal, At at, int* chosen) {
   auto height = [&](const Point& p) { return p.distance; };
-  auto penalty = [&](const Point& p, const Point& deepest) { return STEEPNESS * (p.distance - deepest.distance); };
+  auto penalty = [&](const Point& p, const Point& deepest) { return STEEPNESS * max_(p.distance - deepest.distance, 0); };
   return choose_spread_by(count, normal, at, height, penalty, chosen);
 }
 // Keeps at most four points.

@@ -53,7 +53,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// Counts a triangle.
+    /// Counts a triangle, whose corners must be finite.
     fn check(&mut self, corners: [Vec3<f64>; 3], path: &Path) -> Result<(), MeshFileError> {
         let triangle = self.seen;
         self.seen += 1;

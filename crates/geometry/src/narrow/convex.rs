@@ -112,7 +112,9 @@ impl Convex {
 
     /// Contact points of two convex shapes.
     pub fn collide(&mut self, a: PlacedSolid<'_>, b: PlacedSolid<'_>, sink: &mut Sink) {
-        if boxes_are_apart([a, b], sink.limit) {
+        let gaps = box_gaps([a, b]);
+        // Most shapes near each other are apart along an axis of either.
+        if gaps.iter().flatten().any(|gap| gap.x.max(gap.y).max(gap.z) > sink.limit) {
             return;
         }
         let (origin, solids) = (a.at.pos, [a, b]);
@@ -121,7 +123,8 @@ impl Convex {
         if self.separations.of(sink.geoms).is_some_and(|n| are_apart_along(a.rot * n, [&a, &b], sink.limit)) {
             return;
         }
-        let nearest = match over_side(&a, &b, side_of_widest_gap(solids)) {
+        let side = gaps.and_then(|gaps| over_side(&a, &b, side_of_widest_gap(solids, gaps)));
+        let nearest = match side {
             Some(ends) => {
                 let cores = Polished { normal: ends.normal, gap: ends.gap(), position: ends.middle() };
                 self.of_bodies(&a, &b, &cores, sink.limit)
@@ -176,8 +179,8 @@ impl Convex {
         let curved = a.core.is_curved() || b.core.is_curved();
         let sharp = |p: &Placed| matches!(p.core, Core::Box(_) | Core::Hull(_) | Core::Triangle(_));
         // Two curved bodies: first as inscribed polytopes; where Newton's method from there finds no peak, as they are. Beside sharp edges
-        // the estimate of a coarse polytope would be too far off, and GJK soon finds the nearest points of round sides. But an expanding polytope would refine
-        // what is deep inside to the last digit: there a fine one.
+        // the estimate of a coarse polytope would be too far off, and GJK soon finds the nearest points of round sides. But an expanding
+        // polytope would refine what is deep inside to the last digit: there a fine one.
         let estimates = match () {
             () if !curved => [Detail::Exact; 2],
             () if sharp(a) || sharp(b) => [Detail::Exact, Detail::Fine],
@@ -266,16 +269,10 @@ impl Convex {
     }
 }
 
-/// Whether the boxes around two shapes are farther apart than `limit` along an axis of either: most shapes near each other are.
-#[inline(always)]
-fn boxes_are_apart(solids: [PlacedSolid<'_>; 2], limit: f64) -> bool {
-    box_gaps(solids).iter().flatten().any(|gap| gap.x.max(gap.y).max(gap.z) > limit)
-}
-
 /// The side of either box along which the gap between the boxes around two shapes is widest.
-fn side_of_widest_gap([a, b]: [PlacedSolid<'_>; 2]) -> Side {
+fn side_of_widest_gap([a, b]: [PlacedSolid<'_>; 2], gaps: [Vec3<f64>; 2]) -> Side {
     let mut widest = (0, f64::NEG_INFINITY);
-    for (i, gap) in box_gaps([a, b]).into_iter().flatten().flat_map(|gap| [gap.x, gap.y, gap.z]).enumerate() {
+    for (i, gap) in gaps.into_iter().flat_map(|gap| [gap.x, gap.y, gap.z]).enumerate() {
         if gap > widest.1 {
             widest = (i, gap);
         }

@@ -19,7 +19,8 @@ const SHALLOW: f64 = 1e-2;
 
 /// Keeps at most four points: the deepest, and those that span the widest area across `normal`, a unit vector. Of those that are almost alike, the first.
 pub fn spread(points: &mut Vec<Point>, normal: Vec3<f64>) {
-    spread_by(points, normal, |p| p.distance, |p, deepest| STEEPNESS * (p.distance - deepest.distance));
+    // One that is deeper by a hair gains nothing by it, so that none is taken twice.
+    spread_by(points, normal, |p| p.distance, |p, deepest| STEEPNESS * (p.distance - deepest.distance).max(0.0));
 }
 
 /// The same with the point of least `height` in place of the deepest. Another one must be farther out by its `penalty`, which is asked beside that
@@ -99,4 +100,22 @@ fn beyond(a: [f64; 2], b: [f64; 2], p: [f64; 2]) -> f64 {
 fn along(a: [f64; 2], b: [f64; 2], p: [f64; 2]) -> f64 {
     let [ex, ey] = [b[0] - a[0], b[1] - a[1]];
     (ex * (p[0] - a[0]) + ey * (p[1] - a[1])) / (ex * ex + ey * ey).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_point_is_taken_twice() {
+        let up = Vec3::new(0.0, 0.0, 1.0);
+        let at = |x, y, distance| Point::new(Vec3::new(x, y, 0.0), up, distance);
+        // The second is the deepest, by less than counts; two are inside.
+        let corners = [at(0.0, 0.0, -1e-3), at(1.0, 0.0, -1.05e-3), at(0.0, 1.0, -1e-3)];
+        let mut points: Vec<_> = corners.into_iter().chain([at(0.3, 0.3, -1e-3), at(0.2, 0.2, -1e-3)]).collect();
+        spread(&mut points, up);
+        let found: Vec<_> = points.iter().map(|p| p.position).collect();
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(corners.iter().all(|corner| found.contains(&corner.position)), "{found:?}");
+    }
 }
