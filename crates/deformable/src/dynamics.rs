@@ -1,6 +1,7 @@
 //! A step of a soft body: free motion, and the factor that constraints on its nodes need.
 
 mod newton;
+mod shared_factor;
 mod system;
 
 use std::sync::Arc;
@@ -11,7 +12,9 @@ use support::{Interrupt, ThreadPool};
 use crate::elements::Elements;
 use crate::law::Law;
 use crate::{SoftBody, StepError, stress};
-use newton::{Attempt, Newton, Problem};
+use newton::{Attempt, Newton, Problem, largest};
+use shared_factor::SharedFactor;
+pub use shared_factor::factor_origin_len;
 use system::System;
 
 /// How much of v₀ a [ringing](ThetaStep::ringing) step takes from what swings far faster than it resolves: its amplitude falls by a factor of √2 a
@@ -102,7 +105,8 @@ impl Energy {
     }
 }
 
-/// Scratch that makes steps of one soft body. It keeps no state: results depend on arguments alone.
+/// Scratch that makes steps of one soft body. It keeps no state: results depend on arguments alone, and where steps
+/// [share a factor](Self::share_factor) on where that was made.
 ///
 /// Vectors have three numbers a node, world axes. After a warm-up a step allocates nothing while the touched nodes are those of the step
 /// before or fewer kinds of them than there have been.
@@ -118,6 +122,7 @@ pub struct Dynamics {
     step: Vec<f64>,
     scratch: Vec<f64>,
     newton: Newton,
+    shared: SharedFactor,
     /// Of the undeformed body, m³.
     volume: f64,
     schur_factor: Vec<f64>,
@@ -139,6 +144,7 @@ impl Dynamics {
             step: vec![0.0; n],
             scratch: vec![0.0; n],
             newton: Newton::of(body),
+            shared: SharedFactor::default(),
             volume: body.total_mass() / body.material.density,
             schur_factor: Vec::new(),
             stresses: Vec::new(),
@@ -171,8 +177,11 @@ impl Dynamics {
     ) -> Result<Report, StepError> {
         self.check(x0, v0, applied)?;
         let analyzed = self.system.analyze(touched)?;
+        if analyzed {
+            self.forget_factor();
+        }
         let problem = self.problem(x0, v0, *step);
-        let mut iterations = 1;
+        let (mut iterations, before) = (1, self.shared.count);
         if self.law.model.is_nonlinear() {
             self.begin_newton(&problem, gravity, applied, interrupt, pool)?;
             if touched.is_empty() {
@@ -181,11 +190,11 @@ impl Dynamics {
         } else {
             self.solve_linear(&problem, gravity, applied, interrupt, pool)?;
         }
-        self.find_schur_factor();
         let is_solved = touched.is_empty();
         let residual = if is_solved { self.newton.residual() } else { 0.0 };
         let energy_gain = if is_solved { self.energy_gain(&problem) } else { 0.0 };
-        Ok(Report { iterations, factorizations: iterations, analyzed, residual, energy_gain })
+        let factorizations = (self.shared.count - before) as usize;
+        Ok(Report { iterations, factorizations, analyzed, residual, energy_gain })
     }
 
     /// Goes on where constraints on the touched nodes have changed their velocities by `dv_touched` from free motion, and all velocities
@@ -205,20 +214,25 @@ impl Dynamics {
         interrupt: &Interrupt,
         pool: &mut ThreadPool,
     ) -> Result<Refinement, StepError> {
-        if !self.law.model.is_nonlinear() || dv_touched.is_empty() {
+        let problem = self.problem(x0, v0, *step);
+        if dv_touched.is_empty() || !self.is_refined() {
             return Ok(Refinement { is_needed: false, residual: 0.0, energy_gain: 0.0 });
         }
-        let problem = self.problem(x0, v0, *step);
+        if self.shared.is_other {
+            return self.refine_shared(&problem, dv_touched, v, interrupt);
+        }
         let attempt = self.refine_newton(&problem, dv_touched, v, interrupt, pool)?;
         let residual = self.newton.residual();
         match attempt {
             Attempt::Holds => Ok(Refinement { is_needed: false, residual, energy_gain: self.energy_gain(&problem) }),
-            Attempt::Moved => {
-                self.find_schur_factor();
-                Ok(Refinement { is_needed: true, residual, energy_gain: 0.0 })
-            }
+            Attempt::Moved => Ok(Refinement { is_needed: true, residual, energy_gain: 0.0 }),
             Attempt::Stuck => Err(StepError::NotConverged { iterations: 1, residual }),
         }
+    }
+
+    /// Whether the velocities that constraints lead to may have to be [refined](Self::refine) in this step.
+    pub fn is_refined(&self) -> bool {
+        self.law.model.is_nonlinear() || self.shared.is_other
     }
 
     /// The step from `x0` and `v0` as this material makes it.
@@ -251,7 +265,8 @@ impl Dynamics {
         self.system.collect_stiffness(&self.elements);
         let mass = 1.0 + theta_v * dt * material.damping_mass;
         let stiffness = reach * dt * dt + theta_v * dt * material.damping_stiffness;
-        self.system.factor([mass, stiffness, 0.0], interrupt)?;
+        self.find_factor(problem, [mass, stiffness], interrupt, pool)?;
+        let material = &self.body.material;
         // −dt (f(x^θ) + D v₀ − M g − applied)
         self.step.fill(0.0);
         self.system.add_forces(&self.elements, -dt, &mut self.step);
@@ -264,30 +279,42 @@ impl Dynamics {
         if let Some(applied) = applied {
             self.step.iter_mut().zip(applied).for_each(|(step, f)| *step += dt * f);
         }
-        self.system.solve(&mut self.step);
+        let scale = largest(&self.step);
+        let mut change = std::mem::take(&mut self.step);
+        let solved = self.solve_linear_system(problem, scale, &mut change, interrupt);
+        self.step = change;
+        solved?;
         if problem.step.is_ringing() {
-            self.damp_unresolved(v0, reach * dt * dt);
+            self.damp_unresolved(problem, scale, interrupt)?;
         }
         for (node, v) in self.v_star.chunks_exact_mut(3).enumerate() {
             for k in 0..3 {
                 v[k] = if self.body.is_pinned(node as u32) { 0.0 } else { v0[3 * node + k] + self.step[3 * node + k] };
             }
         }
+        self.note_free_motion(scale);
         Ok(())
     }
 
     /// Takes from the change of velocity a part of S³ v₀, S = A⁻¹ ½ dt² K: of what swings undamped with the rate ω that is z/(2 + z) to the third
-    /// power, z = (ω dt)². `stiffness` is that of K in A without dampers.
-    fn damp_unresolved(&mut self, v0: &[f64], stiffness: f64) {
-        let Self { system, step, v_star: fast, scratch, .. } = self;
-        fast.copy_from_slice(v0);
+    /// power, z = (ω dt)². ½ dt² K is A's stiffness without dampers. Impulses of the step are as large as `scale`.
+    fn damp_unresolved(&mut self, problem: &Problem<'_>, scale: f64, interrupt: &Interrupt) -> Result<(), StepError> {
+        let ThetaStep { dt, reach, .. } = problem.step;
+        let mut fast = std::mem::take(&mut self.v_star);
+        fast.copy_from_slice(problem.v0);
+        let mut solved = Ok(());
         for _ in 0..3 {
+            let scratch = &mut self.scratch;
             scratch.fill(0.0);
-            system.multiply_add(0.0, stiffness, fast, scratch);
+            self.system.multiply_add(0.0, reach * dt * dt, &fast, scratch);
             fast.copy_from_slice(scratch);
-            system.solve(fast);
+            solved = solved.and_then(|()| self.solve_linear_system(problem, scale, &mut fast, interrupt));
         }
+        self.v_star = fast;
+        solved?;
+        let Self { step, v_star: fast, .. } = self;
         step.iter_mut().zip(&*fast).for_each(|(step, fast)| *step -= UNRESOLVED_LOSS * fast);
+        Ok(())
     }
 
     /// The velocities that free motion ends with, m/s.

@@ -36,7 +36,7 @@ mod shape;
 mod stress;
 
 pub use body::{MassModel, SoftBody, SoftBodyDescription};
-pub use dynamics::{Dynamics, Energy, Refinement, Report, ThetaStep};
+pub use dynamics::{Dynamics, Energy, Refinement, Report, ThetaStep, factor_origin_len};
 pub use error::{Error, StepError};
 pub use material::{Material, MaterialModel};
 pub use mesh::{MAX_NODES, Order, Surface, TetMesh};

@@ -215,20 +215,21 @@ impl SoftBodies {
             let (x0, v0) = (&state.soft_positions[range.clone()], &self.v_start[range.clone()]);
             if !(self.condensed && dynamics.touched() == part.touched) {
                 let applied = Some(&state.soft_forces[range.clone()]);
+                dynamics.share_factor(state.soft_factors.get(factor_origin(&range, k)));
                 let report = dynamics.free_motion(x0, v0, &step, gravity, applied, &part.touched, interrupt, pool);
                 let report = report.map_err(|error| (k, error))?;
                 most = most.max(report.iterations);
                 self.energy_gains[k] = report.energy_gain;
             }
-            part.begin(v0, dynamics.v_star(), dynamics.schur_factor());
+            part.begin(v0, dynamics);
         }
         self.condensed = true;
         Ok(most)
     }
 
-    /// Whether the forces of some body are not linear within a step.
-    pub fn are_nonlinear(&self) -> bool {
-        self.dynamics.iter().any(|dynamics| dynamics.body().material.model.is_nonlinear())
+    /// Whether the equation of some body may have to be made anew where constraints lead it.
+    pub fn are_refined(&self) -> bool {
+        self.dynamics.iter().any(Dynamics::is_refined)
     }
 
     /// Most that the step makes of nothing of the energy of a body.
@@ -258,7 +259,7 @@ impl SoftBodies {
         let refinement = dynamics.refine(x0, v0, step, change, &v_next[range], interrupt, pool)?;
         self.energy_gains[body] = refinement.energy_gain;
         if refinement.is_needed {
-            part.begin(v0, dynamics.v_star(), dynamics.schur_factor());
+            part.begin(v0, dynamics);
         }
         Ok(refinement)
     }
@@ -297,7 +298,9 @@ impl SoftBodies {
             let righted = if recovers { v_of_x - v } else { 0.0 };
             *x += dt * (v0 + vq * (v - v0) + righted);
         }
-        state.soft_velocities[range.clone()].copy_from_slice(&self.v_next[range]);
+        state.soft_velocities[range.clone()].copy_from_slice(&self.v_next[range.clone()]);
+        state.soft_factors.resize(self.v_next.len() + self.parts.len(), 0.0);
+        state.soft_factors[factor_origin(&range, body)].copy_from_slice(self.dynamics[body].factor_origin());
     }
 
     /// Adds the energies at the state.
@@ -327,6 +330,11 @@ impl SoftBodies {
         let range = self.ranges[body].clone();
         self.dynamics[body].von_mises(&state.soft_positions[range], out);
     }
+}
+
+/// Where the factor of soft body `body` was made among those of all, its coordinates being `range` of those of all.
+fn factor_origin(range: &Range<usize>, body: usize) -> Range<usize> {
+    range.start + body..range.end + body + 1
 }
 
 /// θ of the elastic forces of soft bodies, and of how their positions follow: that of springs, and the end of the step where the scheme is

@@ -2,6 +2,7 @@
 //!
 //! The other nodes are eliminated: A_c is the Schur complement of A = M + θ_q θ_vq dt² K + θ_v dt D on the touched nodes. Constraints refer to points, weighted means of touched nodes: a point moves without turning.
 
+use deformable::Dynamics;
 use multibody::Loads;
 use spatial::{ArticulatedInertia, F64x4, Real, Twist, Vec3, Wrench};
 
@@ -43,7 +44,9 @@ pub(crate) struct SoftPart {
     pub points: Vec<SoftPoint>,
     /// A_c and its Cholesky factor, (nv, nv), column by column, the lower triangles.
     pub a: Vec<f64>,
-    pub factor: Vec<f64>,
+    factor: Vec<f64>,
+    /// Which of the body's factors it is of.
+    factor_count: u64,
     /// Velocities of the touched nodes at the beginning of the step, and those of free motion, (nv).
     pub v_start: Vec<f64>,
     pub v_star: Vec<f64>,
@@ -105,11 +108,16 @@ impl SoftPart {
         3 * self.touched.len()
     }
 
-    /// Takes note of the factor of A_c and of the velocities of all nodes at the beginning and of free motion.
-    pub fn begin(&mut self, v_start: &[f64], v_star: &[f64], factor: &[f64]) {
-        self.factor.clear();
-        self.factor.extend_from_slice(factor);
-        self.multiply();
+    /// Takes note of the factor of A_c and of the velocities of all nodes at the beginning, `v_start`, and of free motion.
+    pub fn begin(&mut self, v_start: &[f64], dynamics: &Dynamics) {
+        if self.factor_count != dynamics.factor_count() {
+            self.factor_count = dynamics.factor_count();
+            self.factor.clear();
+            self.factor.extend_from_slice(dynamics.schur_factor());
+            self.multiply();
+            self.find_mobilities();
+        }
+        let v_star = dynamics.v_star();
         for (own, all) in [(&mut self.v_start, v_start), (&mut self.v_star, v_star)] {
             own.clear();
             own.extend(self.touched.iter().flat_map(|node| &all[3 * *node as usize..][..3]));
@@ -120,6 +128,9 @@ impl SoftPart {
         self.changes.clear();
         let ends = self.points.iter().zip(&self.twists);
         self.changes.extend(ends.map(|(point, start)| lin(point.mean(&self.v_star) - start.lin)));
+    }
+
+    fn find_mobilities(&mut self) {
         let n = self.nv();
         self.mobilities.clear();
         for first in (0..n).step_by(3) {

@@ -81,6 +81,9 @@ pub struct State {
     pub soft_velocities: Vec<f64>,
     /// Forces on the same nodes, kept until changed, N.
     pub soft_forces: Vec<f64>,
+    /// Of every soft body where the factor of its last step was made, which the next one may take: positions of its nodes, m, and a mark of the
+    /// step; empty where none is known. It may stay when the rest is changed.
+    pub soft_factors: Vec<f64>,
 }
 
 /// Why bytes are not a state of this model.
@@ -110,7 +113,7 @@ pub enum StateError {
     },
 }
 
-const MAGIC: &[u8; 8] = b"sapwoodD";
+const MAGIC: &[u8; 8] = b"sapwoodE";
 
 /// Declares the vectors of a state but for a controller's, in the order of its bytes: of each its name, whether it may be empty, and its size
 /// for a model and its scene.
@@ -152,6 +155,9 @@ vectors! {
     "soft_positions", soft_positions, false, |_, scene| soft_coordinates(scene);
     "soft_velocities", soft_velocities, false, |_, scene| soft_coordinates(scene);
     "soft_forces", soft_forces, false, |_, scene| soft_coordinates(scene);
+    "soft_factors", soft_factors, true, |_, scene| {
+        scene.soft_bodies.iter().map(|body| deformable::factor_origin_len(body)).sum()
+    };
     "act", act, false, |model, _| model.na();
     "past_ctrl", past_ctrl, false, |model, _| model.delays().map(|(_, delay, _)| 2 * delay.samples).sum();
     "past_readings", past_readings, false, |model, _| model.delayed_sensors().map(|(of, _)| of.readings.len()).sum();
@@ -230,8 +236,8 @@ impl State {
         self.step_size = 0.0;
         self.warm_start.clear();
         self.extrapolation.clear();
-        let Self { constraint_force, accelerations, rest_q, mocap_from, mocap_velocity, .. } = self;
-        for of_past in [constraint_force, accelerations, rest_q, mocap_from, mocap_velocity] {
+        let Self { constraint_force, accelerations, rest_q, mocap_from, mocap_velocity, soft_factors, .. } = self;
+        for of_past in [constraint_force, accelerations, rest_q, mocap_from, mocap_velocity, soft_factors] {
             of_past.clear();
         }
         self.rests.clear();

@@ -17,7 +17,7 @@ const MOST: usize = 60;
 /// Where the residual of free motion counts as zero, as a part of the impulses that it is the sum of.
 const TOLERANCE: f64 = 1e-10;
 /// The same with constraints, whose own solution is not more exact.
-const CONSTRAINED_TOLERANCE: f64 = 1e-6;
+pub(super) const CONSTRAINED_TOLERANCE: f64 = 1e-6;
 /// What round-off leaves of an elastic force, as a part of stiffness times position.
 const ROUND_OFF: f64 = 1e-14;
 /// Halvings of a Newton step.
@@ -203,6 +203,8 @@ impl Dynamics {
                 Ok(()) => break,
             }
         }
+        self.shared.count += 1;
+        self.find_schur_factor();
         let mut residual = std::mem::take(&mut self.newton.residual);
         self.newton.trial.copy_from_slice(&self.newton.v);
         self.balance_at_trial(problem, &mut residual);
@@ -362,6 +364,6 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-fn largest(x: &[f64]) -> f64 {
+pub(super) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |most, x| f64::max(most, x.abs()))
 }

@@ -151,6 +151,27 @@ fn momentum(d: &mut Dynamics, x: &[f64], v: &[f64]) -> Vec3<f64> {
     Vec3::new(along(0), along(1), along(2))
 }
 
+/// A body that spins, swings and falls: free motion with a shared factor beside that with one for each step.
+#[test]
+fn a_factor_lasts_while_a_body_flies() {
+    let soft = body(crooked_box(7), elastic(MaterialModel::LinearCorotated, 1e6, 0.3), |_| false);
+    let (mut x, theta) = (deformed(&soft, 0.002), ThetaStep::ringing(0.01));
+    let mut v: Vec<f64> = x.chunks_exact(3).flat_map(|x| [-3.0 * x[1], 3.0 * x[0], 0.0]).collect();
+    let (mut shares, mut own) = (Dynamics::new(&soft), Dynamics::new(&soft));
+    let (mut origin, mut factorizations) = (None::<Vec<f64>>, 0);
+    let gravity = Vec3::new(0.0, 0.0, -9.81);
+    for _ in 0..30 {
+        shares.share_factor(origin.as_deref());
+        let (mut x_own, mut v_own) = (x.clone(), v.clone());
+        assert_eq!(common::step(&mut own, &mut x_own, &mut v_own, &theta, gravity).factorizations, 1);
+        factorizations += common::step(&mut shares, &mut x, &mut v, &theta, gravity).factorizations;
+        let apart = v.iter().zip(&v_own).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(apart < 1e-9, "{apart:e}");
+        origin = Some(shares.factor_origin().to_vec());
+    }
+    assert!((1..10).contains(&factorizations), "{factorizations}");
+}
+
 /// A step has the same bits with one thread and two.
 #[test]
 fn threads_do_not_change_bits() {

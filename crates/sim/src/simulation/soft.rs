@@ -82,7 +82,7 @@ impl Simulation {
     /// are not those that the last solution took it to have at these velocities.
     pub(super) fn refine_soft(&mut self, dt: f64, round: usize, is_to_resolve: bool) -> Result<bool, SimulationError> {
         self.soft_residual = 0.0;
-        if !self.soft.are_nonlinear() {
+        if !self.soft.are_refined() {
             return Ok(false);
         }
         let step = self.soft_step(dt);
