@@ -233,11 +233,7 @@ impl<'a> Worlds<'a> {
 impl<'a> Arrays<Shared<'a>> {
     /// The gains of a world's PD control, where they are not those of all worlds.
     pub fn own_gains(&self) -> Option<PdGains<'a>> {
-        let nv = self.v.len();
-        let all: &'a [f64] = self.pd_gains;
-        let row = |k: usize| all.get(k * nv..(k + 1) * nv);
-        Some(PdGains { kp: row(0)?, kd: row(1)?, target_velocity: row(2)?, effort_limit: row(3)? })
-            .filter(|_| !all.is_empty())
+        PdGains::of_rows(self.pd_gains)
     }
 
     /// Writes what a step of one world starts from to a state, with PD control by the gains of `pd`.
@@ -315,11 +311,5 @@ fn copy_pd(to: &mut Pd, from: Option<&Pd>, of_world: &Arrays<Shared<'_>>) {
     };
     to.target.clear();
     to.target.extend_from_slice(of_world.pd_target);
-    let shared = [&from.kp, &from.kd, &from.target_velocity, &from.effort_limit].map(Vec::as_slice);
-    let own = of_world.own_gains().map(|gains| [gains.kp, gains.kd, gains.target_velocity, gains.effort_limit]);
-    let all = [&mut to.kp, &mut to.kd, &mut to.target_velocity, &mut to.effort_limit];
-    for (to, from) in all.into_iter().zip(own.unwrap_or(shared)) {
-        to.clear();
-        to.extend_from_slice(from);
-    }
+    to.set_gains(&of_world.own_gains().unwrap_or_else(|| from.gains()));
 }

@@ -297,8 +297,7 @@ impl Batch {
         }
         let had_own = !self.arrays.pd_gains.is_empty();
         self.arrays.pd_target = pd.iter().flat_map(|pd| &pd.target).copied().collect();
-        let gains = |pd: &Pd| [&pd.kp, &pd.kd, &pd.target_velocity, &pd.effort_limit].map(Vec::clone).concat();
-        self.arrays.pd_gains = pd.iter().flat_map(gains).collect();
+        self.arrays.pd_gains = pd.iter().flat_map(|pd| pd.gains().rows()).flatten().copied().collect();
         self.pd = Some(pd[0].clone());
         if had_own {
             self.give_own();
@@ -316,7 +315,8 @@ impl Batch {
         self.pd.as_ref()
     }
 
-    /// Gains of PD control where worlds have their own, (worlds, 4, nv): stiffness, damping, target velocities, effort limits; else empty.
+    /// Gains of PD control where worlds have their own, (worlds, 4, nv), in the order of
+    /// [`PdGains::rows`](lanes::PdGains::rows); else empty.
     pub fn pd_gains(&self) -> &[f64] {
         &self.arrays.pd_gains
     }

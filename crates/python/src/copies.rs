@@ -116,13 +116,13 @@ impl Batch {
             let array = |values: &[f64]| PyArray1::from_slice(py, values);
             let target = array(batch.pd_target()).reshape([n, model.nq()])?;
             let own = batch.pd_gains();
-            let shared = [&pd.kp, &pd.kd, &pd.target_velocity, &pd.effort_limit];
+            let shared = pd.gains().rows();
             let gains = |k: usize| match own {
                 [] => Ok(array(shared[k]).into_any()),
                 own => {
                     let nv = model.nv();
                     let rows: Vec<f64> =
-                        own.chunks_exact(4 * nv).flat_map(|row| &row[k * nv..][..nv]).copied().collect();
+                        own.chunks_exact(shared.len() * nv).flat_map(|row| &row[k * nv..][..nv]).copied().collect();
                     array(&rows).reshape([n, nv]).map(Bound::into_any)
                 }
             };

@@ -40,7 +40,7 @@ impl Pd {
     /// # Errors
     /// When a vector has the wrong length or a value outside its domain.
     pub fn check(&self, tree: &Tree<f64>) -> Result<(), stable_pd::Error> {
-        if self.vectors().iter().all(|x| x.is_empty()) {
+        if self.numbers().next().is_none() {
             return Ok(());
         }
         self.command(0..usize::MAX, 0..usize::MAX).check(tree)
@@ -48,29 +48,42 @@ impl Pd {
 
     /// Becomes `other`, with the memory that there is.
     pub(crate) fn copy_from(&mut self, other: &Self) {
-        for (to, from) in self.vectors_mut().into_iter().zip(other.vectors()) {
-            to.clone_from(from);
-        }
+        self.set_gains(&other.gains());
+        self.target.clone_from(&other.target);
     }
 
     /// Whether both have the same gains, target velocities and limits.
     pub(crate) fn has_gains_of(&self, other: &Self) -> bool {
-        let [kp, kd, _, velocity, limit] = other.vectors();
-        [&self.kp, &self.kd, &self.target_velocity, &self.effort_limit] == [kp, kd, velocity, limit]
+        self.gains() == other.gains()
     }
 
-    /// Gains as lanes take them.
-    pub(crate) fn gains(&self) -> PdGains<'_> {
+    /// All but the targets.
+    pub fn gains(&self) -> PdGains<'_> {
         let Self { kp, kd, target_velocity, effort_limit, .. } = self;
         PdGains { kp, kd, target_velocity, effort_limit }
     }
 
-    pub(crate) fn vectors(&self) -> [&Vec<f64>; 5] {
-        [&self.kp, &self.kd, &self.target, &self.target_velocity, &self.effort_limit]
+    /// Becomes a controller with gains `gains`, with the memory that there is; its targets stay.
+    pub fn set_gains(&mut self, gains: &PdGains<'_>) {
+        for (to, from) in self.vectors_mut().into_iter().zip(gains.rows()) {
+            to.clear();
+            to.extend_from_slice(from);
+        }
     }
 
-    pub(crate) fn vectors_mut(&mut self) -> [&mut Vec<f64>; 5] {
-        [&mut self.kp, &mut self.kd, &mut self.target, &mut self.target_velocity, &mut self.effort_limit]
+    /// The gains, in the order of [`PdGains::rows`], then the targets.
+    pub(crate) fn vectors_mut(&mut self) -> [&mut Vec<f64>; PdGains::COUNT + 1] {
+        [&mut self.kp, &mut self.kd, &mut self.target_velocity, &mut self.effort_limit, &mut self.target]
+    }
+
+    /// The lengths of these where there is a controller.
+    pub(crate) fn lengths(nq: usize, nv: usize) -> [usize; PdGains::COUNT + 1] {
+        std::array::from_fn(|k| if k < PdGains::COUNT { nv } else { nq })
+    }
+
+    /// The numbers of these.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = &f64> {
+        self.gains().rows().into_iter().flatten().chain(&self.target)
     }
 
     /// The command to the coordinates and degrees of freedom of one tree, cut to what there is.

@@ -333,7 +333,7 @@ impl State {
     pub fn to_bytes(&self) -> Vec<u8> {
         let numbers = [self.model_mark, self.step, self.time.to_bits(), self.step_size.to_bits()];
         let head = numbers.into_iter().chain(self.counts().map(|count| count as u64));
-        let vectors = self.vectors().into_iter().chain(self.pd.vectors()).flatten().map(|x| x.to_bits());
+        let vectors = self.vectors().into_iter().flatten().chain(self.pd.numbers()).map(|x| x.to_bits());
         let of_rest =
             |Rest { time, asleep_with }: &Rest| [time.to_bits(), asleep_with.map_or(0, |tree| u64::from(tree) + 1)];
         let of_mark = |Mark { age, span, trend, is_calm }: &Mark| {
@@ -350,7 +350,7 @@ impl State {
     /// How many bytes so much takes, without a warm start.
     fn byte_len(&self, counts: &Counts) -> usize {
         let [vectors @ .., rests, marks, is_controlled] = *counts;
-        let controller = if is_controlled == 1 { 4 * self.v.len() + self.q.len() } else { 0 };
+        let controller = if is_controlled == 1 { Pd::lengths(self.q.len(), self.v.len()).iter().sum() } else { 0 };
         let others = [rests, rests, marks, marks, marks, controller, 5 + counts.len()];
         vectors.into_iter().chain(others).fold(0, usize::saturating_add).saturating_mul(8)
     }
@@ -390,8 +390,8 @@ impl State {
         let mut next = || words.next().unwrap_or_default();
         (self.step, self.time, self.step_size) = (next(), f64::from_bits(next()), f64::from_bits(next()));
         let _ = counts.map(|_| next());
-        let (nq, nv) = (self.q.len(), self.v.len());
-        let of_controller = [nv, nv, nq, nv, nv].map(|n| if is_controlled == 1 { n } else { 0 });
+        let lengths = Pd::lengths(self.q.len(), self.v.len());
+        let of_controller = lengths.map(|n| if is_controlled == 1 { n } else { 0 });
         let (vectors, pd) = self.vectors_mut();
         for (x, n) in vectors.into_iter().zip(counts).chain(pd.vectors_mut().into_iter().zip(of_controller)) {
             x.clear();

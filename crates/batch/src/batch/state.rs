@@ -1,7 +1,7 @@
 //! States of single worlds: in, out, and back to the start.
 
 use multibody::{Keyframe, KeyframeKey};
-use sim::{Pd, Simulation, SimulationError, State, StepTrace};
+use sim::{Simulation, SimulationError, State, StepTrace};
 
 use super::{Batch, BatchError, check_size};
 use crate::arrays::Arrays;
@@ -119,9 +119,8 @@ impl Batch {
         if acts(&state.surface_velocity) {
             check_size("surface_velocity", state.surface_velocity.len(), 3 * self.scene.geoms.len())?;
         }
-        let gains = |pd: &Pd| [&pd.kp, &pd.kd, &pd.target_velocity, &pd.effort_limit].map(Vec::clone);
         if state.pd.is_active() {
-            if self.pd.is_none() || gains(&self.state(world).pd) != gains(&state.pd) {
+            if self.pd.is_none() || self.state(world).pd.gains() != state.pd.gains() {
                 let expected = "that of the batch, Batch::set_pd";
                 return Err(BatchError::State { what: "PD control", expected });
             }

@@ -4,7 +4,7 @@ use geometry::Attachment;
 use sap::FrictionLaw;
 
 /// Gains of a PD controller over all degrees of freedom, (nv) each.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PdGains<'a> {
     /// Stiffness, N/m or N·m/rad.
     pub kp: &'a [f64],
@@ -14,6 +14,23 @@ pub struct PdGains<'a> {
     pub target_velocity: &'a [f64],
     /// Greatest force, N or N·m; infinity for none.
     pub effort_limit: &'a [f64],
+}
+
+impl<'a> PdGains<'a> {
+    /// How many a degree of freedom has.
+    pub const COUNT: usize = 4;
+
+    /// All of them, one after the other.
+    pub fn rows(&self) -> [&'a [f64]; PdGains::COUNT] {
+        [self.kp, self.kd, self.target_velocity, self.effort_limit]
+    }
+
+    /// Those that [`rows`](Self::rows) one after the other are, (4, nv); none of nothing.
+    pub fn of_rows(rows: &'a [f64]) -> Option<Self> {
+        let nv = rows.len() / Self::COUNT;
+        let row = |k: usize| &rows[k * nv..(k + 1) * nv];
+        (nv > 0).then(|| Self { kp: row(0), kd: row(1), target_velocity: row(2), effort_limit: row(3) })
+    }
 }
 
 /// What a plan is made from beside the model and the scene.
