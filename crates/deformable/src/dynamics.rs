@@ -1,5 +1,6 @@
 //! A step of a soft body: free motion, and the factor that constraints on its nodes need.
 
+mod gradients;
 mod newton;
 mod shared_factor;
 mod system;
@@ -12,6 +13,7 @@ use support::{Interrupt, ThreadPool};
 use crate::elements::Elements;
 use crate::law::Law;
 use crate::{SoftBody, StepError, stress};
+use gradients::{Equations, Matrix};
 use newton::{Attempt, Newton, Problem, largest};
 use shared_factor::SharedFactor;
 pub use shared_factor::factor_origin_len;
@@ -123,6 +125,7 @@ pub struct Dynamics {
     scratch: Vec<f64>,
     newton: Newton,
     shared: SharedFactor,
+    equations: Equations,
     /// Of the undeformed body, m³.
     volume: f64,
     schur_factor: Vec<f64>,
@@ -145,6 +148,7 @@ impl Dynamics {
             scratch: vec![0.0; n],
             newton: Newton::of(body),
             shared: SharedFactor::default(),
+            equations: Equations::default(),
             volume: body.total_mass() / body.material.density,
             schur_factor: Vec::new(),
             stresses: Vec::new(),
@@ -218,7 +222,7 @@ impl Dynamics {
         if dv_touched.is_empty() || !self.is_refined() {
             return Ok(Refinement { is_needed: false, residual: 0.0, energy_gain: 0.0 });
         }
-        if self.shared.is_other {
+        if self.shared.matrix.is_other {
             return self.refine_shared(&problem, dv_touched, v, interrupt);
         }
         let attempt = self.refine_newton(&problem, dv_touched, v, interrupt, pool)?;
@@ -232,7 +236,7 @@ impl Dynamics {
 
     /// Whether the velocities that constraints lead to may have to be [refined](Self::refine) in this step.
     pub fn is_refined(&self) -> bool {
-        self.law.model.is_nonlinear() || self.shared.is_other
+        self.law.model.is_nonlinear() || self.shared.matrix.is_other
     }
 
     /// The step from `x0` and `v0` as this material makes it.
@@ -265,7 +269,7 @@ impl Dynamics {
         self.system.collect_stiffness(&self.elements);
         let mass = 1.0 + theta_v * dt * material.damping_mass;
         let stiffness = reach * dt * dt + theta_v * dt * material.damping_stiffness;
-        self.find_factor(problem, [mass, stiffness], interrupt, pool)?;
+        self.find_factor(problem, Matrix { mass, stiffness, ..Matrix::default() }, interrupt, pool)?;
         let material = &self.body.material;
         // −dt (f(x^θ) + D v₀ − M g − applied)
         self.step.fill(0.0);
@@ -280,40 +284,13 @@ impl Dynamics {
             self.step.iter_mut().zip(applied).for_each(|(step, f)| *step += dt * f);
         }
         let scale = largest(&self.step);
-        let mut change = std::mem::take(&mut self.step);
-        let solved = self.solve_linear_system(problem, scale, &mut change, interrupt);
-        self.step = change;
-        solved?;
-        if problem.step.is_ringing() {
-            self.damp_unresolved(problem, scale, interrupt)?;
-        }
+        self.solve_step(problem, scale, interrupt)?;
         for (node, v) in self.v_star.chunks_exact_mut(3).enumerate() {
             for k in 0..3 {
                 v[k] = if self.body.is_pinned(node as u32) { 0.0 } else { v0[3 * node + k] + self.step[3 * node + k] };
             }
         }
         self.note_free_motion(scale);
-        Ok(())
-    }
-
-    /// Takes from the change of velocity a part of S³ v₀, S = A⁻¹ ½ dt² K: of what swings undamped with the rate ω that is z/(2 + z) to the third
-    /// power, z = (ω dt)². ½ dt² K is A's stiffness without dampers. Impulses of the step are as large as `scale`.
-    fn damp_unresolved(&mut self, problem: &Problem<'_>, scale: f64, interrupt: &Interrupt) -> Result<(), StepError> {
-        let ThetaStep { dt, reach, .. } = problem.step;
-        let mut fast = std::mem::take(&mut self.v_star);
-        fast.copy_from_slice(problem.v0);
-        let mut solved = Ok(());
-        for _ in 0..3 {
-            let scratch = &mut self.scratch;
-            scratch.fill(0.0);
-            self.system.multiply_add(0.0, reach * dt * dt, &fast, scratch);
-            fast.copy_from_slice(scratch);
-            solved = solved.and_then(|()| self.solve_linear_system(problem, scale, &mut fast, interrupt));
-        }
-        self.v_star = fast;
-        solved?;
-        let Self { step, v_star: fast, .. } = self;
-        step.iter_mut().zip(&*fast).for_each(|(step, fast)| *step -= UNRESOLVED_LOSS * fast);
         Ok(())
     }
 

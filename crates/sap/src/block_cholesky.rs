@@ -75,7 +75,8 @@ pub struct BlockCholesky {
     values: Vec<f64>,
     /// The upper triangle, transposed, in panels like those of the lower one: while the matrix is not symmetric.
     upper: Vec<f64>,
-    /// A vector in the order of elimination, and the part of it that a panel has rows of.
+    rows: usize,
+    /// Vectors in the order of elimination, and the part of one that a panel has rows of.
     permuted: Vec<f64>,
     local: Vec<f64>,
 }
@@ -186,7 +187,7 @@ impl BlockCholesky {
             self.first_row.push(first);
             first += *size;
         }
-        self.permuted.resize(first, 0.0);
+        self.rows = first;
     }
 
     /// The block of entries between two coupled nodes, or of one node with itself, for values to be added to it.
@@ -263,10 +264,10 @@ impl BlockCholesky {
         FactorError { row: self.first_row[self.order[position]] + row - self.layout.first_row[position] }
     }
 
-    /// `x = H⁻¹ b` with the last factor.
+    /// `x = H⁻¹ b` with the last factor; `b` and `x` are one vector or several, one after the other.
     pub fn solve(&mut self, b: &[f64], x: &mut [f64]) {
-        self.permute(b);
-        numeric::solve(&self.layout, &self.values, &self.values, &mut self.permuted, &mut self.local);
+        let rows = self.permute(b);
+        numeric::solve(&self.layout, &self.values, &self.values, &mut self.permuted, rows, &mut self.local);
         self.permute_back(x);
     }
 
@@ -275,8 +276,8 @@ impl BlockCholesky {
     /// With `y` = (0, `L`ₜᵀ d), `L`ₜ being [`trailing_factor`](Self::trailing_factor), `x` is `H⁻¹ (0, S d)`, `S` the Schur complement: where
     /// all nodes go if the trailing ones go by `d`.
     pub fn substitute_back(&mut self, y: &[f64], x: &mut [f64]) {
-        self.permute(y);
-        numeric::solve_back(&self.layout, &self.values, &mut self.permuted, &mut self.local);
+        let rows = self.permute(y);
+        numeric::solve_back(&self.layout, &self.values, &mut self.permuted, rows, &mut self.local);
         self.permute_back(x);
     }
 
@@ -289,7 +290,7 @@ impl BlockCholesky {
     pub fn trailing_factor(&self, rows: usize, l: &mut [f64]) {
         assert_eq!(l.len(), rows * rows, "the factor of {rows} rows");
         l.fill(0.0);
-        let before = self.permuted.len() - rows;
+        let before = self.rows - rows;
         for panel in self.layout.panels.iter().rev().take_while(|panel| panel.first + panel.width > before) {
             for column in 0..panel.width {
                 let Some(j) = (panel.first + column).checked_sub(before) else { continue };
@@ -363,23 +364,32 @@ impl BlockCholesky {
 
     /// `x = K⁻¹ b` with the last factors of [`factor_unsymmetric`](Self::factor_unsymmetric).
     pub fn solve_unsymmetric(&mut self, b: &[f64], x: &mut [f64]) {
-        self.permute(b);
-        numeric::solve(&self.layout, &self.values, &self.upper, &mut self.permuted, &mut self.local);
+        let rows = self.permute(b);
+        numeric::solve(&self.layout, &self.values, &self.upper, &mut self.permuted, rows, &mut self.local);
         self.permute_back(x);
     }
 
-    /// Puts `b` into the order of elimination.
-    fn permute(&mut self, b: &[f64]) {
-        for (&node, &to) in self.order.iter().zip(&self.layout.first_row) {
-            let (from, size) = (self.first_row[node], self.sizes[node]);
-            self.permuted[to..to + size].copy_from_slice(&b[from..from + size]);
+    /// Puts the vectors of `b` into the order of elimination; how many numbers each has.
+    fn permute(&mut self, b: &[f64]) -> usize {
+        let rows = self.rows.max(1);
+        debug_assert_eq!(b.len() % rows, 0, "whole vectors of {rows} rows");
+        self.permuted.resize(b.len(), 0.0);
+        for (permuted, b) in self.permuted.chunks_exact_mut(rows).zip(b.chunks_exact(rows)) {
+            for (&node, &to) in self.order.iter().zip(&self.layout.first_row) {
+                let (from, size) = (self.first_row[node], self.sizes[node]);
+                permuted[to..to + size].copy_from_slice(&b[from..from + size]);
+            }
         }
+        rows
     }
 
     fn permute_back(&self, x: &mut [f64]) {
-        for (&node, &from) in self.order.iter().zip(&self.layout.first_row) {
-            let (to, size) = (self.first_row[node], self.sizes[node]);
-            x[to..to + size].copy_from_slice(&self.permuted[from..from + size]);
+        let rows = self.rows.max(1);
+        for (permuted, x) in self.permuted.chunks_exact(rows).zip(x.chunks_exact_mut(rows)) {
+            for (&node, &from) in self.order.iter().zip(&self.layout.first_row) {
+                let (to, size) = (self.first_row[node], self.sizes[node]);
+                x[to..to + size].copy_from_slice(&permuted[from..from + size]);
+            }
         }
     }
 }

@@ -59,8 +59,9 @@ fn a_block_cholesky_allocates_nothing_after_warm_up() {
                 block.values.iter_mut().step_by(block.stride + 1).for_each(|diagonal| *diagonal = 4.0);
             }
             h.factor().unwrap();
-            h.solve(&b, &mut x);
-            assert!(x[..sizes.iter().sum()].iter().all(|&x| x == 1.0));
+            let rows = sizes.iter().sum();
+            h.solve(&b[..rows], &mut x[..rows]);
+            assert!(x[..rows].iter().all(|&x| x == 1.0));
         }
     };
     pass();

@@ -14,6 +14,7 @@
 use spatial::{Mat3, Vec3};
 use support::{Interrupt, ThreadPool};
 
+use super::gradients::{Matrix, NEAR_WITH_CONSTRAINTS};
 use super::newton::{CONSTRAINED_TOLERANCE, Problem, largest};
 use super::{Dynamics, Refinement, ThetaStep};
 use crate::polar::rotation;
@@ -21,15 +22,8 @@ use crate::{SoftBody, StepError};
 
 /// Bodies of fewer nodes have a factor of their own in each step: it costs no more than a few substitutions.
 const LEAST_NODES: usize = 300;
-/// What conjugate gradients leave of free motion's equation, as a part of the largest impulse on a node.
-const TOLERANCE: f64 = 1e-11;
-/// What the first solution may leave: more, and a factor of A costs less than to go on. With constraints each round solves these again.
-const NEAR: f64 = 0.02;
-const NEAR_WITH_CONSTRAINTS: f64 = 1e-4;
 /// A body that moves by a smaller part of its way since the factor was made, in a step that had to be refined, gets a factor for where it rests.
 const RESTS: f64 = 0.05;
-/// Most iterations.
-const MOST: usize = 8;
 
 /// A factor, where it was made, and what works with it. Vectors have three numbers a node and are empty where no factor is shared.
 #[derive(Clone, Debug, Default)]
@@ -39,19 +33,12 @@ pub(super) struct SharedFactor {
     in_memory: Vec<f64>,
     /// How many were made.
     pub count: u64,
-    /// Whether the factor in memory is another one than A's.
-    pub is_other: bool,
-    /// How the body has turned since.
-    turn: Option<Mat3<f64>>,
-    /// A = `coefficients[0]` M + `coefficients[1]` K.
-    coefficients: [f64; 2],
+    pub matrix: Matrix,
     /// Velocities of free motion, m/s, and the largest impulse on a node that leads there, N s.
     v_free: Vec<f64>,
     scale: f64,
     residual: Vec<f64>,
-    direction: Vec<f64>,
-    product: Vec<f64>,
-    correction: Vec<f64>,
+    change: Vec<f64>,
     /// What the last solution with constraints left, relative.
     left: f64,
 }
@@ -75,8 +62,8 @@ impl Dynamics {
             None => shared.origin.resize(len, 0.0),
         }
         assert_eq!(shared.origin.len(), len, "numbers of a factor's origin");
-        let SharedFactor { v_free, residual, direction, product, correction, .. } = shared;
-        for scratch in [v_free, residual, direction, product, correction] {
+        let SharedFactor { v_free, residual, change, .. } = shared;
+        for scratch in [v_free, residual, change] {
             scratch.resize(len - 1, 0.0);
         }
     }
@@ -100,11 +87,11 @@ impl Dynamics {
     pub(super) fn find_factor(
         &mut self,
         problem: &Problem<'_>,
-        coefficients: [f64; 2],
+        matrix: Matrix,
         interrupt: &Interrupt,
         pool: &mut ThreadPool,
     ) -> Result<(), StepError> {
-        self.shared.coefficients = coefficients;
+        self.shared.matrix = matrix;
         let mark = mark(&problem.step, self.system.touched());
         let is_expected = self.shared.origin.last() == Some(&mark) && self.body.node_count() >= LEAST_NODES;
         if !is_expected {
@@ -122,8 +109,8 @@ impl Dynamics {
             self.linearize_linear(problem.x0, &x_theta, pool);
             self.x_theta = x_theta;
         }
-        self.shared.is_other = true;
-        self.shared.turn = self.system.touched().is_empty().then(|| self.turn_since(problem.x0));
+        let turn = self.system.touched().is_empty().then(|| self.turn_since(problem.x0));
+        self.shared.matrix = Matrix { is_other: true, turn, ..matrix };
         Ok(())
     }
 
@@ -133,7 +120,7 @@ impl Dynamics {
     }
 
     fn factor(&mut self, interrupt: &Interrupt) -> Result<(), StepError> {
-        let [mass, stiffness] = self.shared.coefficients;
+        let Matrix { mass, stiffness, .. } = self.shared.matrix;
         self.forget_factor();
         self.system.factor([mass, stiffness, 0.0], interrupt)?;
         self.shared.count += 1;
@@ -142,16 +129,16 @@ impl Dynamics {
     }
 
     /// Factors A.
-    fn factor_here(&mut self, problem: &Problem<'_>, interrupt: &Interrupt) -> Result<(), StepError> {
+    pub(super) fn factor_here(&mut self, problem: &Problem<'_>, interrupt: &Interrupt) -> Result<(), StepError> {
         self.factor(interrupt)?;
         let mark = mark(&problem.step, self.system.touched());
-        let SharedFactor { origin, in_memory, is_other, turn, .. } = &mut self.shared;
+        let SharedFactor { origin, in_memory, matrix, .. } = &mut self.shared;
         if let Some((last, positions)) = origin.split_last_mut() {
             positions.copy_from_slice(problem.x0);
             *last = mark;
             in_memory.clone_from(origin);
         }
-        (*is_other, *turn) = (false, None);
+        (matrix.is_other, matrix.turn) = (false, None);
         Ok(())
     }
 
@@ -169,84 +156,11 @@ impl Dynamics {
         rotation(moments)
     }
 
-    /// `x` ← A⁻¹ `x`, zero at pinned nodes, where impulses of the step are as large as `scale`, N s.
-    pub(super) fn solve_linear_system(
-        &mut self,
-        problem: &Problem<'_>,
-        scale: f64,
-        x: &mut [f64],
-        interrupt: &Interrupt,
-    ) -> Result<(), StepError> {
-        if self.shared.is_other {
-            if self.solve_by_gradients(TOLERANCE * scale, x) {
-                return Ok(());
-            }
-            self.factor_here(problem, interrupt)?;
-        }
-        self.system.solve(x);
-        Ok(())
-    }
-
-    /// Conjugate gradients with the shared factor: whether they found `x` ← A⁻¹ `x` to `tolerance`, N s; `x` stays where they did not.
-    fn solve_by_gradients(&mut self, tolerance: f64, x: &mut [f64]) -> bool {
-        let Self { system, shared, .. } = self;
-        let SharedFactor {
-            turn,
-            coefficients,
-            residual: r,
-            direction: p,
-            product,
-            correction: z,
-            v_free: solution,
-            ..
-        } = shared;
-        let apply = |system: &super::System, p: &[f64], product: &mut [f64]| {
-            product.fill(0.0);
-            system.multiply_add(coefficients[0], coefficients[1], p, product);
-            system.clear_pinned(product);
-        };
-        r.copy_from_slice(x);
-        system.clear_pinned(r);
-        solution.fill(0.0);
-        let near = if system.touched().is_empty() { NEAR } else { NEAR_WITH_CONSTRAINTS };
-        let first = largest(r);
-        let mut last = f64::INFINITY;
-        for iteration in 0..MOST {
-            if largest(r) <= tolerance {
-                x.copy_from_slice(solution);
-                return true;
-            }
-            if iteration == 1 && largest(r) > near * first {
-                return false;
-            }
-            z.copy_from_slice(r);
-            turned(turn.map(Mat3::transpose), z);
-            system.solve(z);
-            turned(*turn, z);
-            let rz = dot(r, z);
-            if iteration == 0 {
-                // Ã⁻¹ itself, without a line search: it is right of how the body moves as a whole.
-                solution.copy_from_slice(z);
-                apply(system, z, product);
-                r.iter_mut().zip(&*product).for_each(|(r, a)| *r -= a);
-                continue;
-            }
-            let beta = if iteration == 1 { 0.0 } else { rz / last };
-            last = rz;
-            p.iter_mut().zip(&*z).for_each(|(p, z)| *p = z + beta * *p);
-            apply(system, p, product);
-            let alpha = rz / dot(p, product);
-            solution.iter_mut().zip(&*p).for_each(|(x, p)| *x += alpha * p);
-            r.iter_mut().zip(&*product).for_each(|(r, a)| *r -= alpha * a);
-        }
-        false
-    }
-
     /// Notes the velocities that free motion ends with, for which impulses as large as `scale` were solved.
     pub(super) fn note_free_motion(&mut self, scale: f64) {
-        let SharedFactor { v_free, is_other, left, scale: of_step, .. } = &mut self.shared;
+        let SharedFactor { v_free, matrix, left, scale: of_step, .. } = &mut self.shared;
         (*of_step, *left) = (scale, 1.0);
-        if *is_other {
+        if matrix.is_other {
             v_free.copy_from_slice(&self.v_star);
         }
     }
@@ -261,12 +175,12 @@ impl Dynamics {
         interrupt: &Interrupt,
     ) -> Result<Refinement, StepError> {
         let Self { system, shared, schur_factor, v_star, .. } = self;
-        let SharedFactor { coefficients, residual, product, correction, v_free, .. } = shared;
+        let SharedFactor { matrix, residual, change, v_free, .. } = shared;
         residual.fill(0.0);
         system.add_impulses(schur_factor, dv_touched, residual);
         let scale = largest(residual).max(shared.scale);
-        product.iter_mut().zip(v).zip(&*v_free).for_each(|((d, v), free)| *d = v - free);
-        system.multiply_add(-coefficients[0], -coefficients[1], product, residual);
+        change.iter_mut().zip(v).zip(&*v_free).for_each(|((d, v), free)| *d = v - free);
+        system.multiply_add(-matrix.mass, -matrix.stiffness, change, residual);
         system.clear_pinned(residual);
         let left = largest(residual) / scale.max(f64::MIN_POSITIVE);
         let is_needed = left > CONSTRAINED_TOLERANCE;
@@ -274,9 +188,8 @@ impl Dynamics {
             v_star.copy_from_slice(v_free);
             self.factor_here(problem, interrupt)?;
         } else if is_needed {
-            correction.copy_from_slice(residual);
-            system.solve(correction);
-            v_star.iter_mut().zip(&*correction).for_each(|(v, d)| *v += d);
+            system.solve(residual);
+            v_star.iter_mut().zip(&*residual).for_each(|(v, d)| *v += d);
             let way =
                 problem.x0.iter().zip(&shared.origin).fold(0.0, |most, (x, then)| f64::max(most, (x - then).abs()));
             if let Some(mark) = shared.origin.last_mut().filter(|_| problem.step.dt * largest(problem.v0) < RESTS * way)
@@ -298,15 +211,4 @@ fn mark(step: &ThetaStep, touched: &[u32]) -> f64 {
         word.to_le_bytes().iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
     });
     ((hash >> 12) + 1) as f64
-}
-
-fn turned(turn: Option<Mat3<f64>>, x: &mut [f64]) {
-    let Some(turn) = turn else { return };
-    for node in x.chunks_exact_mut(3) {
-        node.copy_from_slice(&(turn * Vec3::new(node[0], node[1], node[2])).to_array());
-    }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

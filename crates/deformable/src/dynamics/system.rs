@@ -133,8 +133,6 @@ impl System {
         }
         self.factor.analyze_with_last(touched.len());
         self.rows = 3 * self.free.len();
-        self.rhs.resize(self.rows, 0.0);
-        self.solution.resize(self.rows, 0.0);
         self.find_places();
         self.analyzed = Some(analyzed);
         Ok(true)
@@ -201,6 +199,12 @@ impl System {
     pub fn largest_stiffness(&self) -> f64 {
         let diagonal = self.stiffness[..self.is_pinned.len()].iter();
         diagonal.fold(0.0, |most, k| most.max(k[0]).max(k[4]).max(k[8]))
+    }
+
+    /// `out` ← (`mass` M + `stiffness` K) x.
+    pub fn multiply(&self, mass: f64, stiffness: f64, x: &[f64], out: &mut [f64]) {
+        out.fill(0.0);
+        self.multiply_add(mass, stiffness, x, out);
     }
 
     /// `out` += (`mass` M + `stiffness` K) x.
@@ -287,18 +291,30 @@ impl System {
         })
     }
 
-    /// `x` ← A⁻¹ `x`, zero at pinned nodes.
-    pub fn solve(&mut self, x: &mut [f64]) {
-        self.gather_rows(x);
+    /// `x` ← A⁻¹ `x`, zero at pinned nodes, for one vector or several, one after the other.
+    pub fn solve(&mut self, xs: &mut [f64]) {
+        let (rows, numbers) = (self.rows.max(1), 3 * self.block_of.len());
+        let count = xs.len() / numbers;
+        self.rhs.resize(count * self.rows, 0.0);
+        self.solution.resize(count * self.rows, 0.0);
+        for (x, rhs) in xs.chunks_exact(numbers).zip(self.rhs.chunks_exact_mut(rows)) {
+            for (node, &block) in self.block_of.iter().enumerate().filter(|(node, _)| !self.is_pinned[*node]) {
+                rhs[3 * block..3 * block + 3].copy_from_slice(&x[3 * node..3 * node + 3]);
+            }
+        }
         let Self { factor, rhs, solution, .. } = self;
         factor.solve(rhs, solution);
-        self.scatter_rows(x);
+        for (k, x) in xs.chunks_exact_mut(numbers).enumerate() {
+            self.scatter_rows(&self.solution[k * self.rows..], x);
+        }
     }
 
     /// `x` ← A⁻¹ (0, S d): how all nodes go if the touched ones go by `d`; `l` is the factor of S.
     pub fn extend(&mut self, l: &[f64], d: &[f64], x: &mut [f64]) {
         let rows = d.len();
-        self.rhs.fill(0.0);
+        self.rhs.clear();
+        self.rhs.resize(self.rows, 0.0);
+        self.solution.resize(self.rows, 0.0);
         let first = self.rows - rows;
         for j in 0..rows {
             let column = &l[j * rows..(j + 1) * rows];
@@ -306,20 +322,22 @@ impl System {
         }
         let Self { factor, rhs, solution, .. } = self;
         factor.substitute_back(rhs, solution);
-        self.scatter_rows(x);
+        self.scatter_rows(&self.solution, x);
     }
 
     /// `out` += S d at the touched nodes, with the factor `l` of S.
     pub fn add_impulses(&mut self, l: &[f64], d: &[f64], out: &mut [f64]) {
         let rows = d.len();
-        let first = self.rows - rows;
-        for (j, column) in l.chunks_exact(rows.max(1)).enumerate() {
-            self.rhs[first + j] = (j..rows).map(|i| column[i] * d[i]).sum();
-        }
+        self.rhs.clear();
+        self.rhs.extend(
+            l.chunks_exact(rows.max(1))
+                .enumerate()
+                .map(|(j, column)| -> f64 { (j..rows).map(|i| column[i] * d[i]).sum() }),
+        );
         for (place, node) in self.analyzed.iter().flatten().enumerate() {
             for k in 0..3 {
                 let i = 3 * place + k;
-                out[3 * *node as usize + k] += (0..=i).map(|j| l[j * rows + i] * self.rhs[first + j]).sum::<f64>();
+                out[3 * *node as usize + k] += (0..=i).map(|j| l[j * rows + i] * self.rhs[j]).sum::<f64>();
             }
         }
     }
@@ -339,21 +357,13 @@ impl System {
         self.analyzed.as_deref().unwrap_or(&[])
     }
 
-    fn gather_rows(&mut self, x: &[f64]) {
-        for (node, &block) in self.block_of.iter().enumerate() {
-            if !self.is_pinned[node] {
-                self.rhs[3 * block..3 * block + 3].copy_from_slice(&x[3 * node..3 * node + 3]);
-            }
-        }
-    }
-
-    fn scatter_rows(&self, x: &mut [f64]) {
+    fn scatter_rows(&self, solution: &[f64], x: &mut [f64]) {
         for (node, &block) in self.block_of.iter().enumerate() {
             let x = &mut x[3 * node..3 * node + 3];
             if self.is_pinned[node] {
                 x.fill(0.0);
             } else {
-                x.copy_from_slice(&self.solution[3 * block..3 * block + 3]);
+                x.copy_from_slice(&solution[3 * block..3 * block + 3]);
             }
         }
     }

@@ -66,50 +66,55 @@ impl Work {
 }
 
 in_widest_vectors! {
-    /// `x ← U⁻¹ L⁻¹ x` in the order of elimination, `upper` being the panels of `Uᵀ`, which is `L` of a symmetric matrix; `local` is
-    /// scratch. Sums run over the same lanes in vectors of any width.
-    pub(super) fn solve(layout: &Layout, values: &[f64], upper: &[f64], x: &mut [f64], local: &mut Vec<f64>),
+    /// `x ← U⁻¹ L⁻¹ x` in the order of elimination for every `x` of `xs`, `rows` numbers each, `upper` being the panels of `Uᵀ`, which is `L` of a
+    /// symmetric matrix; `local` is scratch. All go through a panel before the next: a large factor passes through the caches once. Sums run over
+    /// the same lanes in vectors of any width.
+    pub(super) fn solve(layout: &Layout, values: &[f64], upper: &[f64], xs: &mut [f64], rows: usize, local: &mut Vec<f64>),
     solve_in_lanes, solve_in_lanes
 }
 
 #[inline(always)]
-fn solve_in_lanes(layout: &Layout, values: &[f64], upper: &[f64], x: &mut [f64], local: &mut Vec<f64>) {
+fn solve_in_lanes(layout: &Layout, values: &[f64], upper: &[f64], xs: &mut [f64], rows: usize, local: &mut Vec<f64>) {
     for panel in &layout.panels {
         let Panel { first, width, stride, .. } = *panel;
-        let own = &mut x[first..first + width];
-        local.clear();
-        local.extend_from_slice(own);
-        local.resize(stride, 0.0);
-        substitute(&values[panel.values..], width, stride, local);
-        own.copy_from_slice(&local[..width]);
-        for run in &layout.runs[panel.segments.clone()] {
-            let local = &local[run.source..run.source + run.len];
-            for (x, change) in x[run.target..run.target + run.len].iter_mut().zip(local) {
-                *x += change;
+        for x in xs.chunks_exact_mut(rows) {
+            let own = &mut x[first..first + width];
+            local.clear();
+            local.extend_from_slice(own);
+            local.resize(stride, 0.0);
+            substitute(&values[panel.values..], width, stride, local);
+            own.copy_from_slice(&local[..width]);
+            for run in &layout.runs[panel.segments.clone()] {
+                let local = &local[run.source..run.source + run.len];
+                for (x, change) in x[run.target..run.target + run.len].iter_mut().zip(local) {
+                    *x += change;
+                }
             }
         }
     }
-    back_in_lanes(layout, upper, x, local);
+    back_in_lanes(layout, upper, xs, rows, local);
 }
 
 in_widest_vectors! {
-    /// `x ← U⁻¹ x` in the order of elimination.
-    pub(super) fn solve_back(layout: &Layout, upper: &[f64], x: &mut [f64], local: &mut Vec<f64>),
+    /// `x ← U⁻¹ x` in the order of elimination for every `x` of `xs`, `rows` numbers each.
+    pub(super) fn solve_back(layout: &Layout, upper: &[f64], xs: &mut [f64], rows: usize, local: &mut Vec<f64>),
     back_in_lanes, back_in_lanes
 }
 
 #[inline(always)]
-fn back_in_lanes(layout: &Layout, upper: &[f64], x: &mut [f64], local: &mut Vec<f64>) {
+fn back_in_lanes(layout: &Layout, upper: &[f64], xs: &mut [f64], rows: usize, local: &mut Vec<f64>) {
     for panel in layout.panels.iter().rev() {
         let Panel { first, width, stride, .. } = *panel;
-        local.clear();
-        local.extend_from_slice(&x[first..first + width]);
-        for run in &layout.runs[panel.segments.clone()] {
-            local.extend_from_slice(&x[run.target..run.target + run.len]);
+        for x in xs.chunks_exact_mut(rows) {
+            local.clear();
+            local.extend_from_slice(&x[first..first + width]);
+            for run in &layout.runs[panel.segments.clone()] {
+                local.extend_from_slice(&x[run.target..run.target + run.len]);
+            }
+            local.resize(stride, 0.0);
+            substitute_back(&upper[panel.values..], width, stride, local);
+            x[first..first + width].copy_from_slice(&local[..width]);
         }
-        local.resize(stride, 0.0);
-        substitute_back(&upper[panel.values..], width, stride, local);
-        x[first..first + width].copy_from_slice(&local[..width]);
     }
 }
 
@@ -120,7 +125,7 @@ mod tests {
 
     type FactorUnsymmetric = fn(&Layout, &mut [f64], &mut [f64], &Interrupt) -> Result<(), usize>;
     type Factor = fn(&Layout, &mut [f64], &Interrupt) -> Result<(), usize>;
-    type Solve = fn(&Layout, &[f64], &[f64], &mut [f64], &mut Vec<f64>);
+    type Solve = fn(&Layout, &[f64], &[f64], &mut [f64], usize, &mut Vec<f64>);
     use crate::BlockCholesky;
 
     /// A band of nodes of all sizes, the values from a congruential sequence.
@@ -178,10 +183,18 @@ mod tests {
         let mut h = h;
         h.factor().unwrap();
         let solved = |solve: Solve| {
-            let mut x: Vec<f64> = (0..h.permuted.len()).map(|i| (i % 17) as f64 - 7.3).collect();
-            solve(&h.layout, &h.values, &h.values, &mut x, &mut Vec::new());
+            let mut x: Vec<f64> = (0..h.rows).map(|i| (i % 17) as f64 - 7.3).collect();
+            solve(&h.layout, &h.values, &h.values, &mut x, h.rows, &mut Vec::new());
             x.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
         };
         assert!(solved(solve_in_lanes) == solved(solve));
+        let (b, other) = ((0..h.rows).map(|i| (i % 17) as f64 - 7.3), (0..h.rows).map(|i| (i % 5) as f64));
+        let (b, other): (Vec<f64>, Vec<f64>) = (b.collect(), other.collect());
+        let mut h_solve = |b: &[f64]| {
+            let mut x = vec![0.0; b.len()];
+            h.solve(b, &mut x);
+            x
+        };
+        assert_eq!([h_solve(&b), h_solve(&other)].concat(), h_solve(&[b, other].concat()));
     }
 }
