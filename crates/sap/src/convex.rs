@@ -11,6 +11,8 @@
 //! Friction cones are curved: there a whole step is tried where the line search would cut it short, and undone if the cost is not below
 //! the line search's within three steps.
 
+mod conjugate_gradients;
+pub(crate) mod interior_point;
 mod iteration;
 mod line_search;
 mod rtsafe;

@@ -20,7 +20,7 @@ pub use workspace::Workspace;
 
 use crate::block::{narrow, widened};
 use crate::constraint::rows_of;
-use crate::convex::{ConvexWorkspace, Iteration, Optimality, minimise};
+use crate::convex::{ConvexWorkspace, Iteration, Optimality, interior_point, minimise};
 use crate::law::{Bounds, OwnBounds};
 use crate::parameters::{ConvexParameters, ProximalPointParameters, SolverParameters, StallParameters};
 use crate::semismooth::proximal_point::{self, FirstImpulses};
@@ -56,6 +56,12 @@ pub(crate) fn solve<S: Structure>(
         Strategy::Newton
     };
     if strategy == Strategy::Newton && constraints.iter().any(Constraint::can_predict) {
+        if interior_point::applies(iteration.structure, constraints) {
+            iteration.residual(&mut ws.convex)?;
+            if !iteration.is_solved {
+                interior_point::approach(&mut iteration, constraints, &mut ws.convex, &mut ws.interior)?;
+            }
+        }
         predict(&mut iteration, constraints, options, ws)?;
     }
     let Optimality { residual, cost } = minimise(&mut iteration, constraints, options, &mut ws.convex)?;

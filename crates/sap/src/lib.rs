@@ -84,4 +84,4 @@ pub use problem::{Factorization, Kind, NEAR_RIGID, Problem, ProblemSolution, Sta
 pub use solver::solve;
 pub use sparse::Sparse;
 pub use sparse_matrix::SparseMatrix;
-pub use structure::{FactorError, Structure};
+pub use structure::{FactorError, HessianOperator, Structure};

@@ -83,7 +83,7 @@ pub enum Strategy {
 /// What a solve did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// Factorisations of all methods; steps with the last factor are none.
+    /// Factorisations of all methods, and steps of the interior point method; steps with the last factor are none.
     pub iterations: usize,
     /// Evaluations of the constraints in line searches and after steps of Newton's method for Coulomb's law.
     pub line_search_evaluations: usize,

@@ -41,6 +41,8 @@ parameters! {
         modes: ModesParameters = ModesParameters::STANDARD,
         /// Newton's method on one convex problem.
         convex: ConvexParameters = ConvexParameters::STANDARD,
+        /// The interior point method that goes before it.
+        interior_point: InteriorPointParameters = InteriorPointParameters::STANDARD,
         /// Its line search.
         line_search: LineSearchParameters = LineSearchParameters::STANDARD,
         /// What it takes in all velocities.
@@ -125,6 +127,24 @@ parameters! {
         /// The least share of a contact's normal impulse that the curvature of its friction cone is reckoned with: a model that says that the
         /// contact parts may be wrong. Shares from 0.05 to 0.3 do alike.
         min_curvature_share: f64 = 0.1,
+    }
+
+    /// Of the interior point method.
+    InteriorPointParameters {
+        /// Constraints from which on it is tried, where they have as many rows as bodies that may be jammed.
+        min_constraints: usize = 2000,
+        /// `μ` of the start, relative to the energy that violated constraints alone would have.
+        first_mu: f64 = 1e3,
+        /// The method ends where `Σ γ s` is this share of `Σ γ R γ`.
+        end: f64 = 3e-4,
+        /// Steps at most.
+        max_steps: usize = 60,
+        /// The share of the way to where the first impulse or slack vanishes.
+        to_boundary: f64 = 0.99,
+        /// What conjugate gradients leave of a step, in the norm of the preconditioner.
+        tolerance: f64 = 5e-2,
+        /// Their products at most.
+        max_products: usize = 50,
     }
 
     /// Of the line search. The slope is `dℓ/dα`, relative to that at `α = 0`.

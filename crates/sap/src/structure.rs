@@ -63,8 +63,25 @@ pub trait Structure {
         false
     }
 
+    /// `H` by its products, for problems of which no factor is asked. None where it has none: they are factored then.
+    fn operator(&mut self) -> Option<&mut dyn HessianOperator> {
+        None
+    }
+
     /// `d = diag(A)^{-1/2}`, or an estimate: it gives the entries of a momentum common units.
     fn scale(&mut self, d: &mut [f64]);
+}
+
+/// `H = A + Jᵀ G J` without a factor. What it needs may be what factors need: none of these is there afterwards.
+pub trait HessianOperator {
+    /// Sets `G`, one block per constraint.
+    fn set(&mut self, hessian: &[Block]);
+
+    /// `h_x = H x`, overwritten.
+    fn apply(&mut self, x: &[f64], h_x: &mut [f64]);
+
+    /// `x = P⁻¹ b`, `P` symmetric, positive definite and near to `H`.
+    fn precondition(&mut self, b: &[f64], x: &mut [f64]);
 }
 
 /// `H` could not be factored.

@@ -9,11 +9,12 @@
 
 mod assembly;
 mod friction;
+mod operator;
 
 use std::ops::Range;
 
 use multibody::{CrbaWorkspace, Dyad, Factor, JointImpedance, UnsymmetricFactor};
-use sap::{Block, BlockCholesky, Constraint, FactorError, Structure};
+use sap::{Block, BlockCholesky, Constraint, FactorError, HessianOperator, Structure};
 use spatial::{ArticulatedInertia, Twist, Vec3, Wrench};
 use support::Interrupt;
 
@@ -21,6 +22,7 @@ use crate::clique::{Clique, Cliques};
 use crate::constraint_jacobian::{ConstraintEnd, ConstraintJacobian, Term};
 use crate::tree_workspace::{KnownMotion, TreeWorkspace};
 use friction::FrictionScratch;
+use operator::OperatorScratch;
 
 /// A clique in an island: where its degrees of freedom and nodes start in the island's vectors.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +84,7 @@ pub(crate) struct CoupledScratch {
     motions: Vec<Twist<f64>>,
     wrenches: Vec<Wrench<f64>>,
     impedance: Vec<ArticulatedInertia<f64>>,
+    operator: OperatorScratch,
     patches: Vec<Patch>,
     /// The patch of every constraint; none for those with the world and within joints.
     patch_of: Vec<Option<usize>>,
@@ -374,6 +377,10 @@ impl Structure for Coupled<'_> {
 
     fn is_interrupted(&self) -> bool {
         self.interrupt.is_raised()
+    }
+
+    fn operator(&mut self) -> Option<&mut dyn HessianOperator> {
+        if self.may_recurse { Some(self) } else { None }
     }
 
     fn scale(&mut self, d: &mut [f64]) {

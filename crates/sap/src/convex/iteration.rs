@@ -149,7 +149,7 @@ impl<'a, S: Structure> Iteration<'a, S> {
     }
 
     /// An error if the structure was told to stop.
-    fn check_interrupt(&self) -> Result<(), Error> {
+    pub fn check_interrupt(&self) -> Result<(), Error> {
         if self.structure.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 

@@ -1,4 +1,5 @@
 use crate::convex::ConvexWorkspace;
+use crate::convex::interior_point::InteriorPoint;
 use crate::{Block, Constraint};
 
 use crate::semismooth::BlockRows;
@@ -18,6 +19,7 @@ pub struct Workspace {
     /// The constraints in blocks, and scratch of the proximal point method on them.
     pub(crate) blocks: Vec<BlockRows<f64>>,
     pub(crate) proximal: Vec<Proximal>,
+    pub(crate) interior: InteriorPoint,
 }
 
 impl Workspace {

@@ -10,8 +10,14 @@ use crate::free_body::add_coupling;
 use crate::tree_workspace::TreeWorkspace;
 
 impl Coupled<'_> {
-    /// Spreads the Hessian blocks over nodes and patches.
+    /// Spreads the Hessian blocks over nodes and patches; each node has those of the patches on it, too.
     pub(super) fn gather_impedances(&mut self, hessian: &[Block]) {
+        self.gather_own_impedances(hessian);
+        self.add_patches();
+    }
+
+    /// Spreads the Hessian blocks over nodes and patches.
+    pub(super) fn gather_own_impedances(&mut self, hessian: &[Block]) {
         let CoupledScratch { impedance, patches, patch_of, .. } = &mut *self.scratch;
         impedance.fill(ArticulatedInertia::ZERO);
         for patch in patches.iter_mut() {
@@ -28,7 +34,6 @@ impl Coupled<'_> {
                 (Some(p), [_, Some(b)]) => {
                     patches[*p].impedance += b.impedance(g, *motion);
                     patches[*p].active = true;
-                    patches[*p].was_active = true;
                 }
                 (_, [Some(end), None] | [None, Some(end)]) => {
                     impedance[self.slots[end.tree].node + end.node] += end.impedance(g, *motion);
@@ -36,6 +41,11 @@ impl Coupled<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// Adds what patches are to the nodes of either tree.
+    pub(super) fn add_patches(&mut self) {
+        let CoupledScratch { impedance, patches, .. } = &mut *self.scratch;
         for patch in patches.iter().filter(|p| p.active && !p.is_within_a_tree()) {
             let [a, b] = patch.ends;
             let place = |end: ConstraintEnd| self.cliques.get(self.slots[end.tree].tree).origin(end.node);
@@ -90,6 +100,9 @@ impl Coupled<'_> {
             for (k, a) in trees().enumerate() {
                 trees().skip(k + 1).for_each(|b| cholesky.couple(a, b));
             }
+        }
+        for patch in patches.iter_mut() {
+            patch.was_active |= patch.active;
         }
         for patch in patches.iter().filter(|p| p.was_active) {
             cholesky.couple(patch.ends[0].tree, patch.ends[1].tree);
