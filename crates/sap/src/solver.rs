@@ -1,7 +1,10 @@
 //! The public solver: sizes, the start of the iteration, and problems that need none.
 
 use crate::convex::{ConvexWorkspace, Iteration};
-use crate::coulomb::{self, initial_guess};
+use crate::coulomb::{
+    self,
+    initial_guess::{self, Guess},
+};
 use crate::vector::{axpy, dot};
 use crate::{Constraint, Error, Options, Report, Structure, Workspace};
 
@@ -28,9 +31,12 @@ pub fn solve<S: Structure>(
 ) -> Result<Report, Error> {
     resize(structure, constraints, v_star, v, ws)?;
     let checks_guess = options.expects_guess && v != v_star;
-    if checks_guess
-        && let Some(report) = initial_guess::check(structure, constraints, v_star, v, options, &mut ws.convex)
-    {
+    let guess = if checks_guess {
+        initial_guess::check(structure, constraints, v_star, v, options, &mut ws.convex)
+    } else {
+        Guess::Far
+    };
+    if let Guess::Solution(report) = guess {
         return Ok(Report { friction_residual: coulomb::violation(constraints, options, ws), ..report });
     }
     if start_free(structure, constraints, v_star, &mut ws.convex)? {
@@ -40,7 +46,9 @@ pub fn solve<S: Structure>(
     ws.convex.v_c_star.copy_from_slice(&ws.convex.current.v_c);
     start_guess(structure, constraints, v_star, v, checks_guess, &mut ws.convex)?;
     structure.scale(&mut ws.convex.scale);
-    ws.convex.start_predictions(constraints);
+    if let Guess::Far = guess {
+        ws.convex.start_predictions(constraints);
+    }
     ws.convex.dual.copy_from_slice(&ws.convex.current.gamma);
     let mut bounded = std::mem::take(&mut ws.constraints);
     bounded.clear();

@@ -2,67 +2,72 @@
 
 use std::ops::Range;
 
-/// How much accelerations, or their rates, may change from one time to the next, relative, to be expected to go on.
-const STEADY: f64 = 0.5;
+/// How many divided differences of places are kept, from the second on.
+pub(crate) const MAX_ORDER: usize = 2;
+
+/// How much less than with fewer differences the error of a prediction has to be for more of them to be used, squares.
+const GAIN: f64 = 0.8;
 
 /// How the velocities of trees in contact change, for the contact solver to start where they lead.
 ///
 /// What creeps or topples over changes its velocities steadily, by more in a step than the solver's tolerance: from where they
-/// lead it has nothing to do. The velocities of what rests change back and forth, by what the solver has left undone: a step that takes
-/// over the last ones goes on past the place of rest, and the next one has to come back. There the mean of the last two is the best guess,
-/// from which nothing moves any more. So accelerations are means over the time between steps in which the solver had to do something, and
-/// count where they were about the same twice; so do their rates. What moves fast is left out: the tolerance is too coarse there.
+/// lead it has nothing to do. What is known well are places at the ends of steps in which the solver had something to do: stiff contacts
+/// take back in these what the steps between left undone. The velocity of such a step has that correction in it and does not go on; the mean since
+/// the last one does. So places go on along the polynomial through the last few of them, in Newton's form with divided differences, of
+/// the order that would have foretold the last mean best. What moves fast is left out: the tolerance is too coarse there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VelocityExtrapolation {
-    /// Accelerations, m/s² or rad/s², and their rates, m/s³ or rad/s³: (2, nv); empty before the first step. Of trees whose velocities go
-    /// back and forth, how far the last solution was from their mean in place of rates, m/s or rad/s.
-    pub(crate) rates: Vec<f64>,
+    /// Of every degree of freedom how far the last solution was from the mean since the one before, m/s or rad/s, and divided differences of
+    /// places from the second on: (1 + [`MAX_ORDER`], nv); empty before the first step.
+    pub(crate) differences: Vec<f64>,
     /// One per tree.
     pub(crate) marks: Vec<Mark>,
 }
 
-/// What is known of the accelerations of a tree.
+/// What is known of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Mark {
     /// How long its velocities have been those predicted, s.
     pub age: f64,
-    /// The time over which accelerations are the mean, before that, s.
-    pub span: f64,
-    pub trend: Trend,
+    /// The times between the last solutions, the latest first, s.
+    pub spans: [f64; MAX_ORDER],
+    /// How many divided differences are used: with none velocities stay at their mean.
+    pub order: usize,
     /// Whether it was in contact in the last step, and its island hardly moved.
     pub is_calm: bool,
 }
 
-/// How the velocities of a tree go on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Trend {
-    /// As they are.
-    #[default]
-    Constant,
-    /// At the mean of the last solution and of what held before it.
-    BackAndForth,
-    /// At the accelerations of the last span.
-    Steady,
-    /// At these, with their rates.
-    Smooth,
-}
+/// What there is of each degree of freedom of some trees: excursions and differences.
+#[derive(Default)]
+pub(crate) struct Differences<'a>([&'a mut [f64]; 1 + MAX_ORDER]);
 
-impl Trend {
-    fn is_steady(self) -> bool {
-        matches!(self, Self::Steady | Self::Smooth)
+impl<'a> Differences<'a> {
+    /// Those of a model.
+    pub fn of(mut all: &'a mut [f64]) -> Self {
+        let nv = all.len() / (1 + MAX_ORDER);
+        Self(std::array::from_fn(|_| all.split_off_mut(..nv).unwrap_or_default()))
+    }
+
+    pub fn reborrow(&mut self) -> Differences<'_> {
+        Differences(self.0.each_mut().map(|x| &mut **x))
+    }
+
+    /// Takes those of the first degrees of freedom off; none where there are none.
+    pub fn split_off(&mut self, dofs: usize) -> Self {
+        Self(self.0.each_mut().map(|x| x.split_off_mut(..dofs).unwrap_or_default()))
     }
 }
 
 impl VelocityExtrapolation {
     /// Forgets everything: nothing is predicted.
     pub fn clear(&mut self) {
-        self.rates.clear();
+        self.differences.clear();
         self.marks.clear();
     }
 
     /// Makes room for a model.
     pub(crate) fn resize(&mut self, nv: usize, trees: usize) {
-        self.rates.resize(2 * nv, 0.0);
+        self.differences.resize((1 + MAX_ORDER) * nv, 0.0);
         self.marks.resize(trees, Mark::default());
     }
 
@@ -74,104 +79,100 @@ impl VelocityExtrapolation {
     /// Whether the velocities of tree `k` are probably about those predicted: they were in the last step, or in at least one before the
     /// one of length `dt` that changed them, or they change steadily.
     pub(crate) fn holds(&self, k: usize, dt: f64) -> bool {
-        self.marks.get(k).is_some_and(|mark| mark.age > 0.0 || mark.span > 1.5 * dt || mark.trend.is_steady())
+        let holds = |mark: &Mark| mark.age > 0.0 || mark.spans[0] > 1.5 * dt || mark.order > 0;
+        self.marks.get(k).is_some_and(holds)
     }
 
     /// Moves the velocities of tree `k` to where they are after `dt`, if they go on as they did; `dofs` are its in the model.
     pub(crate) fn go_on(&self, k: usize, dofs: Range<usize>, dt: f64, v: &mut [f64]) {
-        let (accelerations, rates) = self.rates.split_at(self.rates.len() / 2);
-        let of_tree = (self.marks.get(k), accelerations.get(dofs.clone()), rates.get(dofs));
-        let (Some(mark), Some(a), Some(j)) = of_tree else { return };
-        let (now, then) = (mark.shares(mark.age), mark.shares(mark.age + dt));
-        let (of_a, of_j) = (then.0 - now.0, then.1 - now.1);
-        for (v, (a, j)) in v.iter_mut().zip(a.iter().zip(j)) {
-            *v += of_a * a + of_j * j;
+        let Some(mark) = self.marks.get(k) else { return };
+        let nv = self.differences.len() / (1 + MAX_ORDER);
+        let (now, then) = (mark.shares(mark.age, dt), mark.shares(mark.age + dt, dt));
+        for (k, (now, then)) in now.into_iter().zip(then).enumerate() {
+            let share = then - now;
+            if share != 0.0
+                && let Some(of_tree) = self.differences.get(k * nv + dofs.start..k * nv + dofs.end)
+            {
+                v.iter_mut().zip(of_tree).for_each(|(v, x)| *v += share * x);
+            }
         }
     }
 }
 
 impl Mark {
-    /// What the velocities change by in the time `t` from the last solution on: of the accelerations and of their rates.
-    fn shares(&self, t: f64) -> (f64, f64) {
-        match self.trend {
-            Trend::Constant => (0.0, 0.0),
-            Trend::BackAndForth => (0.0, if t > 0.0 { -1.0 } else { 0.0 }),
-            Trend::Steady => (t, 0.0),
-            Trend::Smooth => (t, 0.5 * t * (self.span + t)),
+    /// How far velocities are from the last mean in the step of length `dt` that ends `t` after the last solution: of excursions and of
+    /// differences.
+    fn shares(&self, t: f64, dt: f64) -> [f64; 1 + MAX_ORDER] {
+        let mut shares = [0.0; 1 + MAX_ORDER];
+        if t <= 0.0 {
+            shares[0] = 1.0;
+            return shares;
         }
+        // The polynomials of Newton's form at both ends of the step.
+        let (mut start, mut end, mut place) = (t - dt, t, 0.0);
+        for (share, span) in shares[1..].iter_mut().zip(self.spans).take(self.order) {
+            place += span;
+            (start, end) = (start * (t - dt + place), end * (t + place));
+            *share = (end - start) / dt;
+        }
+        shares
     }
 
     /// Takes note of a tree's velocities `v` at the end of a step and of those predicted, if any were.
-    pub fn follow(
-        &mut self,
-        accelerations: &mut [f64],
-        rates: &mut [f64],
-        predicted: Option<&[f64]>,
-        v: &[f64],
-        dt: f64,
-    ) {
+    pub fn follow(&mut self, differences: Differences<'_>, predicted: Option<&[f64]>, v: &[f64], dt: f64) {
+        let Differences([excursions, differences @ ..]) = differences;
         let Some(predicted) = predicted else {
             *self = Self::default();
-            accelerations.fill(0.0);
-            rates.fill(0.0);
+            excursions.fill(0.0);
+            differences.into_iter().for_each(|x| x.fill(0.0));
             return;
         };
         self.age += dt;
         if predicted == v {
             return;
         }
-        let (of_a, of_j) = self.shares(self.age);
-        let (per_second, between) = (1.0 / self.age, 2.0 / (self.age + self.span));
-        // Metres and radians alike.
-        let (mut steady, mut smooth) = (Change::default(), Change::default());
-        let ends = v.iter().zip(predicted);
-        for ((a, j), (v, predicted)) in accelerations.iter_mut().zip(rates.iter_mut()).zip(ends) {
-            let acceleration = (of_a * *a + of_j * *j + (v - predicted)) * per_second;
-            let rate = (acceleration - *a) * between;
-            steady.add(*a, acceleration);
-            smooth.add(*j, rate);
-            (*a, *j) = (acceleration, rate);
+        let shares = self.shares(self.age, dt);
+        // From the present to the ends of the last spans; their product is what a difference makes of the mean.
+        let (mut reach, mut of_mean) = ([self.age; MAX_ORDER], [1.0; MAX_ORDER]);
+        let (mut sum, mut product) = (self.age, 1.0);
+        for k in 0..MAX_ORDER {
+            sum += self.spans[k];
+            product *= sum;
+            (reach[k], of_mean[k]) = (sum, product);
         }
-        // A mean that held for a while is one that they go back to.
-        let has_held = self.trend == Trend::BackAndForth && self.age > 1.5 * dt;
-        let trend = match self.trend {
-            Trend::Steady | Trend::Smooth if steady.is_small() && smooth.is_small() => Trend::Smooth,
-            _ if steady.is_small() => Trend::Steady,
-            _ if has_held || steady.turns_back() => Trend::BackAndForth,
-            _ => Trend::Constant,
-        };
-        if trend == Trend::BackAndForth {
-            // The mean over the steps that took over what was predicted, and this one.
-            let held = 1.0 - dt * per_second;
-            for (excursion, (v, predicted)) in rates.iter_mut().zip(v.iter().zip(predicted)) {
-                *excursion = held * (v - predicted);
+        let share = dt / self.age;
+        // Squares of what each order would have missed of the mean; metres and radians alike.
+        let mut missed = [0.0; 1 + MAX_ORDER];
+        for (dof, (v, predicted)) in v.iter().zip(predicted).enumerate() {
+            let error = v - predicted;
+            // How far the mean since the last solution is from the one before, and the last velocities predicted.
+            let (mut change, mut of_last) = (share * error, 0.0);
+            for k in 0..self.order {
+                change += of_mean[k] * differences[k][dof];
+                of_last += shares[1 + k] * differences[k][dof];
+            }
+            excursions[dof] = error + of_last - change;
+            missed[0] += change * change;
+            let (mut remainder, mut new) = (change, change);
+            for k in 0..MAX_ORDER {
+                remainder -= of_mean[k] * differences[k][dof];
+                missed[1 + k] += remainder * remainder;
+                let before = differences[k][dof];
+                new /= reach[k];
+                differences[k][dof] = new;
+                new -= before;
             }
         }
-        *self = Self { age: 0.0, span: self.age, trend, is_calm: false };
-    }
-}
-
-/// Squares of a vector and of its change, and its product with what it was.
-#[derive(Default)]
-struct Change {
-    change: f64,
-    whole: f64,
-    product: f64,
-}
-
-impl Change {
-    fn add(&mut self, before: f64, now: f64) {
-        self.change += (now - before) * (now - before);
-        self.whole += now * now;
-        self.product += before * now;
-    }
-
-    fn turns_back(&self) -> bool {
-        self.product < 0.0
-    }
-
-    fn is_small(&self) -> bool {
-        self.change < STEADY * STEADY * self.whole
+        let mut order = 0;
+        for k in 1..=MAX_ORDER {
+            if missed[k] < GAIN * missed[order] {
+                order = k;
+            }
+        }
+        let mut spans = self.spans;
+        spans.rotate_right(1);
+        spans[0] = self.age;
+        *self = Self { age: 0.0, spans, order, is_calm: false };
     }
 }
 
@@ -197,8 +198,7 @@ mod tests {
                 count += usize::from(k > steps / 2);
             }
             let mut mark = extrapolation.marks[0];
-            let (a, j) = extrapolation.rates.split_at_mut(1);
-            mark.follow(a, j, Some(&predicted), &[v], DT);
+            mark.follow(Differences::of(&mut extrapolation.differences), Some(&predicted), &[v], DT);
             extrapolation.marks[0] = mark;
         }
         count
@@ -238,8 +238,7 @@ mod tests {
             count += usize::from(is_solved);
             place += DT * v;
             let mut mark = extrapolation.marks[0];
-            let (a, j) = extrapolation.rates.split_at_mut(1);
-            mark.follow(a, j, Some(&predicted), &[v], DT);
+            mark.follow(Differences::of(&mut extrapolation.differences), Some(&predicted), &[v], DT);
             extrapolation.marks[0] = mark;
             assert!(k < 10 || place.abs() < 2.0 * tolerance, "{place}");
         }
@@ -249,8 +248,9 @@ mod tests {
 
     #[test]
     fn what_was_not_foreseen_is_forgotten() {
-        let (mut a, mut j, mut mark) = ([2.0], [1.0], Mark { trend: Trend::Steady, ..Mark::default() });
-        mark.follow(&mut a, &mut j, None, &[1.0], DT);
-        assert_eq!((a, j, mark), ([0.0], [0.0], Mark::default()));
+        let mut extrapolation = VelocityExtrapolation { differences: vec![1.0; 1 + MAX_ORDER], marks: Vec::new() };
+        let mut mark = Mark { order: 1, ..Mark::default() };
+        mark.follow(Differences::of(&mut extrapolation.differences), None, &[1.0], DT);
+        assert_eq!((extrapolation.differences, mark), (vec![0.0; 1 + MAX_ORDER], Mark::default()));
     }
 }

@@ -27,6 +27,9 @@ use groups::{Groups, Whole};
 use multibody::EffectiveMass;
 use solver::{Part, Path, Solver};
 
+/// Of how many trees one may move on in an island that counts as resting.
+const TREES_FOR_ONE_THAT_MOVES: usize = 10;
+
 /// What the islands of a step are solved with.
 #[derive(Clone, Copy)]
 pub(crate) struct Problem<'a> {
@@ -201,8 +204,9 @@ impl Island {
             self.v.extend_from_slice(clique.v_start(v0));
         }
         let speed_ratio = speed_ratio(&self.v, &scratch.v_star);
+        let rests = speed_ratio <= CALM || self.has_few_moving(&scratch.v_star);
         self.predicted.clear();
-        if !problem.rigid_only && speed_ratio < 1.0 {
+        if !problem.rigid_only && (speed_ratio < 1.0 || rests) {
             for slot in &self.slots {
                 let Clique::Tree(workspace) = cliques.get(slot.tree) else { continue };
                 let dofs = workspace.dofs.clone();
@@ -215,8 +219,20 @@ impl Island {
             }
             self.predicted.extend_from_slice(&self.v);
         }
-        let holds = |slot: &CliqueSlot| state.extrapolation.holds(slot.tree, rule.of_step.dt);
-        (speed_ratio, speed_ratio <= CALM && self.slots.iter().all(holds))
+        let holds = |slot: &&CliqueSlot| state.extrapolation.holds(slot.tree, rule.of_step.dt);
+        let most_hold = || 2 * self.slots.iter().filter(holds).count() >= self.slots.len();
+        (speed_ratio, rests && most_hold())
+    }
+
+    /// Whether all trees but a few hardly move: balls go on to roll and spin in a pile at rest.
+    fn has_few_moving(&self, v_star: &[f64]) -> bool {
+        if self.slots.len() < TREES_FOR_ONE_THAT_MOVES {
+            return false;
+        }
+        let ends = self.slots[1..].iter().map(|slot| slot.dof).chain([self.v.len()]);
+        let of_trees = self.slots.iter().zip(ends).map(|(slot, end)| slot.dof..end);
+        let moving = of_trees.filter(|dofs| speed_ratio(&self.v[dofs.clone()], &v_star[dofs.clone()]) > CALM).count();
+        TREES_FOR_ONE_THAT_MOVES * moving <= self.slots.len()
     }
 
     /// Makes the constraints.

@@ -7,7 +7,7 @@ use multibody::{JointKind, Model, mocap_velocity};
 use spatial::{Twist, Vec3};
 
 use crate::actuation::Inputs;
-use crate::extrapolation::{Mark, Trend};
+use crate::extrapolation::{MAX_ORDER, Mark};
 use crate::{Pd, SimulationError, VelocityExtrapolation, WarmStart};
 
 /// A tree at rest.
@@ -151,7 +151,7 @@ vectors! {
     "surface_velocity", surface_velocity, true, |_, scene| 3 * scene.geoms.len();
     "constraint_force", constraint_force, true, |model, _| model.nv();
     "accelerations", accelerations, true, |model, _| 2 * model.nv();
-    "extrapolation", extrapolation.rates, true, |model, _| 2 * model.nv();
+    "extrapolation", extrapolation.differences, true, |model, _| (1 + MAX_ORDER) * model.nv();
     "soft_positions", soft_positions, false, |_, scene| soft_coordinates(scene);
     "soft_velocities", soft_velocities, false, |_, scene| soft_coordinates(scene);
     "soft_forces", soft_forces, false, |_, scene| soft_coordinates(scene);
@@ -336,8 +336,9 @@ impl State {
         let vectors = self.vectors().into_iter().flatten().chain(self.pd.numbers()).map(|x| x.to_bits());
         let of_rest =
             |Rest { time, asleep_with }: &Rest| [time.to_bits(), asleep_with.map_or(0, |tree| u64::from(tree) + 1)];
-        let of_mark = |Mark { age, span, trend, is_calm }: &Mark| {
-            [age.to_bits(), span.to_bits(), *trend as u64 | u64::from(*is_calm) << 2]
+        let of_mark = |Mark { age, spans, order, is_calm }: &Mark| {
+            let [last, before] = spans.map(f64::to_bits);
+            [age.to_bits(), last, before, *order as u64 | u64::from(*is_calm) << 2]
         };
         let (rests, marks) = (self.rests.iter().flat_map(of_rest), self.extrapolation.marks.iter().flat_map(of_mark));
         let mut bytes = Vec::with_capacity(self.byte_len(&self.counts()));
@@ -351,7 +352,7 @@ impl State {
     fn byte_len(&self, counts: &Counts) -> usize {
         let [vectors @ .., rests, marks, is_controlled] = *counts;
         let controller = if is_controlled == 1 { Pd::lengths(self.q.len(), self.v.len()).iter().sum() } else { 0 };
-        let others = [rests, rests, marks, marks, marks, controller, 5 + counts.len()];
+        let others = [rests, rests, (2 + MAX_ORDER) * marks, controller, 5 + counts.len()];
         vectors.into_iter().chain(others).fold(0, usize::saturating_add).saturating_mul(8)
     }
 
@@ -404,14 +405,10 @@ impl State {
         }));
         self.extrapolation.marks.clear();
         self.extrapolation.marks.extend((0..marks).map(|_| {
-            let (age, span, flags) = (f64::from_bits(next()), f64::from_bits(next()), next());
-            let trend = match flags & 3 {
-                0 => Trend::Constant,
-                1 => Trend::BackAndForth,
-                2 => Trend::Steady,
-                _ => Trend::Smooth,
-            };
-            Mark { age, span, trend, is_calm: flags & 4 != 0 }
+            let age = f64::from_bits(next());
+            let spans = std::array::from_fn(|_| f64::from_bits(next()));
+            let flags = next();
+            Mark { age, spans, order: MAX_ORDER.min((flags & 3) as usize), is_calm: flags & 4 != 0 }
         }));
         Ok(())
     }

@@ -4,12 +4,21 @@ use crate::block::{narrow, widened};
 use crate::constraint::rows_of;
 use crate::convex::{ConvexWorkspace, Evaluation};
 use crate::law::{Bounds, OwnBounds};
+use crate::parameters::SolverParameters;
 use crate::vector::{dot, scaled_norm};
 use crate::{Constraint, Criterion, FrictionLaw, Options, Report, Strategy, Structure};
 
-/// Looks at the guess in `v`, under Coulomb's law with each bound of friction the normal impulse there: none unless some constraint pushes
-/// and the gradient meets the tolerance. The workspace is at the guess then, and the residual of friction is not in the report. Otherwise
-/// `A (v − v*)` and `J v` are left in its step and its trial.
+/// What the guess is.
+pub(crate) enum Guess {
+    /// The solution: the workspace is there. The residual of friction is not in the report.
+    Solution(Report),
+    /// So near that semismooth Newton starts from there: the workspace has its free velocities.
+    Near,
+    Far,
+}
+
+/// Looks at the guess in `v`, under Coulomb's law with each bound of friction the normal impulse there: far unless some constraint pushes.
+/// Where it is no solution `A (v − v*)` and `J v` are left in the workspace's step and its trial.
 pub(crate) fn check<S: Structure>(
     structure: &mut S,
     constraints: &[Constraint],
@@ -17,12 +26,12 @@ pub(crate) fn check<S: Structure>(
     v: &[f64],
     options: &Options,
     ws: &mut ConvexWorkspace,
-) -> Option<Report> {
+) -> Guess {
     ws.set_difference(v, v_star);
     structure.products_at(v, &ws.difference, &mut ws.dp, &mut ws.trial.v_c);
     ws.trial.update_bounded(constraints, options.friction == FrictionLaw::Coulomb);
     if ws.trial.is_unconstrained() {
-        return None;
+        return Guess::Far;
     }
     structure.scale(&mut ws.scale);
     ws.impulse.fill(0.0);
@@ -32,17 +41,24 @@ pub(crate) fn check<S: Structure>(
     }
     let (gradient, momentum) = (scaled_norm(&ws.scale, &ws.descent), scaled_norm(&ws.scale, &ws.impulse));
     if momentum <= 0.0 {
-        return None;
+        return Guess::Far;
     }
     let residual = gradient / momentum;
     let cost = 0.5 * dot(&ws.difference, &ws.dp) + ws.trial.cost;
-    if !(gradient <= options.absolute_tolerance + options.tolerance * momentum && cost.is_finite()) {
-        return None;
+    if gradient <= options.absolute_tolerance + options.tolerance * momentum && cost.is_finite() {
+        std::mem::swap(&mut ws.momentum, &mut ws.dp);
+        std::mem::swap(&mut ws.current, &mut ws.trial);
+        let (criterion, strategy) = (Criterion::Gradient, Strategy::InitialGuess);
+        return Guess::Solution(Report { residual, cost, criterion, strategy, ..Report::unconstrained() });
     }
-    std::mem::swap(&mut ws.momentum, &mut ws.dp);
-    std::mem::swap(&mut ws.current, &mut ws.trial);
-    let (criterion, strategy) = (Criterion::Gradient, Strategy::InitialGuess);
-    Some(Report { residual, cost, criterion, strategy, ..Report::unconstrained() })
+    let is_near = residual <= SolverParameters::STANDARD.semismooth.near_residual;
+    if !is_near {
+        return Guess::Far;
+    }
+    for (constraint, rows) in constraints.iter().zip(rows_of(constraints)) {
+        constraint.free_velocity(&ws.trial.v_c[rows.clone()], &ws.trial.gamma[rows.clone()], &mut ws.free[rows]);
+    }
+    Guess::Near
 }
 
 impl Evaluation {

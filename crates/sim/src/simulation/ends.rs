@@ -8,7 +8,7 @@ use support::ThreadPool;
 
 use super::Simulation;
 use crate::actuation::{ActuationStart, advance_activations, replace_by_activations};
-use crate::extrapolation::Mark;
+use crate::extrapolation::{Differences, Mark};
 use crate::scheme::Discretization;
 use crate::tree_workspace::TreeWorkspace;
 use crate::{SimulationError, State, VelocityExtrapolation};
@@ -30,8 +30,7 @@ struct Trees<'a> {
     /// Empty where coordinates are of no interest.
     q: &'a mut [f64],
     /// The extrapolation, empty where that is of no interest.
-    accelerations: &'a mut [f64],
-    rates: &'a mut [f64],
+    differences: Differences<'a>,
     marks: &'a mut [Mark],
 }
 
@@ -40,15 +39,14 @@ struct TreeEnd<'a> {
     workspace: &'a TreeWorkspace,
     v: &'a mut [f64],
     q: &'a mut [f64],
-    accelerations: &'a mut [f64],
-    rates: &'a mut [f64],
+    differences: Differences<'a>,
     mark: Option<&'a mut Mark>,
 }
 
 impl<'a> Trees<'a> {
     /// All trees in shares.
     fn cut(self) -> [Self; SHARES] {
-        let Self { workspaces: all, mut v, mut q, mut accelerations, mut rates, mut marks, .. } = self;
+        let Self { workspaces: all, mut v, mut q, mut differences, mut marks, .. } = self;
         std::array::from_fn(|k| {
             let Range { start: first, end } = share(k, all.len());
             let workspaces = &all[first..end];
@@ -60,8 +58,7 @@ impl<'a> Trees<'a> {
                 workspaces,
                 v: v.split_off_mut(..dofs).unwrap_or_default(),
                 q: q.split_off_mut(..qs).unwrap_or_default(),
-                accelerations: accelerations.split_off_mut(..dofs).unwrap_or_default(),
-                rates: rates.split_off_mut(..dofs).unwrap_or_default(),
+                differences: differences.split_off(dofs),
                 marks: marks.split_off_mut(..workspaces.len()).unwrap_or_default(),
             }
         })
@@ -70,7 +67,7 @@ impl<'a> Trees<'a> {
     /// Calls `f` for every tree, with its index.
     fn each(&mut self, mut f: impl FnMut(usize, TreeEnd<'_>)) {
         let (mut v, mut q) = (&mut *self.v, &mut *self.q);
-        let (mut accelerations, mut rates) = (&mut *self.accelerations, &mut *self.rates);
+        let mut differences = self.differences.reborrow();
         let mut marks = self.marks.iter_mut();
         for (k, workspace) in (self.first..).zip(self.workspaces) {
             let (nv, nq) = (workspace.dofs.len(), workspace.qs.len());
@@ -78,8 +75,7 @@ impl<'a> Trees<'a> {
                 workspace,
                 v: v.split_off_mut(..nv).unwrap_or_default(),
                 q: q.split_off_mut(..nq).unwrap_or_default(),
-                accelerations: accelerations.split_off_mut(..nv).unwrap_or_default(),
-                rates: rates.split_off_mut(..nv).unwrap_or_default(),
+                differences: differences.split_off(nv),
                 mark: marks.next(),
             };
             f(k, end);
@@ -159,8 +155,7 @@ impl Simulation {
             workspaces: trees,
             v: v_next,
             q: &mut [],
-            accelerations: &mut [],
-            rates: &mut [],
+            differences: Differences::default(),
             marks: &mut [],
         };
         if pool.count() == 1 {
@@ -216,11 +211,11 @@ impl Simulation {
         }
         let islands = &*islands;
         let move_on = |trees: &mut Trees<'_>| {
-            trees.each(|k, TreeEnd { workspace, v, q, accelerations, rates, mark }| {
+            trees.each(|k, TreeEnd { workspace, v, q, differences, mark }| {
                 v.copy_from_slice(&v_next[workspace.dofs.clone()]);
                 if let Some(mark) = mark {
                     let predicted = islands.velocities_of(k).and_then(|(_, predicted)| predicted);
-                    mark.follow(accelerations, rates, predicted, v, dt);
+                    mark.follow(differences, predicted, v, dt);
                     mark.is_calm = islands.is_calm(k);
                 }
                 let v_of_q = &v_of_q[workspace.dofs.clone()];
@@ -242,10 +237,9 @@ impl Simulation {
                 }
             });
         };
-        let State { v, q, extrapolation: VelocityExtrapolation { rates, marks }, .. } = state;
-        let nv = rates.len() / 2;
-        let (accelerations, rates) = rates.split_at_mut(nv);
-        let mut all = Trees { first: 0, workspaces: trees, v, q, accelerations, rates, marks };
+        let State { v, q, extrapolation: VelocityExtrapolation { differences, marks }, .. } = state;
+        let differences = Differences::of(differences);
+        let mut all = Trees { first: 0, workspaces: trees, v, q, differences, marks };
         if pool.count() == 1 {
             move_on(&mut all);
         } else {
