@@ -133,6 +133,8 @@ parameters! {
     InteriorPointParameters {
         /// Constraints from which on it is tried, where they have as many rows as bodies that may be jammed.
         min_constraints: usize = 2000,
+        /// Velocities from which a factor of all costs more than the many products with it that friction takes.
+        dear_factor: usize = 3000,
         /// `μ` of the start, relative to the energy that violated constraints alone would have.
         first_mu: f64 = 1e3,
         /// The method ends where `Σ γ s` is this share of `Σ γ R γ`.

@@ -96,7 +96,8 @@ pub(crate) struct InteriorPoint {
     conjugate_gradients: ConjugateGradients,
 }
 
-/// Whether the method is for this problem: many constraints, most of which only push. Friction that slips takes it as many steps as Newton's method.
+/// Whether the method is for this problem: many constraints, most of which only push. Friction that slips takes it as many steps as Newton's method,
+/// of which each needs a factor.
 pub(crate) fn applies<S: Structure>(structure: &mut S, constraints: &[Constraint]) -> bool {
     if constraints.len() < PARAMETERS.min_constraints {
         return false;
@@ -104,7 +105,7 @@ pub(crate) fn applies<S: Structure>(structure: &mut S, constraints: &[Constraint
     let rows: usize = constraints.iter().map(Constraint::rows).sum();
     let frictional = constraints.iter().filter(|c| c.law.has_bound() && half_width(&c.law) > 0.0).count();
     rows > SolverParameters::STANDARD.convex.rows_of_jams * structure.nv()
-        && 2 * frictional < structure.nv()
+        && (2 * frictional < structure.nv() || structure.nv() >= PARAMETERS.dear_factor)
         && constraints.iter().all(|c| c.law.kind != LawKind::Cone && c.can_predict())
         && structure.operator().is_some()
 }
