@@ -352,7 +352,8 @@ impl State {
     fn byte_len(&self, counts: &Counts) -> usize {
         let [vectors @ .., rests, marks, is_controlled] = *counts;
         let controller = if is_controlled == 1 { Pd::lengths(self.q.len(), self.v.len()).iter().sum() } else { 0 };
-        let others = [rests, rests, (2 + MAX_ORDER) * marks, controller, 5 + counts.len()];
+        let of_marks = marks.saturating_mul(2 + MAX_ORDER);
+        let others = [rests, rests, of_marks, controller, 5 + counts.len()];
         vectors.into_iter().chain(others).fold(0, usize::saturating_add).saturating_mul(8)
     }
 

@@ -175,5 +175,14 @@ fn foreign_bytes_are_refused() {
     let before = bits(&s);
     assert!(s.state_mut().restore(b"something else").is_err());
     assert!(s.state_mut().restore(&before[..before.len() - 8]).is_err());
+    // Any count of the head may be damaged, and be far more than there can be.
+    for word in 5..40 {
+        for count in [u64::MAX, u64::MAX / 3, 1 << 61] {
+            let mut damaged = before.clone();
+            damaged[8 * word..8 * word + 8].copy_from_slice(&count.to_le_bytes());
+            let _ = s.state_mut().restore(&damaged);
+        }
+    }
+    s.state_mut().restore(&before).unwrap();
     assert!(bits(&s) == before);
 }
