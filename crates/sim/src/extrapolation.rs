@@ -14,7 +14,7 @@ const GAIN: f64 = 0.8;
 /// lead it has nothing to do. What is known well are places at the ends of steps in which the solver had something to do: stiff contacts
 /// take back in these what the steps between left undone. The velocity of such a step has that correction in it and does not go on; the mean since
 /// the last one does. So places go on along the polynomial through the last few of them, in Newton's form with divided differences, of
-/// the order that would have foretold the last mean best. What moves fast is left out: the tolerance is too coarse there.
+/// the order that would have predicted the last mean best. What moves fast is left out: the tolerance is too coarse there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VelocityExtrapolation {
     /// Of every degree of freedom how far the last solution was from the mean since the one before, m/s or rad/s, and divided differences of

@@ -4,7 +4,7 @@
 use spatial::{Mat3, Vec3};
 use support::Interrupt;
 
-use super::newton::{Problem, largest};
+use super::newton::{Problem, dot, largest};
 use super::system::System;
 use super::{Dynamics, ThetaStep};
 use crate::StepError;
@@ -172,8 +172,4 @@ fn turn_all(turn: Option<Mat3<f64>>, x: &mut [f64]) {
     for node in x.chunks_exact_mut(3) {
         node.copy_from_slice(&(turn * Vec3::new(node[0], node[1], node[2])).to_array());
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -1,7 +1,7 @@
 //! An interior point method, for the way to a solution that is far away.
 //!
-//! Where bodies start in each other thousands of contacts come to push and part, and each step of Newton's method ends at the first ones that it
-//! had not foreseen. Here a one-sided constraint pushes with `γ > 0` and has a slack `s = R γ + v_c − v̂ > 0`, whose product is to vanish:
+//! Where bodies start in each other thousands of contacts begin or cease to push on the way, and each step of Newton's method is cut short at the
+//! first of them. Here every one-sided constraint has an impulse `γ > 0` and a slack `s = R γ + v_c − v̂ > 0`. At the solution one of the two is zero:
 //!
 //! ```text
 //! A (v − v*) = Jᵀγ      s = R γ + J v − v̂      γ s = μ → 0
